@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Scalar: a number of the host language, with its kind; the only operand that promotes weakly.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+
+#include "base/dtype.h"
+
+namespace tsr {
+
+class Scalar {
+ public:
+  constexpr Scalar(bool value) : category_(Category::kBool), integer_(value ? 1 : 0) {}
+  constexpr Scalar(int64_t value) : category_(Category::kIntegral), integer_(value) {}
+  constexpr Scalar(int value) : Scalar(static_cast<int64_t>(value)) {}
+  constexpr Scalar(double value) : category_(Category::kFloating), real_(value) {}
+  constexpr Scalar(std::complex<double> value)
+      : category_(Category::kComplex), real_(value.real()), imag_(value.imag()) {}
+
+  [[nodiscard]] constexpr Category category() const { return category_; }
+
+  // The value as a C++ type; complex to real keeps the real part (the op layer refuses it before).
+  template <class T>
+  [[nodiscard]] T to() const {
+    if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+      using Real = typename T::value_type;
+      return T(static_cast<Real>(real()), static_cast<Real>(imag_));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return category_ <= Category::kIntegral ? integer_ != 0 : (real_ != 0 || imag_ != 0);
+    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      return T(static_cast<float>(real()));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(real());
+    } else {
+      return category_ <= Category::kIntegral ? static_cast<T>(integer_)
+                                              : static_cast<T>(static_cast<int64_t>(real_));
+    }
+  }
+
+  // Writes the value as one element of `dtype` (at most 16 bytes) to `dst`.
+  void store(DType dtype, void* dst) const;
+
+ private:
+  [[nodiscard]] constexpr double real() const {
+    return category_ <= Category::kIntegral ? static_cast<double>(integer_) : real_;
+  }
+
+  Category category_;
+  int64_t integer_ = 0;
+  double real_ = 0;
+  double imag_ = 0;
+};
+
+void append_text(std::string& out, const Scalar& value);
+
+}  // namespace tsr
