@@ -10,7 +10,6 @@
 #include <string>
 #include <type_traits>
 
-#include "base/error.h"
 #include "base/half.h"
 
 namespace tsr {

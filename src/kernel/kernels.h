@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The backend contract: what a backend exports and what the host gives it. A kernel table has one entry per op
+// family; a null entry means "not implemented on this device".
+#pragma once
+
+#include "kernel/gemm.h"
+#include "kernel/index.h"
+#include "kernel/nn.h"
+#include "kernel/optim.h"
+#include "kernel/pointwise.h"
+#include "kernel/random.h"
+#include "kernel/reduce.h"
+#include "kernel/sort.h"
+
+namespace tsr::kernel {
+
+// Raised whenever a plan, an enum or the table changes: a plugin built for another version is refused.
+inline constexpr uint32_t kContractVersion = 1;
+
+struct KernelTable {
+  // ---- pointwise: operand 0 is the output ----
+  Status (*fill)(const ElementwisePlan& plan);  // params[0] in the output's own dtype
+  Status (*copy)(const ElementwisePlan& plan);  // any dtype to any dtype
+  Status (*unary)(UnaryOp op, const ElementwisePlan& plan);
+  Status (*binary)(BinaryOp op, const ElementwisePlan& plan);
+  Status (*ternary)(TernaryOp op, const ElementwisePlan& plan);
+  // ---- reductions ----
+  Status (*reduce)(const ReducePlan& plan);
+  Status (*scan)(const ScanPlan& plan);
+  Status (*softmax)(const SoftmaxPlan& plan);
+  Status (*softmax_backward)(const SoftmaxPlan& plan);
+  // ---- linear algebra ----
+  Status (*gemm)(const GemmPlan& plan);
+  // ---- indexing and sorting ----
+  Status (*index)(const IndexPlan& plan);
+  Status (*nonzero)(const NonzeroPlan& plan);
+  Status (*sort)(const SortPlan& plan);
+  // ---- creation ----
+  Status (*random)(const RandomPlan& plan);
+  Status (*sequence)(const SequencePlan& plan);
+  Status (*triangle)(const TrianglePlan& plan);
+  // ---- neural networks ----
+  Status (*conv)(const ConvPlan& plan);
+  Status (*pool)(const PoolPlan& plan);
+  Status (*norm)(const NormPlan& plan);
+  // ---- optimizers ----
+  Status (*optim)(const OptimPlan& plan);
+};
+
+// What the host gives to a backend. Every function may be called from any thread.
+struct HostServices {
+  uint32_t contract_version;
+  // Scratch memory on the device, from the caching allocator; null when there is none to be had.
+  void* (*workspace_allocate)(DeviceType type, Place place, uint64_t nbytes);
+  void (*workspace_free)(DeviceType type, Place place, void* data, uint64_t nbytes);
+  // Describes the failure that the kernel is about to return; the text is copied, per thread.
+  void (*set_error)(const char* text, int64_t native_code);
+  void (*log)(int32_t level, const char* text);
+};
+
+struct Backend {
+  uint32_t contract_version;
+  DeviceType device_type;
+  const char* build_id;
+  const DeviceInterface* device;
+  const KernelTable* kernels;
+};
+
+// The one function a backend exports, under the name kBackendEntryName. The services outlive the backend; null is
+// returned when the backend cannot run on this machine.
+using BackendEntry = const Backend* (*)(const HostServices* services);
+inline constexpr const char* kBackendEntryName = "tsr_backend_entry";
+
+}  // namespace tsr::kernel

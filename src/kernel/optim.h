@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Optimizer family: one call updates a whole list of parameters.
+#pragma once
+
+#include "kernel/contract.h"
+
+namespace tsr::kernel {
+
+enum class OptimOp : int32_t { kSgd, kAdam, kAdamW, kCount };
+
+// One parameter: contiguous blocks of numel elements of the plan's dtype.
+struct OptimSlot {
+  int64_t numel;
+  void* parameter;
+  const void* gradient;
+  void* state0;  // momentum buffer, or first moment; null where unused
+  void* state1;  // second moment
+  void* state2;  // maximum of the second moment (amsgrad)
+};
+
+struct OptimPlan {
+  OptimOp op;
+  int64_t count;
+  const OptimSlot* slots;
+  Place place;
+  DType dtype;
+  double learning_rate, beta1, beta2, eps, weight_decay;
+  double momentum, dampening;
+  int64_t step;  // 1 at the first call
+  int32_t nesterov, maximize, first_momentum;
+};
+
+}  // namespace tsr::kernel

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Creation family: sequences, triangles and random numbers, all functions of an element's position.
+#pragma once
+
+#include "kernel/contract.h"
+
+namespace tsr::kernel {
+
+enum class RandomOp : int32_t {
+  kUniform,    // [p0, p1)
+  kNormal,     // mean p0, standard deviation p1
+  kInteger,    // low (int64) .. low + span - 1
+  kBernoulli,  // 1 with probability p0, or with probabilities[i] when that is not null
+  kCount
+};
+
+// Counter-based (Philox4x32-10): element i of a contiguous output depends on (seed, offset, i) only, so numbers
+// are the same on every device and for every number of threads.
+struct RandomPlan {
+  RandomOp op;
+  int64_t numel;
+  uint64_t seed;
+  uint64_t offset;  // in blocks of four 32-bit numbers
+  Place place;
+  DType dtype;
+  void* output;
+  const void* probabilities;  // of dtype, contiguous
+  double p0, p1;
+  int64_t low;
+  uint64_t span;
+};
+// Blocks of the counter that one element consumes, for every RandomOp: the caller advances its offset by
+// numel * kBlocksPerElement.
+inline constexpr int64_t kBlocksPerElement = 1;
+
+// output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 - i) step, so
+// that linspace is symmetric. Integers compute in int64, 16-bit floats in float32, others in double.
+struct SequencePlan {
+  int64_t numel;
+  int32_t symmetric;
+  Place place;
+  DType dtype;
+  void* output;
+  int64_t start_integer, step_integer;  // used by integer dtypes
+  double start, step, stop;             // used by the others (complex: imaginary part 0)
+};
+
+// Copies the elements of a batch of matrices with column - row <= diagonal (lower) or >= diagonal (upper) and writes
+// zero elsewhere. Contiguous, row-major.
+struct TrianglePlan {
+  int32_t upper;
+  int64_t batch, rows, columns;
+  int64_t diagonal;
+  Place place;
+  DType dtype;
+  const void* input;
+  void* output;
+};
+
+}  // namespace tsr::kernel

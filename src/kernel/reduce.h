@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Reduction family: reductions over any set of axes, and scans along one axis.
+#pragma once
+
+#include "kernel/contract.h"
+
+namespace tsr::kernel {
+
+enum class ReduceOp : int32_t {
+  kSum,
+  kProd,
+  kMean,
+  kMax,  // NaN propagates
+  kMin,
+  kArgMax,  // int64 output, first occurrence, position in the row-major order of the reduced axes; NaN counts as largest
+  kArgMin,
+  kAny,
+  kAll,
+  kCountNonzero,  // int64 output
+  kVar,           // p0 = correction (float64 in the parameter)
+  kNorm,          // p0 = order (float64): 0, 1, 2, inf, -inf or any p; complex input: real output
+  kLogSumExp,
+  kCount
+};
+
+// out[kept] = reduce over the reduced dims of in[kept, reduced]. Both groups of dims are merged where strides
+// allow, outermost first, each with at least one dim; kArgMax and kArgMin keep the order of the reduced dims.
+// Strides are in BYTES. An empty reduction writes the identity of the op (the op layer refuses it where there
+// is none). Sums of 16-bit floats accumulate in float32; integer sums come with an int64 or uint64 output.
+struct ReducePlan {
+  ReduceOp op;
+  int32_t kept_ndim;
+  int32_t reduced_ndim;
+  int64_t kept_numel;
+  int64_t reduced_numel;
+  Place place;
+  const void* input;
+  void* output;
+  DType input_dtype;
+  DType output_dtype;
+  Parameter params[2];
+  int64_t kept_sizes[kMaxRank];
+  int64_t kept_input_strides[kMaxRank];
+  int64_t kept_output_strides[kMaxRank];
+  int64_t reduced_sizes[kMaxRank];
+  int64_t reduced_strides[kMaxRank];
+};
+
+enum class ScanOp : int32_t { kSum, kProd, kCount };
+
+// out[..., i, ...] = scan of in[..., 0..i, ...] along one axis; the other dims are merged where possible.
+struct ScanPlan {
+  ScanOp op;
+  int32_t ndim;  // of the other dims, at least 1
+  int64_t numel; // of the other dims
+  int64_t axis_size;
+  int64_t axis_input_stride;
+  int64_t axis_output_stride;
+  Place place;
+  const void* input;
+  void* output;
+  DType dtype;
+  int64_t sizes[kMaxRank];
+  int64_t input_strides[kMaxRank];
+  int64_t output_strides[kMaxRank];
+};
+
+// Along the last axis of a contiguous (rows, columns) block.
+struct SoftmaxPlan {
+  int64_t rows;
+  int64_t columns;
+  int32_t log;  // 1: log_softmax
+  Place place;
+  DType dtype;
+  const void* input;  // forward: x; backward: the upstream gradient
+  const void* saved;  // backward: the forward's output
+  void* output;
+};
+
+}  // namespace tsr::kernel
