@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Third-party libraries, all private to the library: none of them reaches a consumer's include path.
+# Each becomes one tsr_dep_* target, so that a folder's list says what that folder uses.
+
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+# ---- OpenBLAS ----
+# The OpenMP flavour shares one thread pool with oneDNN and our kernels. The distribution keeps each
+# flavour in a folder of its own and points the public name at whichever was installed last, so the
+# folder is searched first and its path goes into the run path.
+set(tsr_blas_folder "openblas-${TSR_BLAS_FLAVOUR}")
+find_library(TSR_OPENBLAS_LIBRARY NAMES openblas
+             HINTS "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/${tsr_blas_folder}")
+find_path(TSR_OPENBLAS_INCLUDE_DIR NAMES cblas.h
+          HINTS "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/${tsr_blas_folder}"
+          PATH_SUFFIXES openblas)
+if(NOT TSR_OPENBLAS_LIBRARY OR NOT TSR_OPENBLAS_INCLUDE_DIR)
+  message(FATAL_ERROR "OpenBLAS (${TSR_BLAS_FLAVOUR}) was not found; see CONTRIBUTING.md")
+endif()
+add_library(tsr_dep_openblas INTERFACE)
+target_include_directories(tsr_dep_openblas SYSTEM INTERFACE "${TSR_OPENBLAS_INCLUDE_DIR}")
+target_link_libraries(tsr_dep_openblas INTERFACE "${TSR_OPENBLAS_LIBRARY}")
+
+# ---- oneDNN ----
+find_path(TSR_DNNL_INCLUDE_DIR NAMES oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(TSR_DNNL_LIBRARY NAMES dnnl REQUIRED)
+add_library(tsr_dep_dnnl INTERFACE)
+target_include_directories(tsr_dep_dnnl SYSTEM INTERFACE "${TSR_DNNL_INCLUDE_DIR}")
+target_link_libraries(tsr_dep_dnnl INTERFACE "${TSR_DNNL_LIBRARY}")
+
+# ---- Header-only ----
+find_path(TSR_DLPACK_INCLUDE_DIR NAMES dlpack/dlpack.h REQUIRED)
+add_library(tsr_dep_dlpack INTERFACE)
+target_include_directories(tsr_dep_dlpack SYSTEM INTERFACE "${TSR_DLPACK_INCLUDE_DIR}")
+
+find_path(TSR_JSON_INCLUDE_DIR NAMES nlohmann/json.hpp REQUIRED)
+add_library(tsr_dep_json INTERFACE)
+target_include_directories(tsr_dep_json SYSTEM INTERFACE "${TSR_JSON_INCLUDE_DIR}")
+
+if(TSR_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The two libraries: tessera (shared, the C ABI and nothing else) and tessera_static (the same
+# objects with their internals, for the unit tests).
+
+get_property(tsr_layers GLOBAL PROPERTY TSR_LAYER_TARGETS)
+set(tsr_objects "")
+foreach(layer IN LISTS tsr_layers)
+  list(APPEND tsr_objects "$<TARGET_OBJECTS:${layer}>")
+endforeach()
+if(NOT tsr_objects)
+  file(WRITE "${PROJECT_BINARY_DIR}/empty.cpp" "")
+  set(tsr_objects "${PROJECT_BINARY_DIR}/empty.cpp")
+endif()
+
+set(tsr_private_dependencies OpenMP::OpenMP_CXX tsr_dep_openblas tsr_dep_dnnl Threads::Threads
+                             ${CMAKE_DL_LIBS})
+
+add_library(tessera SHARED ${tsr_objects})
+add_library(tessera::tessera ALIAS tessera)
+set_target_properties(
+  tessera
+  PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
+             INSTALL_RPATH "\$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
+target_include_directories(
+  tessera PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+                 "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_link_libraries(tessera PRIVATE ${tsr_private_dependencies})
+target_link_options(tessera PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed ${tsr_sanitize_flags})
+# Clang leaves the sanitizer run time to the executable, so the library keeps undefined symbols.
+if(NOT (TSR_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
+  target_link_options(tessera PRIVATE -Wl,-z,defs)
+endif()
+set(tsr_exports_map "${PROJECT_SOURCE_DIR}/capi/exports.map")
+if(EXISTS "${tsr_exports_map}")
+  target_link_options(tessera PRIVATE "-Wl,--version-script,${tsr_exports_map}")
+  set_property(TARGET tessera APPEND PROPERTY LINK_DEPENDS "${tsr_exports_map}")
+endif()
+
+add_library(tessera_static STATIC ${tsr_objects})
+set_target_properties(tessera_static PROPERTIES LINKER_LANGUAGE CXX)
+if(NOT TSR_TESTS)
+  set_target_properties(tessera_static PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()
+target_include_directories(tessera_static PUBLIC "${PROJECT_SOURCE_DIR}/src"
+                                                 "${PROJECT_SOURCE_DIR}/include")
+target_link_libraries(tessera_static PUBLIC ${tsr_private_dependencies})

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Options of the build and the language defaults that every target shares.
+
+option(TSR_CUDA "Build the CUDA backend plugin" OFF)
+option(TSR_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TSR_EXAMPLES "Build the C and C++ examples" ${PROJECT_IS_TOP_LEVEL})
+option(TSR_BENCH "Build the benchmarks" OFF)
+option(TSR_WERROR "Treat the project's warnings as errors" OFF)
+
+set(TSR_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address;undefined' or 'thread'")
+set(TSR_CPU_LEVELS "sse42;avx2;avx512"
+    CACHE STRING "Instruction-set levels the CPU kernels are compiled for; one is chosen at run time")
+set(TSR_BLAS_FLAVOUR "openmp" CACHE STRING "OpenBLAS build to link: openmp or serial")
+set_property(CACHE TSR_BLAS_FLAVOUR PROPERTY STRINGS openmp serial)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(TSR_CCACHE ccache)
+  if(TSR_CCACHE)
+    set(CMAKE_C_COMPILER_LAUNCHER "${TSR_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${TSR_CCACHE}")
+  endif()
+endif()
+
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# tsr_build_flags (how our code is compiled) and the functions that declare layers and tests.
+
+set(tsr_sanitize_flags "")
+if(TSR_SANITIZE)
+  string(REPLACE ";" "," tsr_sanitize_list "${TSR_SANITIZE}")
+  set(tsr_sanitize_flags "-fsanitize=${tsr_sanitize_list}" -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+endif()
+
+add_library(tsr_build_flags INTERFACE)
+target_include_directories(tsr_build_flags INTERFACE "${PROJECT_SOURCE_DIR}/src"
+                                                     "${PROJECT_SOURCE_DIR}/include")
+target_compile_options(
+  tsr_build_flags INTERFACE -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
+                            -fno-semantic-interposition -ftls-model=initial-exec
+                            ${tsr_sanitize_flags})
+# Line tables only: enough for back traces and profilers at a fraction of the object size. The ABI
+# differ reads full DWARF, and every exported function is defined in capi, which asks for it.
+target_compile_options(tsr_build_flags INTERFACE $<$<CONFIG:Release>:-g1>)
+target_link_options(tsr_build_flags INTERFACE ${tsr_sanitize_flags})
+target_link_libraries(tsr_build_flags INTERFACE Threads::Threads)
+
+add_library(tsr_warnings INTERFACE)
+target_compile_options(tsr_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion
+                                              $<$<BOOL:${TSR_WERROR}>:-Werror>)
+
+# tsr_layer(<name> [SOURCES file...] [LINK target...])
+# One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that the lists
+# that link it need no condition.
+function(tsr_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  if(NOT arg_SOURCES)
+    add_library(tsr_${name} INTERFACE)
+    return()
+  endif()
+  add_library(tsr_${name} OBJECT ${arg_SOURCES})
+  target_link_libraries(tsr_${name} PRIVATE tsr_build_flags tsr_warnings ${arg_LINK})
+  set_property(GLOBAL APPEND PROPERTY TSR_LAYER_TARGETS tsr_${name})
+endfunction()
+
+# tsr_test(<name> SOURCES file... [SHARED] [LABELS label...] [LINK target...])
+# One GoogleTest executable test_<name>. It links the static library, whose internals it may see;
+# with SHARED it links libtessera itself and sees only the C ABI. No sources, no target.
+function(tsr_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "" "SOURCES;LABELS;LINK")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  add_executable(test_${name} ${arg_SOURCES})
+  if(arg_SHARED)
+    target_link_libraries(test_${name} PRIVATE tessera)
+  else()
+    target_link_libraries(test_${name} PRIVATE tessera_static)
+  endif()
+  target_link_libraries(test_${name} PRIVATE tsr_test_support tsr_build_flags tsr_warnings
+                                             ${arg_LINK} GTest::gtest GTest::gtest_main)
+  target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}"
+                                                  "${PROJECT_SOURCE_DIR}/tests")
+  # gtest's assertion macros expand to code that converts freely.
+  target_compile_options(test_${name} PRIVATE -Wno-conversion -Wno-sign-conversion)
+  add_test(NAME test_${name}
+           COMMAND test_${name} "--gtest_output=xml:${PROJECT_BINARY_DIR}/reports/test_${name}.xml")
+  set_tests_properties(test_${name} PROPERTIES LABELS "${arg_LABELS}")
+endfunction()
