@@ -22,9 +22,15 @@ struct Device {
 
 inline void append_text(std::string& out, Device device) {
   switch (device.type) {
-    case DeviceType::kCpu: out += "cpu"; return;
-    case DeviceType::kCuda: out += "cuda:"; break;
-    case DeviceType::kSimulated: out += "simulated:"; break;
+    case DeviceType::kCpu:
+      out += "cpu";
+      return;
+    case DeviceType::kCuda:
+      out += "cuda:";
+      break;
+    case DeviceType::kSimulated:
+      out += "simulated:";
+      break;
   }
   append_text(out, device.index);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DeviceInterface: what a device must offer to memory and streams, as plain function pointers. A backend
-// fills one in; the allocator and the runtime know no other way to a device.
+// DeviceInterface: what a device must offer to memory and streams, as plain function pointers. A
+// backend fills one in; the allocator and the runtime know no other way to a device.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DType: the element types, their table of facts, and visit_dtype, which turns a DType into a C++ type.
+// DType: the element types, their table of facts, and visit_dtype, which turns a DType into a C++
+// type.
 #pragma once
 
 #include <array>
@@ -38,9 +39,9 @@ inline constexpr int kDTypeCount = 15;
 enum class Category : uint8_t { kBool, kIntegral, kFloating, kComplex };
 
 struct DTypeInfo {
-  const char* name;   // "float32"
+  const char* name;  // "float32"
   Category category;
-  uint8_t itemsize;   // bytes
+  uint8_t itemsize;  // bytes
   bool is_signed;
   uint8_t dlpack_code;
 };
@@ -63,16 +64,34 @@ inline constexpr std::array<DTypeInfo, kDTypeCount> kDTypeInfo{{
     {"complex128", Category::kComplex, 16, true, 5},
 }};
 
-constexpr const DTypeInfo& info(DType dtype) { return kDTypeInfo[static_cast<size_t>(dtype)]; }
-constexpr int64_t itemsize(DType dtype) { return info(dtype).itemsize; }
-constexpr const char* name(DType dtype) { return info(dtype).name; }
-constexpr Category category(DType dtype) { return info(dtype).category; }
-constexpr bool is_floating(DType dtype) { return category(dtype) == Category::kFloating; }
-constexpr bool is_complex(DType dtype) { return category(dtype) == Category::kComplex; }
-constexpr bool is_integral(DType dtype) { return category(dtype) == Category::kIntegral; }
-constexpr bool is_integral_or_bool(DType dtype) { return category(dtype) <= Category::kIntegral; }
+constexpr const DTypeInfo& info(DType dtype) {
+  return kDTypeInfo[static_cast<size_t>(dtype)];
+}
+constexpr int64_t itemsize(DType dtype) {
+  return info(dtype).itemsize;
+}
+constexpr const char* name(DType dtype) {
+  return info(dtype).name;
+}
+constexpr Category category(DType dtype) {
+  return info(dtype).category;
+}
+constexpr bool is_floating(DType dtype) {
+  return category(dtype) == Category::kFloating;
+}
+constexpr bool is_complex(DType dtype) {
+  return category(dtype) == Category::kComplex;
+}
+constexpr bool is_integral(DType dtype) {
+  return category(dtype) == Category::kIntegral;
+}
+constexpr bool is_integral_or_bool(DType dtype) {
+  return category(dtype) <= Category::kIntegral;
+}
 // Only these may require a gradient.
-constexpr bool is_differentiable(DType dtype) { return category(dtype) >= Category::kFloating; }
+constexpr bool is_differentiable(DType dtype) {
+  return category(dtype) >= Category::kFloating;
+}
 
 // The real type of a complex type (complex64 -> float32); other types are returned as they are.
 constexpr DType real_dtype(DType dtype) {
@@ -88,7 +107,9 @@ constexpr int32_t dtype_to_abi(DType dtype) {
 // nullopt for bits that name no dtype of ours.
 std::optional<DType> dtype_from_abi(int32_t bits) noexcept;
 
-inline void append_text(std::string& out, DType dtype) { out += name(dtype); }
+inline void append_text(std::string& out, DType dtype) {
+  out += name(dtype);
+}
 
 template <class T>
 struct TypeTag {
@@ -98,46 +119,75 @@ struct TypeTag {
 // The C++ type that stores one element of each dtype, and the way back.
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::kBool;
-  else if constexpr (std::is_same_v<T, uint8_t>) return DType::kUInt8;
-  else if constexpr (std::is_same_v<T, uint16_t>) return DType::kUInt16;
-  else if constexpr (std::is_same_v<T, uint32_t>) return DType::kUInt32;
-  else if constexpr (std::is_same_v<T, uint64_t>) return DType::kUInt64;
-  else if constexpr (std::is_same_v<T, int8_t>) return DType::kInt8;
-  else if constexpr (std::is_same_v<T, int16_t>) return DType::kInt16;
-  else if constexpr (std::is_same_v<T, int32_t>) return DType::kInt32;
-  else if constexpr (std::is_same_v<T, int64_t>) return DType::kInt64;
-  else if constexpr (std::is_same_v<T, Half>) return DType::kFloat16;
-  else if constexpr (std::is_same_v<T, BFloat16>) return DType::kBFloat16;
-  else if constexpr (std::is_same_v<T, float>) return DType::kFloat32;
-  else if constexpr (std::is_same_v<T, double>) return DType::kFloat64;
-  else if constexpr (std::is_same_v<T, std::complex<float>>) return DType::kComplex64;
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::kBool;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::kUInt8;
+  else if constexpr (std::is_same_v<T, uint16_t>)
+    return DType::kUInt16;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return DType::kUInt32;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::kUInt64;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::kInt8;
+  else if constexpr (std::is_same_v<T, int16_t>)
+    return DType::kInt16;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return DType::kInt32;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return DType::kInt64;
+  else if constexpr (std::is_same_v<T, Half>)
+    return DType::kFloat16;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return DType::kBFloat16;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::kFloat32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::kFloat64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return DType::kComplex64;
   else {
     static_assert(std::is_same_v<T, std::complex<double>>, "no dtype stores this C++ type");
     return DType::kComplex128;
   }
 }
 
-// Calls fn(TypeTag<T>{}) with the C++ type of `dtype` and returns its result. The switch is the only
-// one over dtypes: kernels restrict the set with `if constexpr` inside fn.
+// Calls fn(TypeTag<T>{}) with the C++ type of `dtype` and returns its result. The switch is the
+// only one over dtypes: kernels restrict the set with `if constexpr` inside fn.
 template <class Fn>
 constexpr decltype(auto) visit_dtype(DType dtype, Fn&& fn) {
   switch (dtype) {
-    case DType::kBool: return fn(TypeTag<bool>{});
-    case DType::kUInt8: return fn(TypeTag<uint8_t>{});
-    case DType::kUInt16: return fn(TypeTag<uint16_t>{});
-    case DType::kUInt32: return fn(TypeTag<uint32_t>{});
-    case DType::kUInt64: return fn(TypeTag<uint64_t>{});
-    case DType::kInt8: return fn(TypeTag<int8_t>{});
-    case DType::kInt16: return fn(TypeTag<int16_t>{});
-    case DType::kInt32: return fn(TypeTag<int32_t>{});
-    case DType::kInt64: return fn(TypeTag<int64_t>{});
-    case DType::kFloat16: return fn(TypeTag<Half>{});
-    case DType::kBFloat16: return fn(TypeTag<BFloat16>{});
-    case DType::kFloat32: return fn(TypeTag<float>{});
-    case DType::kFloat64: return fn(TypeTag<double>{});
-    case DType::kComplex64: return fn(TypeTag<std::complex<float>>{});
-    case DType::kComplex128: break;
+    case DType::kBool:
+      return fn(TypeTag<bool>{});
+    case DType::kUInt8:
+      return fn(TypeTag<uint8_t>{});
+    case DType::kUInt16:
+      return fn(TypeTag<uint16_t>{});
+    case DType::kUInt32:
+      return fn(TypeTag<uint32_t>{});
+    case DType::kUInt64:
+      return fn(TypeTag<uint64_t>{});
+    case DType::kInt8:
+      return fn(TypeTag<int8_t>{});
+    case DType::kInt16:
+      return fn(TypeTag<int16_t>{});
+    case DType::kInt32:
+      return fn(TypeTag<int32_t>{});
+    case DType::kInt64:
+      return fn(TypeTag<int64_t>{});
+    case DType::kFloat16:
+      return fn(TypeTag<Half>{});
+    case DType::kBFloat16:
+      return fn(TypeTag<BFloat16>{});
+    case DType::kFloat32:
+      return fn(TypeTag<float>{});
+    case DType::kFloat64:
+      return fn(TypeTag<double>{});
+    case DType::kComplex64:
+      return fn(TypeTag<std::complex<float>>{});
+    case DType::kComplex128:
+      break;
   }
   return fn(TypeTag<std::complex<double>>{});
 }

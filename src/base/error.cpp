@@ -9,7 +9,9 @@ namespace tsr {
 Error::Error(Code code, const char* arg, std::string message, const char* file, int32_t line)
     : code_(code), line_(line), arg_(arg), file_(file), message_(std::move(message)) {}
 
-void Error::prepend(std::string_view context) { message_.insert(0, context); }
+void Error::prepend(std::string_view context) {
+  message_.insert(0, context);
+}
 
 void throw_error(Code code, const char* arg, const char* file, int32_t line, std::string message) {
   throw Error(code, arg, std::move(message), file, line);

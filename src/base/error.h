@@ -35,12 +35,13 @@ enum class Code : int32_t {
   kAsync = 18,
 };
 
-// A caller's mistake, a failed resource or a bug of ours, on its way to the ABI barrier. The barrier
-// adds the name of the C function and the index of `arg`, which it knows from the schema; so a throw
-// site names only the argument and says what was expected and what came.
+// A caller's mistake, a failed resource or a bug of ours, on its way to the ABI barrier. The
+// barrier adds the name of the C function and the index of `arg`, which it knows from the schema;
+// so a throw site names only the argument and says what was expected and what came.
 class Error final : public std::exception {
  public:
-  // `arg`, `file` are string literals (never freed); `arg` may be null when no argument is at fault.
+  // `arg`, `file` are string literals (never freed); `arg` may be null when no argument is at
+  // fault.
   Error(Code code, const char* arg, std::string message, const char* file = "", int32_t line = 0);
 
   [[nodiscard]] Code code() const noexcept { return code_; }
@@ -54,7 +55,8 @@ class Error final : public std::exception {
   [[nodiscard]] int64_t native_code() const noexcept { return native_code_; }
   void set_native_code(int64_t value) noexcept { native_code_ = value; }
 
-  // A host-language exception travelling through the library; its deleter is the host's drop function.
+  // A host-language exception travelling through the library; its deleter is the host's drop
+  // function.
   [[nodiscard]] const std::shared_ptr<void>& payload() const noexcept { return payload_; }
   void set_payload(std::shared_ptr<void> value) noexcept { payload_ = std::move(value); }
 
@@ -83,17 +85,18 @@ template <class... Pieces>
 
 // The caller's mistake: TSR_CHECK(cond, Code::kShape, "other", "expected ", a, ", got ", b).
 // `arg` is a string literal naming the argument, or nullptr.
-#define TSR_CHECK(cond, code, arg, ...)                                                 \
-  do {                                                                                  \
-    if (!(cond)) [[unlikely]] ::tsr::fail((code), (arg), __FILE__, __LINE__, __VA_ARGS__); \
+#define TSR_CHECK(cond, code, arg, ...)                            \
+  do {                                                             \
+    if (!(cond)) [[unlikely]]                                      \
+      ::tsr::fail((code), (arg), __FILE__, __LINE__, __VA_ARGS__); \
   } while (false)
 
 // Our own bug, reported as INTERNAL; never compiled out, never aborts.
-#define TSR_ASSERT(cond, ...)                                                                      \
-  do {                                                                                             \
-    if (!(cond)) [[unlikely]]                                                                      \
-      ::tsr::fail(::tsr::Code::kInternal, nullptr, __FILE__, __LINE__, "internal error, please report: " #cond \
-                  __VA_OPT__(, ": ", ) __VA_ARGS__);                                               \
+#define TSR_ASSERT(cond, ...)                                                                \
+  do {                                                                                       \
+    if (!(cond)) [[unlikely]]                                                                \
+      ::tsr::fail(::tsr::Code::kInternal, nullptr, __FILE__, __LINE__,                       \
+                  "internal error, please report: " #cond __VA_OPT__(, ": ", ) __VA_ARGS__); \
   } while (false)
 
 }  // namespace tsr

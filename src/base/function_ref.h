@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// FunctionRef: a borrowed callable, two words, no allocation. It must not outlive what it refers to.
+// FunctionRef: a borrowed callable, two words, no allocation. It must not outlive what it refers
+// to.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,8 @@ template <class R, class... Args>
 class FunctionRef<R(Args...)> {
  public:
   template <class Fn>
-    requires(!std::is_same_v<std::remove_cvref_t<Fn>, FunctionRef>)
-  FunctionRef(Fn&& fn) noexcept
+  requires(!std::is_same_v<std::remove_cvref_t<Fn>, FunctionRef>) FunctionRef(Fn&& fn)
+  noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(fn)))),
         call_([](void* object, Args... args) -> R {
           return (*static_cast<std::add_pointer_t<Fn>>(object))(std::forward<Args>(args)...);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Half and BFloat16: 16-bit storage types. Arithmetic is done in float and rounded once, to nearest even.
+// Half and BFloat16: 16-bit storage types. Arithmetic is done in float and rounded once, to nearest
+// even.
 #pragma once
 
 #include <bit>

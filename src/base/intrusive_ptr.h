@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Object: the header of everything a handle can name; IntrusivePtr: the pointer that counts references in it.
+// Object: the header of everything a handle can name; IntrusivePtr: the pointer that counts
+// references in it.
 #pragma once
 
 #include <atomic>

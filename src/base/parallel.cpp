@@ -11,11 +11,12 @@
 namespace tsr {
 namespace {
 
-// libgomp's pool does not survive a fork: a parallel region in the child would wait for threads that
-// are not there. The child therefore runs serially.
+// libgomp's pool does not survive a fork: a parallel region in the child would wait for threads
+// that are not there. The child therefore runs serially.
 std::atomic<bool> g_forked_child{false};
 
-// OpenMP keeps its own setting per calling thread; ours holds for the whole process. 0 = OpenMP's default.
+// OpenMP keeps its own setting per calling thread; ours holds for the whole process. 0 = OpenMP's
+// default.
 std::atomic<int32_t> g_threads{0};
 
 void note_fork_in_child() {
@@ -43,7 +44,9 @@ void share_thread_setting() noexcept {
   if (omp_get_max_threads() != wanted) omp_set_num_threads(wanted);
 }
 
-bool in_parallel_region() noexcept { return omp_in_parallel() != 0; }
+bool in_parallel_region() noexcept {
+  return omp_in_parallel() != 0;
+}
 
 void parallel_for(int64_t count, int64_t grain, FunctionRef<void(int64_t, int64_t)> body) {
   if (count <= 0) return;
@@ -54,7 +57,7 @@ void parallel_for(int64_t count, int64_t grain, FunctionRef<void(int64_t, int64_
     body(0, count);
     return;
   }
-#pragma omp parallel num_threads(static_cast<int>(threads))
+#pragma omp parallel num_threads(static_cast <int>(threads))
   {
     // The runtime may give fewer threads than asked for; the loop covers every part all the same.
     const int64_t team = omp_get_num_threads();

@@ -15,10 +15,18 @@ void Scalar::store(DType dtype, void* dst) const {
 
 void append_text(std::string& out, const Scalar& value) {
   switch (value.category()) {
-    case Category::kBool: append_text(out, value.to<bool>()); return;
-    case Category::kIntegral: append_text(out, value.to<int64_t>()); return;
-    case Category::kFloating: append_text(out, value.to<double>()); return;
-    case Category::kComplex: append_text(out, value.to<std::complex<double>>()); return;
+    case Category::kBool:
+      append_text(out, value.to<bool>());
+      return;
+    case Category::kIntegral:
+      append_text(out, value.to<int64_t>());
+      return;
+    case Category::kFloating:
+      append_text(out, value.to<double>());
+      return;
+    case Category::kComplex:
+      append_text(out, value.to<std::complex<double>>());
+      return;
   }
 }
 

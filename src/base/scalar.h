@@ -25,7 +25,8 @@ class Scalar {
   // The value as a C++ type; complex to real keeps the real part (the op layer refuses it before).
   template <class T>
   [[nodiscard]] T to() const {
-    if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    if constexpr (std::is_same_v<T, std::complex<float>> ||
+                  std::is_same_v<T, std::complex<double>>) {
       using Real = typename T::value_type;
       return T(static_cast<Real>(real()), static_cast<Real>(imag_));
     } else if constexpr (std::is_same_v<T, bool>) {

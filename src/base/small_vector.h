@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// SmallVector<T, N>: a vector whose first N elements need no heap. For shapes, strides, edges, gradients.
+// SmallVector<T, N>: a vector whose first N elements need no heap. For shapes, strides, edges,
+// gradients.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,7 @@ class SmallVector {
   explicit SmallVector(size_t count, const T& value = T()) { resize(count, value); }
   SmallVector(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
   template <class Iterator>
-    requires(!std::is_integral_v<Iterator>)
-  SmallVector(Iterator first, Iterator last) {
+  requires(!std::is_integral_v<Iterator>) SmallVector(Iterator first, Iterator last) {
     assign(first, last);
   }
   explicit SmallVector(std::span<const T> values) { assign(values.begin(), values.end()); }

@@ -7,9 +7,13 @@
 
 namespace tsr {
 
-void append_text(std::string& out, std::string_view text) { out += text; }
+void append_text(std::string& out, std::string_view text) {
+  out += text;
+}
 
-void append_text(std::string& out, bool value) { out += value ? "true" : "false"; }
+void append_text(std::string& out, bool value) {
+  out += value ? "true" : "false";
+}
 
 void append_text(std::string& out, double value) {
   std::array<char, 32> buffer;

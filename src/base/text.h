@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Text of messages: concat(pieces...) and the append_text overloads that say how a piece is written.
+// Text of messages: concat(pieces...) and the append_text overloads that say how a piece is
+// written.
 #pragma once
 
 #include <complex>
@@ -28,8 +29,8 @@ inline void append_text(std::string& out, const std::string& text) {
 }
 
 template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-void append_text(std::string& out, T value) {
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void append_text(std::string& out,
+                                                                             T value) {
   out += std::to_string(value);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel plan shares: status, ranks, scalar parameters. Part of the backend contract: plain data,
-// no link symbols, no Tensor, no exception.
+// What every kernel plan shares: status, ranks, scalar parameters. Part of the backend contract:
+// plain data, no link symbols, no Tensor, no exception.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,16 @@
 
 namespace tsr::kernel {
 
-// 0, or the value of a tsr::Code. The kernel describes a failure through HostServices::set_error first.
+// 0, or the value of a tsr::Code. The kernel describes a failure through HostServices::set_error
+// first.
 using Status = int32_t;
 inline constexpr Status kOk = 0;
 
 inline constexpr int kMaxRank = 64;      // dims of a tensor
 inline constexpr int kMaxOperands = 10;  // an output, an input and up to eight index arrays
 
-// One number in the opmath type of the plan's compute dtype (float16 and bfloat16 compute in float32).
+// One number in the opmath type of the plan's compute dtype (float16 and bfloat16 compute in
+// float32).
 struct Parameter {
   alignas(16) std::byte bytes[16];
 };

@@ -7,9 +7,10 @@
 
 namespace tsr::kernel {
 
-// C = alpha op(A) op(B) + beta C for every matrix of the batch. A is m x k, B is k x n, C is m x n; row and
-// column strides are in ELEMENTS, and of each pair of strides one is 1 and the other not below the extent (the
-// op layer copies what is not so). beta == 0 never reads C. k == 0 writes beta C.
+// C = alpha op(A) op(B) + beta C for every matrix of the batch. A is m x k, B is k x n, C is m x n;
+// row and column strides are in ELEMENTS, and of each pair of strides one is 1 and the other not
+// below the extent (the op layer copies what is not so). beta == 0 never reads C. k == 0 writes
+// beta C.
 struct GemmPlan {
   DType dtype;
   int64_t m, n, k;

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Index family: gather, scatter, take, embedding, integer and boolean indexing are all these three plans.
+// Index family: gather, scatter, take, embedding, integer and boolean indexing are all these three
+// plans.
 #pragma once
 
 #include "kernel/pointwise.h"
 
 namespace tsr::kernel {
 
-// An elementwise walk whose operand 1 is displaced by index arrays: operand 0 = values, operand 1 = the indexed
-// array (restrided: stride 0 along the dims the indices range over), operands 2.. = int64 index arrays. At each
-// element the indexed array is read or written at data[1] + Σ index_j * indexed_strides[j]. A negative index
-// counts from the end; one out of range fails with kIndex.
+// An elementwise walk whose operand 1 is displaced by index arrays: operand 0 = values, operand 1 =
+// the indexed array (restrided: stride 0 along the dims the indices range over), operands 2.. =
+// int64 index arrays. At each element the indexed array is read or written at data[1] + Σ index_j *
+// indexed_strides[j]. A negative index counts from the end; one out of range fails with kIndex.
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]
   kPut,         // array[indices] = values; of equal indices the last in row-major order wins
@@ -26,8 +27,8 @@ struct IndexPlan {
   int64_t indexed_strides[kMaxOperands - 2];  // bytes
 };
 
-// The positions of the nonzero elements of an array, in row-major order. Called twice: with output null to count
-// into *count, then to write `ndim` int64 columns, column d at output + d * count.
+// The positions of the nonzero elements of an array, in row-major order. Called twice: with output
+// null to count into *count, then to write `ndim` int64 columns, column d at output + d * count.
 struct NonzeroPlan {
   int32_t ndim;
   int64_t numel;

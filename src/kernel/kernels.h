@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The backend contract: what a backend exports and what the host gives it. A kernel table has one entry per op
-// family; a null entry means "not implemented on this device".
+// The backend contract: what a backend exports and what the host gives it. A kernel table has one
+// entry per op family; a null entry means "not implemented on this device".
 #pragma once
 
 #include "kernel/gemm.h"
@@ -15,7 +15,8 @@
 
 namespace tsr::kernel {
 
-// Raised whenever a plan, an enum or the table changes: a plugin built for another version is refused.
+// Raised whenever a plan, an enum or the table changes: a plugin built for another version is
+// refused.
 inline constexpr uint32_t kContractVersion = 1;
 
 struct KernelTable {
@@ -67,8 +68,8 @@ struct Backend {
   const KernelTable* kernels;
 };
 
-// The one function a backend exports, under the name kBackendEntryName. The services outlive the backend; null is
-// returned when the backend cannot run on this machine.
+// The one function a backend exports, under the name kBackendEntryName. The services outlive the
+// backend; null is returned when the backend cannot run on this machine.
 using BackendEntry = const Backend* (*)(const HostServices* services);
 inline constexpr const char* kBackendEntryName = "tsr_backend_entry";
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Neural-network family: convolution, pooling, normalisation. Images are (batch, channels, spatial...).
+// Neural-network family: convolution, pooling, normalisation. Images are (batch, channels,
+// spatial...).
 #pragma once
 
 #include "kernel/contract.h"
@@ -11,9 +12,10 @@ inline constexpr int kMaxSpatial = 3;
 
 enum class ConvPass : int32_t { kForward, kBackwardInput, kBackwardWeight, kCount };
 
-// Cross-correlation of dense tensors; strides in ELEMENTS say the layout (row-major or channels last). Forward:
-// output = input * weight (+ bias). BackwardInput: writes `input` from output and weight. BackwardWeight: writes
-// `weight` (and `bias` when not null) from input and output. weight is (out, in / groups, kernel...).
+// Cross-correlation of dense tensors; strides in ELEMENTS say the layout (row-major or channels
+// last). Forward: output = input * weight (+ bias). BackwardInput: writes `input` from output and
+// weight. BackwardWeight: writes `weight` (and `bias` when not null) from input and output. weight
+// is (out, in / groups, kernel...).
 struct ConvPlan {
   ConvPass pass;
   int32_t spatial;  // 1..3
@@ -37,8 +39,9 @@ struct ConvPlan {
 
 enum class PoolOp : int32_t { kMax, kAverage, kAdaptiveAverage, kCount };
 
-// Pooling of row-major tensors. Max writes values and, when positions is not null, the position of the first maximum
-// within its input plane. Backward reads the upstream gradient from `output` and writes `input`, whole.
+// Pooling of row-major tensors. Max writes values and, when positions is not null, the position of
+// the first maximum within its input plane. Backward reads the upstream gradient from `output` and
+// writes `input`, whole.
 struct PoolPlan {
   PoolOp op;
   int32_t backward;
@@ -58,10 +61,11 @@ struct PoolPlan {
   int64_t* positions;
 };
 
-// Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels = 1), or per channel
-// over (outer, inner) with channels in the middle (batch_norm). Statistics have float32 (float64 for float64 input).
-// Forward with `use_statistics` reads mean and rstd, otherwise computes and writes them. Backward reads input, mean,
-// rstd, weight and the upstream gradient in `output`; writes grad_input, grad_weight, grad_bias (each may be null).
+// Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =
+// 1), or per channel over (outer, inner) with channels in the middle (batch_norm). Statistics have
+// float32 (float64 for float64 input). Forward with `use_statistics` reads mean and rstd, otherwise
+// computes and writes them. Backward reads input, mean, rstd, weight and the upstream gradient in
+// `output`; writes grad_input, grad_weight, grad_bias (each may be null).
 struct NormPlan {
   int32_t backward;
   int32_t per_channel;     // 1: batch_norm, 0: layer_norm

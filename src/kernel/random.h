@@ -15,8 +15,8 @@ enum class RandomOp : int32_t {
   kCount
 };
 
-// Counter-based (Philox4x32-10): element i of a contiguous output depends on (seed, offset, i) only, so numbers
-// are the same on every device and for every number of threads.
+// Counter-based (Philox4x32-10): element i of a contiguous output depends on (seed, offset, i)
+// only, so numbers are the same on every device and for every number of threads.
 struct RandomPlan {
   RandomOp op;
   int64_t numel;
@@ -30,12 +30,13 @@ struct RandomPlan {
   int64_t low;
   uint64_t span;
 };
-// Blocks of the counter that one element consumes, for every RandomOp: the caller advances its offset by
-// numel * kBlocksPerElement.
+// Blocks of the counter that one element consumes, for every RandomOp: the caller advances its
+// offset by numel * kBlocksPerElement.
 inline constexpr int64_t kBlocksPerElement = 1;
 
-// output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 - i) step, so
-// that linspace is symmetric. Integers compute in int64, 16-bit floats in float32, others in double.
+// output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 -
+// i) step, so that linspace is symmetric. Integers compute in int64, 16-bit floats in float32,
+// others in double.
 struct SequencePlan {
   int64_t numel;
   int32_t symmetric;
@@ -46,8 +47,8 @@ struct SequencePlan {
   double start, step, stop;             // used by the others (complex: imaginary part 0)
 };
 
-// Copies the elements of a batch of matrices with column - row <= diagonal (lower) or >= diagonal (upper) and writes
-// zero elsewhere. Contiguous, row-major.
+// Copies the elements of a batch of matrices with column - row <= diagonal (lower) or >= diagonal
+// (upper) and writes zero elsewhere. Contiguous, row-major.
 struct TrianglePlan {
   int32_t upper;
   int64_t batch, rows, columns;

@@ -13,7 +13,8 @@ enum class ReduceOp : int32_t {
   kMean,
   kMax,  // NaN propagates
   kMin,
-  kArgMax,  // int64 output, first occurrence, position in the row-major order of the reduced axes; NaN counts as largest
+  kArgMax,  // int64 output, first occurrence, position in the row-major order of the reduced axes;
+            // NaN counts as largest
   kArgMin,
   kAny,
   kAll,
@@ -24,10 +25,11 @@ enum class ReduceOp : int32_t {
   kCount
 };
 
-// out[kept] = reduce over the reduced dims of in[kept, reduced]. Both groups of dims are merged where strides
-// allow, outermost first, each with at least one dim; kArgMax and kArgMin keep the order of the reduced dims.
-// Strides are in BYTES. An empty reduction writes the identity of the op (the op layer refuses it where there
-// is none). Sums of 16-bit floats accumulate in float32; integer sums come with an int64 or uint64 output.
+// out[kept] = reduce over the reduced dims of in[kept, reduced]. Both groups of dims are merged
+// where strides allow, outermost first, each with at least one dim; kArgMax and kArgMin keep the
+// order of the reduced dims. Strides are in BYTES. An empty reduction writes the identity of the op
+// (the op layer refuses it where there is none). Sums of 16-bit floats accumulate in float32;
+// integer sums come with an int64 or uint64 output.
 struct ReducePlan {
   ReduceOp op;
   int32_t kept_ndim;
@@ -49,11 +51,12 @@ struct ReducePlan {
 
 enum class ScanOp : int32_t { kSum, kProd, kCount };
 
-// out[..., i, ...] = scan of in[..., 0..i, ...] along one axis; the other dims are merged where possible.
+// out[..., i, ...] = scan of in[..., 0..i, ...] along one axis; the other dims are merged where
+// possible.
 struct ScanPlan {
   ScanOp op;
-  int32_t ndim;  // of the other dims, at least 1
-  int64_t numel; // of the other dims
+  int32_t ndim;   // of the other dims, at least 1
+  int64_t numel;  // of the other dims
   int64_t axis_size;
   int64_t axis_input_stride;
   int64_t axis_output_stride;

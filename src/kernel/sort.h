@@ -7,8 +7,8 @@
 
 namespace tsr::kernel {
 
-// Sorts every row of a contiguous (rows, columns) block; NaN counts as the largest value. Writes the first
-// `keep` values and positions of each row; either output may be null. Stable.
+// Sorts every row of a contiguous (rows, columns) block; NaN counts as the largest value. Writes
+// the first `keep` values and positions of each row; either output may be null. Stable.
 struct SortPlan {
   int64_t rows;
   int64_t columns;

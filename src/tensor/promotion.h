@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Type promotion: the lattice of numerics.md 4.1 and 4.7; only host-language scalars are weak.
+#pragma once
+
+#include "base/dtype.h"
+#include "base/scalar.h"
+
+namespace tsr {
+
+// The type of an op on tensors of types a and b. uint64 with a signed integer throws kDType naming
+// both.
+DType promote_types(DType a, DType b, const char* arg = "other");
+// With a scalar: it raises the category at most, to default_dtype() (floating), its complex, or
+// int64.
+DType promote_scalar(DType tensor, Category scalar);
+DType promote_scalar(DType tensor, const Scalar& scalar);
+
+// True when a value of `from` may be written in place into `to`: the category must not fall
+// (numerics.md 4.4).
+constexpr bool can_cast_in_place(DType from, DType to) {
+  return category(from) <= category(to);
+}
+
+// The floating type of results that need one (exp of integers, new tensors of floats); float32 at
+// start.
+DType default_dtype() noexcept;
+// Process-wide; must be floating, otherwise throws kDType.
+void set_default_dtype(DType dtype);
+// The complex type of the same precision as default_dtype().
+DType default_complex_dtype() noexcept;
+
+}  // namespace tsr

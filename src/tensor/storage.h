@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Storage: one block of memory that tensors share, with the version counter that in-place writes
+// raise.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/device.h"
+#include "base/device_interface.h"
+#include "base/intrusive_ptr.h"
+
+namespace tsr {
+
+struct Storage final : Object {
+  // Gives `data` back to whoever owns it. Runs once, on the thread that drops the last reference.
+  using Deleter = void (*)(void* context, void* data, uint64_t nbytes) noexcept;
+
+  Storage(Device where, void* block, uint64_t size, Deleter drop, void* drop_context) noexcept
+      : Object(ObjectTag::kStorage),
+        device(where),
+        data(block),
+        nbytes(size),
+        deleter(drop),
+        context(drop_context) {}
+
+  static void* operator new(size_t size);
+  static void operator delete(void* block, size_t size) noexcept;
+  static void destroy(Storage* storage) noexcept;
+
+  Device device;
+  // Counts in-place writes through any tensor of this storage; saved tensors compare it (features
+  // I1, I2).
+  std::atomic<uint32_t> version{0};
+  bool read_only =
+      false;  // a foreign block that must not be written, such as a read-only DLPack import
+  bool foreign = false;  // memory not of our allocator
+  void* data;
+  uint64_t nbytes;
+  Deleter deleter;
+  void* context;
+};
+
+using StoragePtr = IntrusivePtr<Storage>;
+
+// A fresh block from the device's caching allocator, contents undefined. Throws kOutOfMemory.
+StoragePtr allocate_storage(Device device, uint64_t nbytes, StreamHandle stream = nullptr);
+
+// Memory of somebody else; `deleter` may be null when the caller keeps it alive by other means.
+StoragePtr wrap_storage(Device device, void* data, uint64_t nbytes, Storage::Deleter deleter,
+                        void* context);
+
+}  // namespace tsr

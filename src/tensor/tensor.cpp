@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/tensor.h"
+
+#include "base/error.h"
+#include "memory/small_alloc.h"
+
+namespace tsr {
+
+TensorImpl::TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsView new_strides,
+                       int64_t first)
+    : Object(ObjectTag::kTensor), dtype(type), device(memory->device), storage(std::move(memory)) {
+  set_layout(new_sizes, new_strides, first);
+}
+
+void* TensorImpl::operator new(size_t size) {
+  return small_allocate(size);
+}
+void TensorImpl::operator delete(void* block, size_t size) noexcept {
+  small_free(block, size);
+}
+
+void TensorImpl::destroy(TensorImpl* impl) noexcept {
+  delete impl->autograd;
+  impl->tag = ObjectTag::kDead;
+  delete impl;
+}
+
+void TensorImpl::set_layout(DimsView new_sizes, DimsView new_strides, int64_t first) {
+  sizes.assign(new_sizes.begin(), new_sizes.end());
+  strides.assign(new_strides.begin(), new_strides.end());
+  offset = first;
+  numel = numel_of(new_sizes);
+  flags = tsr::is_contiguous(new_sizes, new_strides) ? flags | kContiguousFlag
+                                                     : flags & ~uint32_t{kContiguousFlag};
+}
+
+Tensor Tensor::detached() const {
+  Tensor alias = make_view(*this, sizes(), strides(), offset());
+  alias.impl()->flags |= impl()->flags & kInferenceFlag;
+  return alias;
+}
+
+Tensor empty(DimsView sizes, DType dtype, Device device) {
+  const int64_t count = checked_numel(sizes, itemsize(dtype));
+  const Dims strides = contiguous_strides(sizes);
+  StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(count * itemsize(dtype)));
+  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, 0));
+}
+
+Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device device) {
+  checked_numel(sizes, itemsize(dtype));
+  TSR_CHECK(sizes.size() == strides.size(), Code::kShape, "strides",
+            "expected one stride for each of ", sizes.size(), " dimensions, got ", strides);
+  int64_t reach = 1;
+  bool overflow = false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    TSR_CHECK(strides[i] >= 0, Code::kValue, "strides",
+              "expected strides that are not negative, got ", strides);
+    int64_t step = 0;
+    overflow = overflow ||
+               __builtin_mul_overflow(strides[i], sizes[i] > 0 ? sizes[i] - 1 : 0, &step) ||
+               __builtin_add_overflow(reach, step, &reach);
+  }
+  int64_t nbytes = 0;
+  overflow = overflow || __builtin_mul_overflow(reach, itemsize(dtype), &nbytes);
+  TSR_CHECK(!overflow, Code::kShape, "strides", "expected fewer than 2^63 bytes, got shape ", sizes,
+            " with strides ", strides);
+  if (numel_of(sizes) == 0) nbytes = 0;
+  StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(nbytes));
+  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, 0));
+}
+
+Tensor make_view(const Tensor& base, DimsView sizes, DimsView strides, int64_t offset) {
+  return Tensor::adopt(new TensorImpl(base.storage(), base.dtype(), sizes, strides, offset));
+}
+
+}  // namespace tsr
