@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Planning: turns tensors into the plain-data plans of the contract (broadcast, reorder, merge
+// dims).
+#pragma once
+
+#include <span>
+
+#include "base/scalar.h"
+#include "kernel/index.h"
+#include "kernel/pointwise.h"
+#include "kernel/reduce.h"
+#include "tensor/tensor.h"
+
+namespace tsr::kernel {
+
+// One input of an elementwise call: a tensor, or a scalar that rides inside the plan with stride 0
+// and so costs no tensor. `scalar_dtype` is the dtype the scalar is stored in.
+struct Input {
+  Input(const Tensor& value) : tensor(&value) {}
+  Input(const Scalar& value, DType dtype) : scalar(&value), scalar_dtype(dtype) {}
+
+  const Tensor* tensor = nullptr;
+  const Scalar* scalar = nullptr;
+  DType scalar_dtype = DType::kBool;
+};
+
+// Plans out = f(inputs...): every input broadcasts to the shape of `out` (already checked by the
+// caller). The plan borrows the memory of the tensors and holds the scalars itself, so it must not
+// be copied.
+class Elementwise {
+ public:
+  Elementwise(const Tensor& out, std::initializer_list<Input> inputs) {
+    build(out, std::span<const Input>(inputs.begin(), inputs.size()));
+  }
+  Elementwise(const Tensor& out, std::span<const Input> inputs) { build(out, inputs); }
+  Elementwise(const Elementwise&) = delete;
+  Elementwise& operator=(const Elementwise&) = delete;
+
+  // Stores parameter `index` in the opmath type of `dtype`.
+  Elementwise& param(int index, const Scalar& value, DType dtype);
+
+  [[nodiscard]] const ElementwisePlan& plan() const { return plan_; }
+  [[nodiscard]] ElementwisePlan& plan() { return plan_; }
+
+ private:
+  void build(const Tensor& out, std::span<const Input> inputs);
+  bool build_contiguous(const Tensor& out, std::span<const Input> inputs);
+  void build_strided(const Tensor& out, std::span<const Input> inputs);
+  void* input_data(const Input& input, int slot);
+
+  ElementwisePlan plan_;
+  // Scalars and one-element operands live here, two at most per call.
+  alignas(16) std::byte scalars_[kMaxOperands][16];
+};
+
+// Sorts the dims of a walk by the strides of its operands (largest first) and merges what is
+// contiguous in all of them. `strides[i]` belongs to operand i. Returns the new number of dims, at
+// least 1.
+int32_t merge_dims(int32_t ndim, int64_t* sizes, std::span<int64_t* const> strides,
+                   bool keep_order);
+
+// Fills the iteration part of a reduction of `input` over `axes` (wrapped) into `output`, whose
+// shape is the reduced shape with or without the kept ones. `keep_order` keeps the reduced dims in
+// row-major order (arg reductions).
+void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const Tensor& input,
+                    DimsView axes, bool keep_order);
+
+}  // namespace tsr::kernel

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/registry.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "memory/allocator.h"
+
+namespace tsr::kernel {
+
+std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends{};
+
+namespace {
+
+struct KernelFailure {
+  std::string text;
+  int64_t native_code = 0;
+};
+thread_local KernelFailure t_failure;
+
+void* workspace_allocate(DeviceType type, Place place, uint64_t nbytes) {
+  try {
+    return allocator_for(Device{type, place.device}).allocate(nbytes, place.stream);
+  } catch (...) {
+    return nullptr;  // the kernel reports its own failure; no exception crosses the contract
+  }
+}
+
+void workspace_free(DeviceType type, Place place, void* data, uint64_t nbytes) {
+  if (data != nullptr) allocator_for(Device{type, place.device}).deallocate(data, nbytes);
+}
+
+void set_error(const char* text, int64_t native_code) {
+  try {
+    t_failure.text = text;
+  } catch (...) {
+    t_failure.text.clear();
+  }
+  t_failure.native_code = native_code;
+}
+
+// Backends have nothing to say yet that a user could act on; errors go through set_error.
+void log_nothing(int32_t, const char*) {}
+
+const HostServices kServices{kContractVersion, workspace_allocate, workspace_free, set_error,
+                             log_nothing};
+std::mutex g_registration;
+
+}  // namespace
+
+const Backend& register_backend(BackendEntry entry) {
+  const std::lock_guard lock(g_registration);
+  const Backend* backend = entry(&kServices);
+  TSR_CHECK(backend != nullptr, Code::kBackend, "path",
+            "expected a backend that runs on this machine, got one that refuses: ",
+            std::exchange(t_failure.text, {}));
+  TSR_CHECK(backend->contract_version == kContractVersion, Code::kBackend, "path",
+            "expected contract version ", kContractVersion, ", got ", backend->contract_version);
+  const auto type = static_cast<int32_t>(backend->device_type);
+  TSR_CHECK(type > 0 && type < kMaxDeviceType, Code::kBackend, "path",
+            "expected a device type below ", kMaxDeviceType, ", got ", type);
+  auto& slot = g_backends[static_cast<size_t>(type)];
+  const Backend* current = slot.load(std::memory_order_acquire);
+  TSR_CHECK(current == nullptr || current == backend, Code::kValue, "path",
+            "expected a device type without a backend, got ", Device{backend->device_type, 0});
+  slot.store(backend, std::memory_order_release);
+  return *backend;
+}
+
+const Backend& load_backend(std::string_view path) {
+  const std::string file(path);
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a loadable backend, got ", path, ": ",
+         reason == nullptr ? "unknown reason" : reason);
+  }
+  auto entry = reinterpret_cast<BackendEntry>(dlsym(library, kBackendEntryName));
+  if (entry == nullptr) {
+    dlclose(library);
+    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a library that exports ",
+         kBackendEntryName, ", got ", path);
+  }
+  return register_backend(
+      entry);  // stays loaded: its kernels may be entered until the process ends
+}
+
+const Backend* find_backend(DeviceType type) noexcept {
+  const auto index = static_cast<int32_t>(type);
+  if (index < 0 || index >= kMaxDeviceType) return nullptr;
+  return g_backends[static_cast<size_t>(index)].load(std::memory_order_acquire);
+}
+
+int32_t device_count(DeviceType type) noexcept {
+  const Backend* backend = find_backend(type);
+  return backend == nullptr ? 0 : backend->device->device_count();
+}
+
+const Backend& backend_for(Device device) {
+  const Backend* backend = find_backend(device.type);
+  if (device.is_cpu() && backend != nullptr && device.index == 0) [[likely]]
+    return *backend;
+  TSR_CHECK(backend != nullptr, Code::kDevice, "device",
+            "expected a device that a backend serves, got ", device);
+  TSR_CHECK(device.index >= 0 && device.index < backend->device->device_count(), Code::kDevice,
+            "device", "expected a device index below ", backend->device->device_count(), ", got ",
+            device);
+  return *backend;
+}
+
+void throw_kernel_error(Device device, const char* family, Status status) {
+  const std::string text = std::exchange(t_failure.text, {});
+  Error error(static_cast<Code>(status), nullptr,
+              text.empty() ? concat(family, " kernel failed on ", device) : text);
+  error.set_native_code(std::exchange(t_failure.native_code, 0));
+  throw error;
+}
+
+void throw_not_implemented(Device device, const char* family) {
+  fail(Code::kNotImplemented, nullptr, __FILE__, __LINE__, "not implemented on ", device, ": the ",
+       family, " kernels");
+}
+
+}  // namespace tsr::kernel

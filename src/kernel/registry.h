@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Registry: which backend serves which device, and launch(), the one way into a kernel.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/trace.h"
+#include "kernel/kernels.h"
+
+namespace tsr::kernel {
+
+// Device types are small numbers (DLPack's); one slot each.
+inline constexpr int32_t kMaxDeviceType = 24;
+extern std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends;
+
+// Registers what `entry` returns; the backend lives as long as the process. Throws kBackend when
+// the entry refuses this machine or was built for another contract version, kValue when the device
+// type is taken by another backend.
+const Backend& register_backend(BackendEntry entry);
+// Loads a plugin and registers it. Throws kIo when the file cannot be loaded or exports no entry.
+const Backend& load_backend(std::string_view path);
+
+// The backend of a device; throws kDevice when there is none or the index is out of range.
+const Backend& backend_for(Device device);
+// Null when no backend serves the type.
+const Backend* find_backend(DeviceType type) noexcept;
+int32_t device_count(DeviceType type) noexcept;
+
+// What HostServices::set_error left on this thread becomes the Error of a failed kernel.
+[[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);
+[[noreturn]] void throw_not_implemented(Device device, const char* family);
+
+// launch<&KernelTable::unary>(device, "unary", op, plan): calls the entry and turns a status into
+// an Error.
+template <auto Member, class... Args>
+void launch(Device device, const char* family, const Args&... args) {
+  const auto entry = backend_for(device).kernels->*Member;
+  if (entry == nullptr) [[unlikely]]
+    throw_not_implemented(device, family);
+  trace(TracePoint::kLaunchBegin, family);
+  const Status status = entry(args...);
+  trace(TracePoint::kLaunchEnd, family);
+  if (status != kOk) [[unlikely]]
+    throw_kernel_error(device, family, status);
+}
+
+}  // namespace tsr::kernel
