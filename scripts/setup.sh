@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Set-up shared by examples/run.sh and tests/run.sh: Debian packages, the virtual environment .venv,
+# the release build and the Python package inside that environment. What is in place is skipped.
+#
+# Usage: scripts/setup.sh [build|test|full]      (which groups of packages.txt to install)
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# ---- Debian packages ----
+
+wanted_packages() {
+  local groups="build"
+  case "$1" in
+    test) groups="build|test" ;;
+    full) groups="build|test|full" ;;
+  esac
+  awk -v groups="^($groups)\$" '$1 ~ groups { print $2 }' "$tsr_root/scripts/packages.txt"
+}
+
+missing_packages() {
+  local package
+  for package in $(wanted_packages "$1"); do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+  done
+}
+
+install_packages() {
+  command -v dpkg-query >/dev/null || { say "not Debian: packages are taken as present"; return; }
+  local missing sudo=""
+  missing="$(missing_packages "$1")"
+  [ -n "$missing" ] || return 0
+  say "installing:" $missing
+  [ "$(id -u)" = 0 ] || sudo="sudo"
+  local log="$tsr_root/build/setup-apt.log"
+  mkdir -p "$tsr_root/build"
+  export DEBIAN_FRONTEND=noninteractive
+  $sudo apt-get update >"$log" 2>&1 || say "apt-get update failed; trying with the lists there are"
+  if ! $sudo apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
+    # One package that cannot be had must not keep the others away.
+    local package
+    for package in $missing; do
+      $sudo apt-get install -y --no-install-recommends "$package" >>"$log" 2>&1 ||
+        say "could not install $package (log: build/setup-apt.log)"
+    done
+  fi
+}
+
+# ---- Virtual environment ----
+# The system's interpreter sees Debian's packages, so nothing comes from a Python registry. Another
+# interpreter may stand first on PATH and would not see them.
+
+tsr_system_python="${TSR_SYSTEM_PYTHON:-/usr/bin/python3}"
+tsr_venv="$tsr_root/.venv"
+
+make_environment() {
+  if [ ! -x "$tsr_venv/bin/python" ] || ! "$tsr_venv/bin/python" -c 'import sys' 2>/dev/null; then
+    say "making the virtual environment .venv"
+    rm -rf "$tsr_venv"
+    "$tsr_system_python" -m venv --system-site-packages "$tsr_venv"
+  fi
+  local site pth
+  site="$("$tsr_venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+  pth="$site/tessera-tree.pth"
+  local package_folder="$tsr_root/wrappers/python/src"
+  [ -d "$package_folder" ] || package_folder="$tsr_root/wrappers/python"
+  [ "$(cat "$pth" 2>/dev/null)" = "$package_folder" ] || echo "$package_folder" >"$pth"
+}
+
+# ---- Library and Python extension ----
+
+build_python() {
+  [ -f "$tsr_root/wrappers/python/setup.py" ] || return 0
+  local header="$tsr_root/include/tessera/tessera_ffi.h"
+  local stamp="$tsr_root/build/python.stamp" key
+  key="$(cat "$header" "$tsr_root"/wrappers/python/*.py "$tsr_root"/wrappers/python/pyproject.toml \
+         2>/dev/null | sha256sum) $tsr_root"
+  if [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
+    say "building the Python extension"
+    (cd "$tsr_root/wrappers/python" &&
+      TESSERA_BUILD_DIR="$tsr_root/build/release" run_quietly "$tsr_root/build/python.log" \
+        "$tsr_venv/bin/python" setup.py build_ext --inplace)
+    echo "$key" >"$stamp"
+  fi
+  "$tsr_venv/bin/python" -c 'import tessera'
+}
+
+install_packages "${1:-build}"
+make_environment
+say "building release"
+build_preset release tessera
+build_python

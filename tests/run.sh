@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sets up, builds and runs every test. The last line printed is
+#   N passed, N failed, N skipped
+# over all parts. Exit status 0 only if nothing failed and every skip stands in tests/skips.txt.
+#
+# Usage: tests/run.sh [--full]     (--full adds thread sanitizer, long random traces, CUDA)
+
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
+cd "$tsr_root" || exit 1
+
+full=""
+for argument in "$@"; do
+  case "$argument" in
+    --full) full=1 ;;
+    *) echo "usage: tests/run.sh [--full]"; exit 2 ;;
+  esac
+done
+
+reports="$tsr_root/build/reports"
+rm -rf "$reports"
+mkdir -p "$reports"
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
+
+# Every part announces itself here before it runs: one that dies without a report is a failure.
+announce() {
+  say "$1"
+  echo "$1" >>"$reports/parts.txt"
+}
+
+# ctest_part <part> <preset> [ctest argument...]
+ctest_part() {
+  local part="$1" preset="$2"
+  shift 2
+  announce "$part"
+  rm -rf "build/$preset/reports"
+  build_preset "$preset" || return
+  ctest --test-dir "build/$preset" -j "$tsr_jobs" --no-tests=error --output-on-failure \
+    --output-junit "$reports/$part.ctest.xml" "$@" >"$reports/$part.log" 2>&1 ||
+    cat "$reports/$part.log"
+  [ ! -d "build/$preset/reports" ] || cp -r "build/$preset/reports" "$reports/$part.gtest"
+}
+
+python_part() {
+  announce python
+  env -u PYTHONPATH .venv/bin/python -m pytest wrappers/python/tests -q -p no:cacheprovider \
+    --junitxml "$reports/python.junit.xml" >"$reports/python.log" 2>&1 ||
+    tail -n 200 "$reports/python.log"
+}
+
+# skip_part <part> <reason>: recorded as a skipped case, so that tests/skips.txt must name it.
+skip_part() {
+  announce "$1"
+  printf '<testsuite><testcase classname="part" name="%s"><skipped message="%s"/></testcase></testsuite>' \
+    "$1" "$2" >"$reports/$1.junit.xml"
+}
+
+announce setup
+if bash scripts/setup.sh "$([ -n "$full" ] && echo full || echo test)" </dev/null; then
+  touch "$reports/setup.done"
+fi
+ctest_part release release
+export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+ctest_part asan asan -LE tool
+[ ! -d wrappers/python/tests ] || python_part
+
+if [ -n "$full" ]; then
+  source tests/run_full.sh
+fi
+
+"${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/summarize.py "$reports" tests/skips.txt
