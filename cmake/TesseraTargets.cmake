@@ -16,10 +16,12 @@ target_include_directories(tsr_build_flags INTERFACE "${PROJECT_SOURCE_DIR}/src"
 target_compile_options(
   tsr_build_flags INTERFACE -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
                             -fno-semantic-interposition -ftls-model=initial-exec
+                            "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
                             ${tsr_sanitize_flags})
 # Line tables only: enough for back traces and profilers at a fraction of the object size. The ABI
 # differ reads full DWARF, and every exported function is defined in capi, which asks for it.
-target_compile_options(tsr_build_flags INTERFACE $<$<CONFIG:Release>:-g1>)
+set(tsr_full_debug "$<BOOL:$<TARGET_PROPERTY:TSR_FULL_DEBUG>>")
+target_compile_options(tsr_build_flags INTERFACE $<$<CONFIG:Release>:$<IF:${tsr_full_debug},-g,-g1>>)
 target_link_options(tsr_build_flags INTERFACE ${tsr_sanitize_flags})
 target_link_libraries(tsr_build_flags INTERFACE Threads::Threads)
 

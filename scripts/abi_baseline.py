@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the ABI baseline capi/abi/tessera-<minor>.abi from a library with debug information.
+
+A baseline is frozen once its minor version is released; before that it is rewritten together with
+the change it records. Of abidw's output only what the exported functions reach is kept: the C++ types
+that the defining files happen to see are no part of the ABI.
+
+Usage: scripts/abi_baseline.py [libtessera.so]      (default: the one in build/release)
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FLAGS = ["--exported-interfaces-only", "--drop-private-types", "--drop-undefined-syms", "--no-corpus-path",
+         "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--type-id-style", "hash"]
+
+
+def references(element):
+    """Type ids that an element and its children name."""
+    return {node.get("type-id") for node in element.iter() if node.get("type-id")}
+
+
+def trim(corpus):
+    """Keeps the exported functions and the types they reach, in any translation unit."""
+    units = corpus.findall("abi-instr")
+    types = {node.get("id"): node for unit in units for node in unit.iter() if node.get("id")}
+    exported = [node for node in corpus.iter() if node.get("elf-symbol-id")]
+    wanted, queue = set(), [ref for node in exported for ref in references(node)]
+    while queue:
+        ref = queue.pop()
+        if ref not in wanted and ref in types:
+            wanted.add(ref)
+            queue.extend(references(types[ref]))
+    for unit in units:
+        for child in list(unit):
+            if child not in exported and child.get("id") not in wanted:
+                unit.remove(child)
+        unit.set("path", pathlib.PurePath(unit.get("path")).name)
+        if not list(unit):
+            corpus.remove(unit)
+
+
+def main():
+    library = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release/libtessera.so"
+    text = subprocess.run(["abidw", *FLAGS, "--headers-dir", ROOT / "include/tessera", library],
+                          check=True, capture_output=True, text=True).stdout
+    corpus = ET.fromstring(text)
+    trim(corpus)
+    version = re.search(r"^project\(Tessera VERSION (\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+    target = ROOT / "capi/abi" / f"tessera-{version}.abi"
+    target.parent.mkdir(exist_ok=True)
+    ET.indent(corpus)
+    target.write_text(ET.tostring(corpus, encoding="unicode") + "\n")
+    print(f"wrote {target.relative_to(ROOT)}: {len(corpus.findall('.//function-decl'))} functions")
+
+
+if __name__ == "__main__":
+    main()

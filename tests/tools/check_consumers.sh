@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs the library, moves the installed tree to another prefix, and builds and runs two outside
+# projects from there: a C program that asks only pkg-config, and a CMake project.
+#
+# Usage: check_consumers.sh <repository root> <build folder> pkgconfig|cmake
+
+set -euo pipefail
+root="$1" build="$2" kind="$3"
+area="$(mktemp -d)"
+trap 'rm -rf "$area"' EXIT
+
+cmake --install "$build" --prefix "$area/first" >/dev/null
+mv "$area/first" "$area/second"
+pc="$(find "$area/second" -name tessera.pc)"
+
+case "$kind" in
+  pkgconfig)
+    export PKG_CONFIG_PATH="$(dirname "$pc")"
+    flags="$(pkg-config --cflags --libs tessera)"
+    ${CC:-cc} -std=c99 -Wall -Wextra -Werror -pedantic "$root/tests/consumer/c/consumer.c" \
+      -o "$area/consumer" $flags
+    LD_LIBRARY_PATH="$(pkg-config --variable=libdir tessera)" "$area/consumer"
+    ;;
+  cmake)
+    cmake -S "$root/tests/consumer/cmake" -B "$area/build" -G Ninja \
+      -DCMAKE_PREFIX_PATH="$area/second" >/dev/null
+    cmake --build "$area/build" >/dev/null
+    "$area/build/consumer"
+    ;;
+  *) echo "unknown kind $kind"; exit 2 ;;
+esac
+if grep -rIl "$area/first" "$area/second"; then
+  echo "the files above name the prefix they were installed to"
+  exit 1
+fi

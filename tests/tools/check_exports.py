@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What libtessera exports == capi/exports.map == the schema, and its soname and size are as promised.
+
+Usage: check_exports.py <repository root> <libtessera.so>
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SONAME = "libtessera.so.0"
+MAX_STRIPPED_BYTES = 8 * 1024 * 1024
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def exported(library):
+    """Names of defined dynamic symbols; the version nodes themselves (absolute) are no symbols."""
+    names = set()
+    for line in output("nm", "-D", "--defined-only", library).splitlines():
+        _, kind, name = line.split()
+        if kind != "A":
+            names.add(re.sub(r"@.*", "", name))
+    return names
+
+
+def mapped(text):
+    """Names listed as global in any node of the linker map."""
+    names = set()
+    for body in re.findall(r"\{(.*?)\}", re.sub(r"/\*.*?\*/|#.*", "", text, flags=re.S), flags=re.S):
+        visible = body.split("local:")[0].replace("global:", "")
+        names |= {name.strip() for name in visible.split(";") if name.strip()}
+    return names
+
+
+def compare(problems, left_name, left, right_name, right):
+    for name in sorted(left - right):
+        problems.append(f"{name}: in the {left_name}, not in the {right_name}")
+    for name in sorted(right - left):
+        problems.append(f"{name}: in the {right_name}, not in the {left_name}")
+
+
+def stripped_size(library):
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "stripped.so"
+        subprocess.run(["strip", "-o", copy, library], check=True)
+        return copy.stat().st_size
+
+
+def main():
+    root, library = pathlib.Path(sys.argv[1]), sys.argv[2]
+    schema = set(output(sys.executable, root / "capi/generate.py", "--list-exports").split())
+    in_map = mapped((root / "capi/exports.map").read_text())
+    in_library = exported(library)
+    problems = []
+    compare(problems, "map", in_map, "schema", schema)
+    compare(problems, "library", in_library, "map", in_map)
+    problems += [f"{n}: exported without the prefix tsr_" for n in in_library if not n.startswith("tsr_")]
+    if f"soname: [{SONAME}]" not in output("readelf", "-d", library):
+        problems.append(f"the soname is not {SONAME}")
+    size = stripped_size(library)
+    if size > MAX_STRIPPED_BYTES:
+        problems.append(f"stripped library has {size} bytes, the limit is {MAX_STRIPPED_BYTES}")
+    for problem in problems:
+        print(problem)
+    print(f"check_exports: {len(in_library)} symbols, {size} bytes stripped, {len(problems)} problems")
+    return 1 if problems or not in_library else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
