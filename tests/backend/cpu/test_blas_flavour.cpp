@@ -12,7 +12,9 @@ namespace {
 
 // OpenBLAS's own numbers: 0 serial, 1 POSIX threads, 2 OpenMP. The thread flavour has a pool of its
 // own beside ours and wins the system's choice whenever another package pulls it in.
-int wanted_parallel() { return std::string(TSR_BLAS_FLAVOUR) == "openmp" ? 2 : 0; }
+int wanted_parallel() {
+  return std::string(TSR_BLAS_FLAVOUR) == "openmp" ? 2 : 0;
+}
 
 TEST(OpenBlas, loads_the_flavour_that_shares_our_threads) {
   EXPECT_EQ(openblas_get_parallel(), wanted_parallel()) << openblas_get_config();
