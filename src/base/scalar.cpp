@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/text.h"
+
 namespace tsr {
 
 void Scalar::store(DType dtype, void* dst) const {
