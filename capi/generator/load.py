@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From YAML to the model. Strict: an unknown key, a wrong type or a reused id is an error."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any
+
+from . import model as m
+from .types import OP_BASES, SCALAR_KINDS, CParam, SchemaError, parse_type
+
+DTYPES = {  # short name -> (name, DLPack code, bytes, category)
+    "bool": ("bool", 6, 1, "bool"),
+    "u8": ("uint8", 1, 1, "integral"),
+    "u16": ("uint16", 1, 2, "integral"),
+    "u32": ("uint32", 1, 4, "integral"),
+    "u64": ("uint64", 1, 8, "integral"),
+    "i8": ("int8", 0, 1, "integral"),
+    "i16": ("int16", 0, 2, "integral"),
+    "i32": ("int32", 0, 4, "integral"),
+    "i64": ("int64", 0, 8, "integral"),
+    "f16": ("float16", 2, 2, "floating"),
+    "bf16": ("bfloat16", 4, 2, "floating"),
+    "f32": ("float32", 2, 4, "floating"),
+    "f64": ("float64", 2, 8, "floating"),
+    "c64": ("complex64", 5, 8, "complex"),
+    "c128": ("complex128", 5, 16, "complex"),
+}
+SIZES = {"int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_FOREIGN = {"type", "ref", "fn", "end", "function", "match", "move", "self", "impl", "struct", "out_"}
+_KEYWORDS = set(keyword.kwlist) | {k.lower() for k in keyword.kwlist} | _FOREIGN
+
+
+def take(row: Any, where: str, required: str, optional: str = "") -> dict[str, Any]:
+    """Checks that `row` is a mapping with the required keys and no key beyond the optional ones."""
+    if not isinstance(row, dict):
+        raise SchemaError(f"{where}: expected a mapping, got {row!r}")
+    need, may = set(required.split()), set(optional.split())
+    if missing := need - row.keys():
+        raise SchemaError(f"{where}: missing {', '.join(sorted(missing))}")
+    if unknown := row.keys() - need - may:
+        raise SchemaError(f"{where}: unknown key {', '.join(sorted(map(str, unknown)))}")
+    return row
+
+
+def _name(text: Any, where: str) -> str:
+    if not isinstance(text, str) or not _NAME.fullmatch(text) or text in _KEYWORDS:
+        raise SchemaError(f"{where}: {text!r} is no lower_case name free of host-language keywords")
+    return text
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    return " ".join(str(row.get(key, "")).split())
+
+
+def read_domain(name: str, tree: Any) -> m.Domain:
+    row = take(
+        tree,
+        name,
+        "title header ids",
+        "doc include retired externs dtypes ops functions structs enums callbacks handles",
+    )
+    low, high = row["ids"]
+    ids = set(row.get("retired", ()))
+
+    def claim(item: dict[str, Any], where: str) -> int:
+        number = item["id"]
+        if not isinstance(number, int) or not low <= number <= high:
+            raise SchemaError(f"{where}: id {number} is outside {low}..{high}")
+        if number in ids:
+            raise SchemaError(f"{where}: id {number} is taken or retired")
+        ids.add(number)
+        return number
+
+    header = row["header"]
+    return m.Domain(
+        name=name,
+        title=row["title"],
+        doc=_text(row, "doc"),
+        header=header,
+        includes=tuple(row.get("include", ())),
+        ids=(low, high),
+        ops=tuple(_op(o, name, header, claim) for o in row.get("ops") or ()),
+        functions=tuple(_function(f, header, claim) for f in row.get("functions") or ()),
+        structs=_structs(row.get("structs") or (), header),
+        enums=tuple(_enum(e, header) for e in row.get("enums") or ()),
+        callbacks=tuple(_callback(c, header) for c in row.get("callbacks") or ()),
+        handles=tuple(_handle(h, header) for h in row.get("handles") or ()),
+        dtypes=tuple(_dtype(d) for d in row.get("dtypes") or ()),
+        externs=tuple(row.get("externs", ())),
+    )
+
+
+def _dtype(short: str) -> m.DType:
+    name, code, size, category = DTYPES[short]
+    return m.DType(name, short, f"TSR_{name.upper()}", code | size * 8 << 8 | 1 << 16, size, category)
+
+
+def _arg(row: Any, where: str) -> m.Arg:
+    row = take(row, where, "name type", "default doc count_of fuzz")
+    where = f"{where}, argument {row['name']}"
+    kind = parse_type(row["type"])
+    default = row.get("default", m.REQUIRED)
+    if default is m.REQUIRED and kind.optional and kind.direction == "in":
+        default = None
+    return m.Arg(_name(row["name"], where), kind, default, _text(row, "doc"), row.get("count_of"), row.get("fuzz", True))
+
+
+def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
+    where = f"op {row.get('name') if isinstance(row, dict) else row}"
+    row = take(
+        row,
+        where,
+        "name id args forms python doc cases",
+        "since returns scalar scalar_kinds cpp effects notes",
+    )
+    args = tuple(_arg(a, where) for a in row["args"])
+    returns = tuple(_arg(r, where) for r in row.get("returns", [{"name": "out", "type": "out tensor"}]))
+    effects = take(row.get("effects", {}), f"{where}, effects", "", "alias mutates")
+    forms = tuple(row["forms"])
+    op = m.Op(
+        name=_op_name(row["name"], where),
+        id=claim(row, where),
+        since=str(row.get("since", "0.1")),
+        family=family,
+        header=header,
+        args=args,
+        returns=returns,
+        forms=forms,
+        scalar=tuple(_scalar_form(s, i) for i, s in enumerate(row.get("scalar", ()))),
+        scalar_kinds=tuple(row.get("scalar_kinds", ("f64", "i64", "c128"))),
+        cpp=row.get("cpp", f"ops::{row['name']}"),
+        alias=effects.get("alias"),
+        mutates=tuple(effects.get("mutates", ())),
+        python=_python(row["python"], where),
+        doc=_text(row, "doc"),
+        notes=str(row.get("notes", "")).strip(),
+        cases=tuple(_case(c, args, returns, where) for c in row["cases"]),
+    )
+    _check_op(op, where)
+    return op
+
+
+def _op_name(text: Any, where: str) -> str:
+    if not isinstance(text, str) or not _NAME.fullmatch(text):
+        raise SchemaError(f"{where}: {text!r} is no lower_case name")
+    return text
+
+
+def _check_op(op: m.Op, where: str) -> None:
+    if not op.forms or set(op.forms) - {"functional", "out", "inplace"}:
+        raise SchemaError(f"{where}: forms are a subset of functional, out, inplace")
+    if not op.returns and op.forms != ("functional",) and op.forms != ("inplace",):
+        raise SchemaError(f"{where}: an op without results has the one form functional or inplace")
+    if (op.returns_list or not op.returns) and "out" in op.forms:
+        raise SchemaError(f"{where}: no out form for a list of results or for none")
+    if "inplace" in op.forms and not (op.args and op.args[0].type.is_tensor):
+        raise SchemaError(f"{where}: the in-place form changes the first argument, which must be a tensor")
+    for arg in op.args:
+        if arg.type.base not in OP_BASES or arg.type.direction != "in":
+            raise SchemaError(f"{where}: type '{arg.type.text}' cannot be an argument of an op")
+    names = {a.name for a in op.args}
+    if len(names) != len(op.args):
+        raise SchemaError(f"{where}: two arguments have one name")
+    for result in op.returns:
+        if result.type.text not in ("out tensor", "out tensor[]"):
+            raise SchemaError(f"{where}: results are 'out tensor' or 'out tensor[]'")
+    if bad := set(op.scalar_kinds) - set(SCALAR_KINDS):
+        raise SchemaError(f"{where}: unknown scalar kinds {bad}")
+    used = {n for s in op.scalar for n in s.args} | set(op.mutates) | ({op.alias} if op.alias else set())
+    if missing := used - names:
+        raise SchemaError(f"{where}: no argument named {', '.join(missing)}")
+    if len(op.doc) < 10 or not op.cases:
+        raise SchemaError(f"{where}: a doc line and at least one case are required")
+
+
+def _scalar_form(entry: Any, index: int) -> m.ScalarForm:
+    if isinstance(entry, dict):
+        entry = take(entry, "scalar", "args", "suffix")
+        return m.ScalarForm(tuple(entry["args"]), entry.get("suffix", ""))
+    args = (entry,) if isinstance(entry, str) else tuple(entry)
+    return m.ScalarForm(args, "" if index == 0 else "left")
+
+
+def _python(row: Any, where: str) -> m.Python:
+    if row is None or row is False:
+        return m.Python("", hidden=True)
+    if isinstance(row, str):
+        return m.Python(row, method=row)
+    row = take(row, f"{where}, python", "name", "method operator aliases namespace keyword hidden")
+    method = row.get("method", row["name"])
+    operator = row.get("operator", ())
+    return m.Python(
+        name=row["name"],
+        method=method or None,
+        operator=(operator,) if isinstance(operator, str) else tuple(operator),
+        aliases=tuple(row.get("aliases", ())),
+        namespace=row.get("namespace", ""),
+        keyword=row.get("keyword"),
+        hidden=bool(row.get("hidden", False)),
+    )
+
+
+def _case(row: Any, args: tuple[m.Arg, ...], returns: tuple[m.Arg, ...], where: str) -> m.Case:
+    row = take(row, f"{where}, case", "args", "out returns after error forms rtol atol")
+    by_name = {a.name: a for a in args}
+    if unknown := row["args"].keys() - by_name.keys():
+        raise SchemaError(f"{where}, case: no argument named {', '.join(unknown)}")
+    if missing := [a.name for a in args if a.required and a.name not in row["args"]]:
+        raise SchemaError(f"{where}, case: argument {', '.join(missing)} has no value")
+    values = {n: _value(v, by_name[n].type.base == "tensor", where) for n, v in row["args"].items()}
+    results: tuple[Any, ...] = ()
+    if "error" not in row:
+        given = row["returns"] if "returns" in row else ({returns[0].name: row["out"]} if "out" in row else {})
+        if list(given) != [r.name for r in returns]:
+            raise SchemaError(f"{where}, case: expected results {[r.name for r in returns]}, got {list(given)}")
+        results = tuple(_value(given[r.name], True, where) for r in returns)
+    after = {n: _value(v, True, where) for n, v in row.get("after", {}).items()}
+    return m.Case(values, results, after, row.get("error"), tuple(row.get("forms", ())), row.get("rtol"), row.get("atol"))
+
+
+def _value(value: Any, tensor: bool, where: str) -> Any:
+    if not tensor or not isinstance(value, (dict, list)):
+        return value
+    if isinstance(value, list):
+        return [_value(v, True, where) for v in value]
+    if "dtype" in value:
+        row = take(value, f"{where}, literal", "dtype shape", "data")
+        if row["dtype"] not in DTYPES:
+            raise SchemaError(f"{where}: unknown dtype {row['dtype']}")
+        data = row.get("data")
+        return m.Literal(row["dtype"], tuple(row["shape"]), None if data is None else tuple(map(_element, _flat(data))))
+    if len(value) != 1 or next(iter(value)) not in DTYPES:
+        raise SchemaError(f"{where}: a tensor is {{f32: [...]}} or {{dtype, shape, data}}, got {value}")
+    dtype, nested = next(iter(value.items()))
+    shape: list[int] = []
+    level = nested
+    while isinstance(level, list):
+        shape.append(len(level))
+        level = level[0] if level else None
+    flat = _flat(nested)
+    count = 1
+    for size in shape:
+        count *= size
+    if count != len(flat):
+        raise SchemaError(f"{where}: the nested list is ragged: {nested}")
+    return m.Literal(dtype, tuple(shape), tuple(map(_element, flat)))
+
+
+def _flat(nested: Any) -> list[Any]:
+    return [x for part in nested for x in _flat(part)] if isinstance(nested, list) else [nested]
+
+
+def _element(value: Any) -> Any:
+    return complex(value.replace(" ", "")) if isinstance(value, str) else value
+
+
+def _function(row: Any, header: str, claim: Any) -> m.Function:
+    where = f"function {row.get('name') if isinstance(row, dict) else row}"
+    row = take(
+        row,
+        where,
+        "name id doc example",
+        "since returns args notes thread blocking finalizer_safe consumes fuzz",
+    )
+    return m.Function(
+        name="tsr_" + _op_name(row["name"], where),
+        id=claim(row, where),
+        since=str(row.get("since", "0.1")),
+        header=header,
+        returns=row.get("returns", "tsr_status"),
+        args=tuple(_arg(a, where) for a in row.get("args") or ()),
+        doc=_text(row, "doc"),
+        notes=str(row.get("notes", "")).strip(),
+        example=str(row["example"]).rstrip(),
+        thread=row.get("thread", "any"),
+        blocking=bool(row.get("blocking", False)),
+        finalizer_safe=bool(row.get("finalizer_safe", False)),
+        consumes=row.get("consumes"),
+        fuzz=row.get("fuzz", True),
+    )
+
+
+def _c_declaration(text: str, where: str) -> tuple[str, str]:
+    match = re.fullmatch(r"((?:const )?(?:struct )?\w+\**) (\w+)", text)
+    if match is None:
+        raise SchemaError(f"{where}: '{text}' is not 'type name'")
+    return match[1], match[2]
+
+
+def _structs(rows: Any, header: str) -> tuple[m.Struct, ...]:
+    """Structs of one file; later ones may hold earlier ones."""
+    found: list[m.Struct] = []
+    for row in rows:
+        found.append(_struct(row, header, {s.name: s.size for s in found}))
+    return tuple(found)
+
+
+def _struct(row: Any, header: str, inner: dict[str, int]) -> m.Struct:
+    row = take(row, "struct", "name fields doc", "since")
+    where = f"struct {row['name']}"
+    fields, offset = [], 0
+    for entry in row["fields"]:
+        text, doc = next(iter(entry.items()))
+        ctype, name = _c_declaration(text, where)
+        pointer = ctype.endswith(("*", "_fn"))
+        size = 8 if pointer else inner.get(ctype) or SIZES.get(ctype, 4)  # int32 typedefs are 4
+        if offset % min(size, 8):
+            raise SchemaError(f"{where}: field {name} at offset {offset} needs explicit padding before it")
+        fields.append(m.Field(name, ctype, offset, size, " ".join(str(doc or "").split())))
+        offset += size
+    if offset % max(min(f.size, 8) for f in fields):
+        raise SchemaError(f"{where}: needs explicit padding at its end")
+    return m.Struct(f"tsr_{row['name']}", str(row.get("since", "0.1")), header, tuple(fields), offset, _text(row, "doc"))
+
+
+def _enum(row: Any, header: str) -> m.Enum:
+    row = take(row, "enum", "name values doc", "since prefix cpp cpp_header")
+    where = f"enum {row['name']}"
+    prefix = row.get("prefix", row["name"].upper() + "_")
+    constants = []
+    for name, value in row["values"].items():
+        fields = value if isinstance(value, dict) else {"value": value}
+        take(fields, f"{where}, {name}", "value", "doc wrapper")
+        if not -(2**31) <= fields["value"] < 2**31:
+            raise SchemaError(f"{where}: {name} does not fit int32")
+        constants.append(m.Constant(f"TSR_{prefix}{name}", fields["value"], _text(fields, "doc"), fields.get("wrapper", "")))
+    return m.Enum(
+        f"tsr_{row['name']}", str(row.get("since", "0.1")), header, tuple(constants), _text(row, "doc"),
+        row.get("cpp", ""), row.get("cpp_header", ""),
+    )
+
+
+def _callback(row: Any, header: str) -> m.Callback:
+    row = take(row, "callback", "name params doc", "since returns")
+    where = f"callback {row['name']}"
+    params = tuple(CParam(*_c_declaration(p, where)) for p in row["params"])
+    name = f"tsr_{row['name']}_fn"
+    return m.Callback(name, str(row.get("since", "0.1")), header, row.get("returns", "tsr_status"), params, _text(row, "doc"))
+
+
+def _handle(row: Any, header: str) -> m.Handle:
+    row = take(row, "handle", "name doc", "since")
+    return m.Handle(_name(row["name"], "handle"), str(row.get("since", "0.1")), header, _text(row, "doc"))

@@ -1,0 +1,362 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The schema as typed data: what the emitters read. `load(folder)` reads and checks capi/schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .types import CParam, SchemaError, Type, c_params, parse_type
+
+REQUIRED = object()  # the default of an argument that has none
+
+
+@dataclass(frozen=True)
+class Arg:
+    name: str
+    type: Type
+    default: Any = REQUIRED
+    doc: str = ""
+    count_of: str | None = None  # this out list has as many slots as that list
+    fuzz: bool = True  # False: extreme values of this argument are legal and costly, do not try them
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """One exported C function. Those of an op say which form and overload they are."""
+
+    name: str
+    since: str
+    header: str
+    returns: str  # C type
+    args: tuple[Arg, ...]  # schema arguments in order, outs last
+    params: tuple[CParam, ...]
+    doc: str
+    op: Op | None = None
+    form: str = "functional"  # functional | out | inplace
+    scalar_kind: str | None = None  # f64 | i64 | c128 | bool, when a host scalar is taken
+    function: Function | None = None
+
+    @property
+    def declaration(self) -> str:
+        return f"{self.returns} {self.name}({', '.join(map(str, self.params)) or 'void'})"
+
+
+@dataclass(frozen=True)
+class ScalarForm:
+    """Arguments that one overload takes as host scalars, and the suffix after _f64, _i64, ..."""
+
+    args: tuple[str, ...]
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Python:
+    """How the op appears in the Python package."""
+
+    name: str
+    method: str | None = None  # name of the Tensor method, None when there is none
+    operator: tuple[str, ...] = ()  # dunder names, for example __add__, __radd__, __iadd__
+    aliases: tuple[str, ...] = ()
+    namespace: str = ""  # "" is the package itself; else e.g. nn.functional
+    keyword: str | None = None  # name of the first keyword-only argument
+    hidden: bool = False  # no generated public function; the hand-written layer calls the raw one
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A tensor written out in a case. `data` is flat; None leaves the values unchecked."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call with its expected results (`returns`, in order), or its expected error."""
+
+    args: dict[str, Any]  # tensors as Literal, lists of tensors as lists of Literal, else plain values
+    returns: tuple[Any, ...] = ()
+    after: dict[str, Any] = field(default_factory=dict)  # mutated arguments as they stand afterwards
+    error: str | None = None
+    forms: tuple[str, ...] = ()  # empty: all forms of the row
+    rtol: float | None = None
+    atol: float | None = None
+
+
+@dataclass(frozen=True)
+class Op:
+    name: str
+    id: int
+    since: str
+    family: str
+    header: str
+    args: tuple[Arg, ...]
+    returns: tuple[Arg, ...]  # empty: the op only mutates
+    forms: tuple[str, ...]
+    scalar: tuple[ScalarForm, ...]
+    scalar_kinds: tuple[str, ...]
+    cpp: str
+    alias: str | None  # the results may share memory with this argument
+    mutates: tuple[str, ...]
+    python: Python
+    doc: str
+    notes: str
+    cases: tuple[Case, ...]
+
+    @property
+    def returns_list(self) -> bool:
+        return len(self.returns) == 1 and self.returns[0].type.is_list
+
+    def arg(self, name: str) -> Arg:
+        return next(a for a in self.args if a.name == name)
+
+    @cached_property
+    def functions(self) -> tuple[CFunction, ...]:
+        """Every C function of this row: each form, then each form of each scalar overload."""
+        has_scalar_arg = any(a.type.base == "scalar" for a in self.args)
+        kinds = self.scalar_kinds if has_scalar_arg else (None,)
+        found = [self._function(f, k, ScalarForm(())) for k in kinds for f in self.forms]
+        for overload in self.scalar:
+            for kind in self.scalar_kinds:
+                for form in self.forms:
+                    if form == "inplace" and self.args[0].name in overload.args:
+                        continue  # a host scalar cannot be changed in place
+                    found.append(self._function(form, kind, overload))
+        return tuple(found)
+
+    def _function(self, form: str, kind: str | None, overload: ScalarForm) -> CFunction:
+        args = tuple(_as_scalar(a) if a.name in overload.args else a for a in self.args)
+        if form == "functional":
+            args += self.returns
+        elif form == "out":
+            args += tuple(
+                Arg("dst" if len(self.returns) == 1 else f"{r.name}_dst", parse_type("tensor"), doc="receives the result")
+                for r in self.returns
+            )
+        parts = [self.name, kind, overload.suffix, None if form == "functional" else form]
+        name = "tsr_" + "_".join(p for p in parts if p)
+        params = tuple(p for a in args for p in c_params(a.name, a.type, kind))
+        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, kind)
+
+
+def _as_scalar(arg: Arg) -> Arg:
+    return Arg(arg.name, parse_type("scalar?" if arg.type.optional else "scalar"), arg.default, arg.doc)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function outside ops; written by hand in capi/<file>.cpp."""
+
+    name: str  # C name
+    id: int
+    since: str
+    header: str
+    returns: str
+    args: tuple[Arg, ...]
+    doc: str
+    notes: str
+    example: str  # C statements; documentation and generated test at once
+    thread: str  # any | exclusive
+    blocking: bool
+    finalizer_safe: bool
+    consumes: str | None
+    fuzz: bool
+
+    @cached_property
+    def functions(self) -> tuple[CFunction, ...]:
+        params = tuple(p for a in self.args for p in c_params(a.name, a.type, count_of=a.count_of))
+        doc = f"{self.doc}\n{self.notes}".strip()
+        return (CFunction(self.name, self.since, self.header, self.returns, self.args, params, doc, function=self),)
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    ctype: str
+    offset: int
+    size: int
+    doc: str
+
+
+@dataclass(frozen=True)
+class Struct:
+    name: str  # C name, tsr_info
+    since: str
+    header: str
+    fields: tuple[Field, ...]
+    size: int
+    doc: str
+
+    @property
+    def sized(self) -> bool:
+        return self.fields[0].name == "struct_size"
+
+
+@dataclass(frozen=True)
+class Constant:
+    name: str  # TSR_REDUCTION_MEAN
+    value: int
+    doc: str
+    wrapper: str = ""  # for status codes: the built-in Python exception users would catch
+
+
+@dataclass(frozen=True)
+class Enum:
+    """Constants of one int32 type. `cpp` names the C++ enum class that mirrors it, if any."""
+
+    name: str  # C type, tsr_reduction
+    since: str
+    header: str
+    constants: tuple[Constant, ...]
+    doc: str
+    cpp: str = ""
+    cpp_header: str = ""
+
+
+@dataclass(frozen=True)
+class Callback:
+    name: str  # C type, tsr_hook_fn
+    since: str
+    header: str
+    returns: str
+    params: tuple[CParam, ...]
+    doc: str
+
+
+@dataclass(frozen=True)
+class Handle:
+    name: str  # node -> tsr_node
+    since: str
+    header: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class DType:
+    name: str  # float32
+    short: str  # f32
+    constant: str  # TSR_FLOAT32
+    value: int  # DLPack bits
+    itemsize: int
+    category: str  # bool | integral | floating | complex
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One schema file."""
+
+    name: str
+    title: str
+    doc: str
+    header: str
+    includes: tuple[str, ...]
+    ids: tuple[int, int]
+    ops: tuple[Op, ...]
+    functions: tuple[Function, ...]
+    structs: tuple[Struct, ...]
+    enums: tuple[Enum, ...]
+    callbacks: tuple[Callback, ...]
+    handles: tuple[Handle, ...]
+    dtypes: tuple[DType, ...]
+    externs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Schema:
+    domains: tuple[Domain, ...]
+
+    def _all(self, kind: str) -> list[Any]:
+        return [row for domain in self.domains for row in getattr(domain, kind)]
+
+    @cached_property
+    def ops(self) -> list[Op]:
+        return self._all("ops")
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        return self._all("functions")
+
+    @cached_property
+    def structs(self) -> list[Struct]:
+        return self._all("structs")
+
+    @cached_property
+    def enums(self) -> list[Enum]:
+        return self._all("enums")
+
+    @cached_property
+    def callbacks(self) -> list[Callback]:
+        return self._all("callbacks")
+
+    @cached_property
+    def handles(self) -> list[Handle]:
+        return self._all("handles")
+
+    @cached_property
+    def dtypes(self) -> list[DType]:
+        return self._all("dtypes")
+
+    @cached_property
+    def c_functions(self) -> list[CFunction]:
+        """Every exported function, in header order."""
+        return [f for row in [*self.functions, *self.ops] for f in row.functions]
+
+    def enum(self, name: str) -> Enum:
+        return next(e for e in self.enums if e.name == f"tsr_{name}")
+
+    @cached_property
+    def status(self) -> Enum:
+        return self.enum("status")
+
+    @cached_property
+    def headers(self) -> list[str]:
+        """Header names in the order of their domains."""
+        return list(dict.fromkeys(d.header for d in self.domains))
+
+
+def load(folder: Path) -> Schema:
+    """Reads every schema file; raises SchemaError on the first mistake."""
+    from .load import read_domain
+
+    domains = []
+    for path in sorted(folder.glob("*.yaml")):
+        with path.open(encoding="utf-8") as text:
+            tree = yaml.safe_load(text)
+        try:
+            domains.append(read_domain(path.stem, tree))
+        except SchemaError as error:
+            raise SchemaError(f"{path.name}: {error}") from None
+    domains.sort(key=lambda d: d.ids)
+    schema = Schema(tuple(domains))
+    _check_whole(schema)
+    return schema
+
+
+def _check_whole(schema: Schema) -> None:
+    for before, after in zip(schema.domains, schema.domains[1:]):
+        if before.ids[1] >= after.ids[0]:
+            raise SchemaError(f"{after.name}: its id range overlaps that of {before.name}")
+    names: set[str] = set()
+    for function in schema.c_functions:
+        if function.name in names:
+            raise SchemaError(f"{function.name} is declared twice")
+        names.add(function.name)
+    known = {f"enum.{e.name[4:]}" for e in schema.enums} | {f"handle.{h.name}" for h in schema.handles}
+    known |= {f"struct.{s.name[4:]}" for s in schema.structs}
+    known |= {f"fn.{c.name[4:-3]}" for c in schema.callbacks} | {f"cfn.{c.name[4:-3]}" for c in schema.callbacks}
+    known |= {f"extern.{e}" for d in schema.domains for e in d.externs}
+    for function in schema.c_functions:
+        for arg in function.args:
+            if arg.type.name is not None and f"{arg.type.base}.{arg.type.name}" not in known:
+                raise SchemaError(f"{function.name}: '{arg.type.text}' of '{arg.name}' is not declared")

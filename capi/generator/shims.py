@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ behind the ABI that needs no thought: op shims, call records, tables, consistency checks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from .model import Arg, CFunction, Domain, Schema
+from .text import banner, c_string, wrap_call
+
+
+def family(schema: Schema, domain: Domain) -> str:
+    """The shims of one family: unwrap, call the op, wrap; all inside the one guard."""
+    text = banner("//", f"C shims: {domain.title}.")
+    text += '#include "capi/guard.h"\n#include "capi/handle.h"\n#include "tessera/tessera.h"\n'
+    text += "".join(f'#include "{path}"\n' for path in domain.includes) + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
+    for op in domain.ops:
+        names = ", ".join(f'"{a.name}"' for a in op.args)
+        text += f'constexpr CallInfo kInfo_{op.name}{{"{op.name}", {{{names}}}}};\n'
+    text += '\n}  // namespace\n\nextern "C" {\n'
+    for op in domain.ops:
+        text += "".join("\n" + _shim(schema, f) for f in op.functions)
+    return text + '\n}  // extern "C"\n'
+
+
+def _shim(schema: Schema, function: CFunction) -> str:
+    op = function.op
+    assert op is not None
+    values = [_unwrap(schema, a, function.scalar_kind) for a in function.args if a.type.direction == "in" and a.name in {x.name for x in op.args}]
+    if function.form == "inplace" and op.forms != ("inplace",):  # those that only exist in place need no Out
+        values.append(f"tsr::ops::Out::inplace({values[0]})")
+    elif function.form == "out":
+        targets = function.args[len(op.args) :]
+        values += [f'tsr::ops::Out::into(TensorArg({t.name}, "{t.name}").get())' for t in targets]
+    call = wrap_call(f"tsr::{op.cpp}(", values, ")", indent=8, width=88)
+    if function.form == "functional" and op.returns:
+        out = op.returns[0].name
+        if op.returns_list:
+            call = f"give_list({call}, {out}, {out}_capacity, {out}_count)"
+        elif len(op.returns) == 1:
+            call = f"give({call}, {out})"
+        else:
+            call = f"give_all({call}, {', '.join(r.name for r in op.returns)})"
+        call = call.replace("\n        ", "\n          ")
+    clear = _clear(function)
+    head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
+    return f"{head}\n{clear}  return guard(kInfo_{op.name}, [&] {{\n    {call};\n  }});\n}}\n"
+
+
+def _clear(function: CFunction) -> str:
+    """Out handles are NULL after a failure, whatever fails."""
+    op = function.op
+    assert op is not None
+    if function.form != "functional" or not op.returns:
+        return ""
+    if op.returns_list:
+        out = op.returns[0].name
+        return f"  clear_list({out}, {out}_capacity, {out}_count);\n"
+    return "".join(f"  clear({r.name});\n" for r in op.returns)
+
+
+def _unwrap(schema: Schema, arg: Arg, scalar: str | None) -> str:
+    n, kind = arg.name, arg.type
+    label = f'"{n}"'
+    if kind.is_tensor_list:
+        return f"{'sparse_tensors_arg' if kind.holes else 'tensors_arg'}({n}, n_{n}, {label})"
+    if kind.is_list:
+        return f"{'optional_list_arg' if kind.optional else 'list_arg'}({n}, n_{n}, {label})"
+    if kind.base == "scalar":
+        value = {"c128": f"complex_scalar({n}_re, {n}_im)", "bool": f"tsr::Scalar(bool_arg({n}, {label}))"}.get(
+            scalar or "f64", f"tsr::Scalar({n})"
+        )
+        return f"optional_scalar(has_{n}, {value}, {label})" if kind.optional else value
+    if kind.base == "enum":
+        enum = schema.enum(kind.name or "")
+        values = ", ".join(str(c.value) for c in enum.constants)
+        return f"{'optional_enum_arg' if kind.optional else 'enum_arg'}<{enum.cpp}>({n}, {{{values}}}, {label})"
+    plain = {
+        "tensor": f"{'OptionalTensorArg' if kind.optional else 'TensorArg'}({n}, {label}).get()",
+        "int64": f"optional_int({n})" if kind.optional else n,
+        "f64": f"optional_double({n}, has_{n}, {label})" if kind.optional else n,
+        "bool": f"{'optional_bool_arg' if kind.optional else 'bool_arg'}({n}, {label})",
+        "dtype": f"{'optional_dtype_arg' if kind.optional else 'dtype_arg'}({n}, {label})",
+        "device": f"{'optional_device_arg' if kind.optional else 'device_arg'}({n}_type, {n}_index, {label})",
+        "str": f"{'optional_text_arg' if kind.optional else 'text_arg'}({n}, {n}_len, {label})",
+        "generator": f"generator_arg({n}, {label})",
+    }
+    return plain[kind.base]
+
+
+def infos(schema: Schema) -> str:
+    """Call records of the hand-written functions: name and argument names, for the error record."""
+    text = banner("//", "Call records of the hand-written functions.") + "#pragma once\n\n"
+    text += '#include "capi/guard.h"\n\nnamespace tsr::capi {\n\n'
+    for row in schema.functions:
+        names = ", ".join(f'"{a.name}"' for a in row.args)
+        text += f'inline constexpr CallInfo kInfo_{row.name[4:]}{{"{row.name}", {{{names}}}}};\n'
+    return text + "\n}  // namespace tsr::capi\n"
+
+
+def tables(schema: Schema) -> str:
+    """What tsr_get_proc, tsr_abi_probe, tsr_status_name and tsr_schema_json read."""
+    text = banner("//", "Symbols, struct sizes, status names and the canonical schema.")
+    text += '#include "capi/tables.h"\n\n#include "tessera/tessera.h"\n\nnamespace tsr::capi {\n\n'
+    names = sorted(f.name for f in schema.c_functions)
+    text += "// Sorted by name, for binary search.\nconst Symbol kSymbols[] = {\n"
+    text += "".join(f'    {{"{n}", reinterpret_cast<AnyFunction>(&{n})}},\n' for n in names)
+    text += f"}};\nconst size_t kSymbolCount = {len(names)};\n\nconst StructSize kStructSizes[] = {{\n"
+    text += "".join(f'    {{"{s.name}", sizeof({s.name})}},\n' for s in schema.structs)
+    text += f"}};\nconst size_t kStructCount = {len(schema.structs)};\n\nconst StatusName kStatusNames[] = {{\n"
+    text += "".join(f'    {{{c.value}, "{c.name[4:]}"}},\n' for c in schema.status.constants)
+    text += f"}};\nconst size_t kStatusCount = {len(schema.status.constants)};\n\n"
+    encoded = json.dumps(canonical(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    chunks = [encoded[i : i + 8000] for i in range(0, len(encoded), 8000)]
+    text += "const char kSchemaJson[] =\n" + "\n".join(f"    {c_string(c)}" for c in chunks)
+    return text + f";\nconst size_t kSchemaJsonSize = {len(encoded)};\n\n}}  // namespace tsr::capi\n"
+
+
+def consistency(schema: Schema) -> str:
+    """Proves that the C++ enums say what the schema says."""
+    includes = {"base/device.h", "base/dtype.h", "base/error.h"} | {e.cpp_header for e in schema.enums if e.cpp_header}
+    text = banner("//", "Proves that the C++ enums agree with the schema.")
+    text += "".join(f'#include "{path}"\n' for path in sorted(includes)) + '#include "tessera/tessera.h"\n\n'
+    for dtype in schema.dtypes:
+        cpp = {"uint": "UInt", "int": "Int", "float": "Float", "bfloat": "BFloat", "complex": "Complex", "bool": "Bool"}
+        stem = dtype.name.rstrip("0123456789")
+        text += f"static_assert(tsr::dtype_to_abi(tsr::DType::k{cpp[stem]}{dtype.name[len(stem):]}) == {dtype.constant});\n"
+    text += f"static_assert(tsr::kDTypeCount == {len(schema.dtypes)});\n"
+    special = {"TSR_DTYPE": "DType"}
+    for enum in schema.enums:
+        prefix = "TSR_" if enum is schema.status else f"{enum.name.upper()}_"
+        for constant in enum.constants if enum.cpp else ():
+            camel = special.get(constant.name) or "".join(p.capitalize() for p in constant.name[len(prefix) :].split("_"))
+            text += f"static_assert(static_cast<int32_t>({enum.cpp}::k{camel}) == {constant.name});\n"
+    return text
+
+
+def canonical(schema: Schema) -> dict[str, Any]:
+    """The schema as it crosses the ABI: what a language needs to bind itself."""
+    return {
+        "tessera_schema": 1,
+        "functions": [_json_function(f) for f in schema.c_functions],
+        "ops": {
+            op.name: {
+                "id": op.id,
+                "since": op.since,
+                "doc": op.doc,
+                "args": [_json_arg(a) for a in op.args],
+                "returns": [_json_arg(a) for a in op.returns],
+                "alias": op.alias,
+                "mutates": list(op.mutates),
+                "python": op.python.name or None,
+            }
+            for op in schema.ops
+        },
+        "structs": {
+            s.name: {"size": s.size, "fields": [[f.name, f.ctype, f.offset] for f in s.fields]} for s in schema.structs
+        },
+        "constants": {c.name: c.value for e in schema.enums for c in e.constants} | {t.constant: t.value for t in schema.dtypes},
+        "callbacks": {c.name: [c.returns, [[p.ctype, p.name] for p in c.params]] for c in schema.callbacks},
+        "handles": [f"tsr_{h.name}" for h in schema.handles],
+        "status": {c.name: c.value for c in schema.status.constants},
+    }
+
+
+def _json_arg(arg: Arg) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": arg.name, "type": arg.type.text}
+    return row if arg.required else row | {"default": arg.default}
+
+
+def _json_function(function: CFunction) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": function.name,
+        "since": function.since,
+        "returns": function.returns,
+        "params": [[p.ctype, p.name] for p in function.params],
+    }
+    if function.op is not None:
+        return row | {"op": function.op.name, "form": function.form, "scalar": function.scalar_kind}
+    assert function.function is not None
+    extra = function.function
+    return row | {"id": extra.id, "doc": extra.doc, "blocking": extra.blocking, "finalizer_safe": extra.finalizer_safe}
+
+
+def outputs(schema: Schema) -> dict[str, str]:
+    files = {f"capi/generated/{d.name}.cpp": family(schema, d) for d in schema.domains if d.ops}
+    files["capi/generated/infos.h"] = infos(schema)
+    files["capi/generated/tables.cpp"] = tables(schema)
+    files["capi/generated/consistency.cpp"] = consistency(schema)
+    sources = sorted(Path(p).name for p in files if p.endswith(".cpp"))
+    listing = banner("#", "The generated sources of the capi layer.") + "\nset(TSR_CAPI_GENERATED\n"
+    files["capi/generated/sources.cmake"] = listing + "".join(f"    generated/{s}\n" for s in sources) + ")\n"
+    return files

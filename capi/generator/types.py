@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The type grammar of the schema and the C parameters each type becomes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PLAIN = {  # base type -> C type of the one parameter it becomes
+    "tensor": "tsr_tensor",
+    "int32": "int32_t",
+    "uint32": "uint32_t",
+    "int64": "int64_t",
+    "uint64": "uint64_t",
+    "f64": "double",
+    "bool": "int32_t",
+    "dtype": "tsr_dtype",
+    "status": "tsr_status",
+    "ptr": "void*",
+    "cptr": "const void*",
+}
+NAMED = {"handle", "enum", "struct", "fn", "extern", "cfn"}  # written handle.node, enum.reduction ...
+SPECIAL = {"str", "device", "scalar", "generator"}
+LISTS = {"tensor", "int64", "f64", "handle"}
+# What an op row may use; everything else is for functions outside ops.
+OP_BASES = {"tensor", "int64", "f64", "scalar", "bool", "enum", "dtype", "device", "str", "generator"}
+SCALAR_KINDS = ("f64", "i64", "c128", "bool")
+
+_PATTERN = re.compile(
+    r"(?P<dir>out |inout )?(?P<base>[a-z0-9]+)(\.(?P<name>\w+))?(?P<hole>\?)?(?P<list>\[\])?(?P<opt>\?)?"
+)
+
+
+class SchemaError(Exception):
+    """A mistake in a schema file; the text names the file and the row."""
+
+
+@dataclass(frozen=True)
+class CParam:
+    """One parameter of a C function."""
+
+    ctype: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.ctype} {self.name}"
+
+
+@dataclass(frozen=True)
+class Type:
+    """One type of the grammar, for example `tensor`, `int64[]?`, `enum.reduction`, `out tensor[]`."""
+
+    text: str
+    base: str
+    name: str | None  # X of handle.X, enum.X, struct.X, fn.X, extern.X
+    is_list: bool
+    optional: bool  # the value, or the list as a whole, may be absent
+    holes: bool  # entries of the list may be NULL
+    direction: str  # "in", "out" or "inout"
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.base == "tensor" and not self.is_list
+
+    @property
+    def is_tensor_list(self) -> bool:
+        return self.base == "tensor" and self.is_list
+
+
+def parse_type(text: str) -> Type:
+    match = _PATTERN.fullmatch(text)
+    if match is None:
+        raise SchemaError(f"'{text}' is not a type of the grammar")
+    base, name = match["base"], match["name"]
+    if base not in PLAIN.keys() | NAMED | SPECIAL or (name is not None) != (base in NAMED):
+        raise SchemaError(f"'{text}' is not a type of the grammar")
+    is_list = match["list"] is not None
+    hole = match["hole"] is not None
+    if is_list and base not in LISTS:
+        raise SchemaError(f"'{text}': lists are made of {', '.join(sorted(LISTS))} only")
+    return Type(
+        text=text,
+        base=base,
+        name=name,
+        is_list=is_list,
+        optional=(match["opt"] is not None) or (hole and not is_list),
+        holes=hole and is_list,
+        direction=(match["dir"] or "in").strip(),
+    )
+
+
+def _value_type(kind: Type) -> str:
+    """The C type of one value, before any pointer of a list or an out parameter."""
+    if kind.base == "handle":
+        return f"tsr_{kind.name}"
+    if kind.base == "generator":
+        return "tsr_generator"
+    if kind.base in ("enum", "struct"):
+        return f"tsr_{kind.name}"
+    if kind.base == "extern":
+        return f"struct {kind.name}*"
+    if kind.base == "cfn":
+        return f"tsr_{kind.name}_fn"
+    return PLAIN[kind.base]
+
+
+def c_params(name: str, kind: Type, scalar: str | None = None, count_of: str | None = None) -> list[CParam]:
+    """The C parameters of one argument. `scalar` is the kind (f64, ...) that a scalar takes here;
+    `count_of` names the list whose length an out list shares."""
+    if kind.base == "scalar":
+        values = {
+            "f64": [CParam("double", name)],
+            "i64": [CParam("int64_t", name)],
+            "bool": [CParam("int32_t", name)],
+            "c128": [CParam("double", f"{name}_re"), CParam("double", f"{name}_im")],
+        }[scalar or "f64"]
+        return values + ([CParam("int32_t", f"has_{name}")] if kind.optional else [])
+    if kind.direction == "in":
+        return _in_params(name, kind)
+    if kind.is_list and kind.base == "tensor":
+        fill = [CParam("tsr_tensor*", name)]
+        return fill if count_of else fill + [CParam("int32_t", f"{name}_capacity"), CParam("int32_t*", f"{name}_count")]
+    if kind.is_list:  # borrowed view of numbers
+        return [CParam(f"const {_value_type(kind)}**", name), CParam("int32_t*", f"n_{name}")]
+    if kind.base == "str":
+        return [CParam("const char**", name), CParam("int64_t*", f"{name}_len")]
+    if kind.base == "device":
+        return [CParam("tsr_device_type*", f"{name}_type"), CParam("int32_t*", f"{name}_index")]
+    return [CParam(_value_type(kind) + "*", name)]
+
+
+def _in_params(name: str, kind: Type) -> list[CParam]:
+    if kind.is_list:
+        return [CParam(f"const {_value_type(kind)}*", name), CParam("int32_t", f"n_{name}")]
+    if kind.base == "str":
+        return [CParam("const char*", name), CParam("int64_t", f"{name}_len")]
+    if kind.base == "device":
+        return [CParam("tsr_device_type", f"{name}_type"), CParam("int32_t", f"{name}_index")]
+    if kind.base == "f64" and kind.optional:
+        return [CParam("double", name), CParam("int32_t", f"has_{name}")]
+    if kind.base == "struct":
+        return [CParam(f"const tsr_{kind.name}*", name)]
+    if kind.base == "fn":
+        prefix = "" if name == "callback" else f"{name}_"
+        return [
+            CParam(f"tsr_{kind.name}_fn", name),
+            CParam("void*", f"{prefix}user"),
+            CParam("tsr_drop_fn", f"{prefix}drop"),
+        ]
+    return [CParam(_value_type(kind), name)]
