@@ -20,7 +20,8 @@ struct DeviceInterface {
   int32_t (*device_count)();
 
   // ---- memory ----
-  // Device memory aligned to at least 256 bytes (CPU: 64). Fails with kDeviceOutOfMemory when full.
+  // Device memory aligned to at least 256 bytes. Fails with kDeviceOutOfMemory when full. raw_free
+  // waits for work of any stream that may still use the memory.
   int32_t (*raw_allocate)(int32_t device, uint64_t nbytes, void** out);
   int32_t (*raw_free)(int32_t device, void* data, uint64_t nbytes);
   int32_t (*memory_info)(int32_t device, uint64_t* free_bytes, uint64_t* total_bytes);

@@ -67,6 +67,8 @@ const Backend& register_backend(BackendEntry entry) {
   const Backend* current = slot.load(std::memory_order_acquire);
   TSR_CHECK(current == nullptr || current == backend, Code::kValue, "path",
             "expected a device type without a backend, got ", Device{backend->device_type, 0});
+  if (backend->device_type != DeviceType::kCpu)
+    install_memory(backend->device_type, *backend->device);
   slot.store(backend, std::memory_order_release);
   return *backend;
 }

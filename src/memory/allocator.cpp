@@ -1,40 +1,98 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
+// Which allocator serves which device, on which thread.
 #include "memory/allocator.h"
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <new>
+#include <mutex>
 
 #include "base/error.h"
-#include "memory/small_alloc.h"
+#include "memory/caching_allocator.h"
+#include "memory/cpu_allocator.h"
+#include "memory/debug_flags.h"
 
 namespace tsr {
 namespace {
 
-class SystemAllocator final : public Allocator {
- public:
-  void* allocate(uint64_t nbytes, StreamHandle) override { return small_allocate(nbytes); }
-  void deallocate(void* block, uint64_t nbytes) noexcept override { small_free(block, nbytes); }
-  void record_stream(void*, StreamHandle) override {}
-};
+constexpr size_t kMaxTypes = 24;
+constexpr size_t kMaxIndex = 64;
+
+// Entries are set once or replaced, never destroyed: tensors keep pointing at them.
+std::array<std::array<std::atomic<Allocator*>, kMaxIndex>, kMaxTypes> g_allocators{};
+std::array<std::atomic<const DeviceInterface*>, kMaxTypes> g_interfaces{};
+
+constinit thread_local AllocatorScope* t_scope = nullptr;
+
+std::atomic<Allocator*>& entry(Device device) {
+  const auto type = static_cast<size_t>(device.type);
+  const auto index = static_cast<size_t>(device.index);
+  TSR_CHECK(type < kMaxTypes && index < kMaxIndex, Code::kDevice, "device",
+            "expected a device with a backend, got ", device);
+  return g_allocators[type][index];
+}
+
+Allocator* make_allocator(Device device) {
+  if (device == Device{}) return &CpuAllocator::get();
+  const DeviceInterface* interface =
+      g_interfaces[static_cast<size_t>(device.type)].load(std::memory_order_acquire);
+  TSR_CHECK(interface != nullptr, Code::kDevice, "device", "expected a device with a backend, got ",
+            device);
+  const int32_t count = interface->device_count();
+  TSR_CHECK(device.index < count, Code::kDevice, "device", "expected an index below ", count,
+            ", got ", device);
+  return new CachingAllocator(device, *interface);
+}
+
+Allocator& make_entry(Device device) {
+  static auto* const mutex = new std::mutex;
+  const std::lock_guard lock(*mutex);
+  std::atomic<Allocator*>& slot = entry(device);
+  Allocator* allocator = slot.load(std::memory_order_acquire);
+  if (allocator == nullptr) {
+    allocator = make_allocator(device);
+    slot.store(allocator, std::memory_order_release);
+  }
+  return *allocator;
+}
 
 }  // namespace
 
-void* small_allocate(size_t nbytes) {
-  void* block = std::aligned_alloc(64, (nbytes + 63) / 64 * 64);
-  TSR_CHECK(block != nullptr, Code::kOutOfMemory, nullptr, "expected ", nbytes,
-            " bytes of memory, got none");
-  return block;
-}
-void small_free(void* block, size_t) noexcept {
-  std::free(block);
+Allocator* find_override(Device device) noexcept {
+  for (const AllocatorScope* scope = t_scope; scope != nullptr; scope = scope->outer_) {
+    if (scope->device_ == device) return scope->allocator_;
+  }
+  return nullptr;
 }
 
-Allocator& allocator_for(Device) {
-  static auto* allocator = new SystemAllocator;
-  return *allocator;
+Allocator& allocator_for(Device device) {
+  if ((debug_flags() & kOverridesUsed) != 0) [[unlikely]] {
+    if (Allocator* allocator = find_override(device)) return *allocator;
+  }
+  Allocator* allocator = entry(device).load(std::memory_order_acquire);
+  return allocator != nullptr ? *allocator : make_entry(device);
+}
+
+void set_allocator(Device device, Allocator& allocator) {
+  make_entry(device);
+  entry(device).store(&allocator, std::memory_order_release);
+}
+
+void install_memory(DeviceType type, const DeviceInterface& interface) {
+  const auto index = static_cast<size_t>(type);
+  TSR_CHECK(index < kMaxTypes, Code::kDevice, "device", "expected a device type below ", kMaxTypes,
+            ", got ", index);
+  g_interfaces[index].store(&interface, std::memory_order_release);
+}
+
+AllocatorScope::AllocatorScope(Device device, Allocator& allocator)
+    : device_(device), allocator_(&allocator), outer_(t_scope) {
+  t_scope = this;
+  set_debug_flag(kOverridesUsed, true);
+}
+
+AllocatorScope::~AllocatorScope() {
+  t_scope = outer_;
 }
 
 }  // namespace tsr

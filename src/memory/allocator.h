@@ -4,32 +4,111 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/device.h"
 #include "base/device_interface.h"
+#include "memory/memory_stats.h"
 
 namespace tsr {
 
+class CachingAllocator;
+
+// What a pressure callback is told before the allocator gives up cached memory.
+struct MemoryPressure {
+  Device device;
+  uint64_t requested;    // bytes the failing call asked for
+  uint64_t cached_free;  // bytes held but not lent
+  uint64_t live;         // bytes lent
+};
+
+// Called on the allocating thread with no lock held; may free tensors and may allocate (a failure
+// in there does not call it again). Returns true when it may have freed something. Must not throw.
+struct PressureCallback {
+  bool (*function)(void* user, const MemoryPressure& pressure);
+  void* user;
+};
+
+// Told of every out-of-memory error just before it is thrown; no lock is held. Must not throw.
+struct OutOfMemoryObserver {
+  void (*function)(void* user, const MemoryPressure& pressure, uint64_t limit);
+  void* user;
+};
+
+// All functions may be called from any thread. Sizes are bytes.
 class Allocator {
  public:
-  Allocator() = default;
+  explicit Allocator(Device device) noexcept : device_(device) {}
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
   virtual ~Allocator() = default;
 
-  // A block of at least `nbytes` (not 0), for use on `stream`. Throws kOutOfMemory. Any thread.
-  virtual void* allocate(uint64_t nbytes, StreamHandle stream) = 0;
-  // Gives a block back with the size that was asked for. Any thread, also from a finalizer: no
-  // callback, no device synchronisation.
+  [[nodiscard]] Device device() const noexcept { return device_; }
+
+  // A block of at least `nbytes` for work on `stream` (null: the default stream), aligned to at
+  // least 64 bytes, not initialised; null for 0 bytes. Throws Error kOutOfMemory.
+  [[nodiscard]] virtual void* allocate(uint64_t nbytes, StreamHandle stream) = 0;
+
+  // Gives a block back with the size that was asked for. Never waits for the device and calls no
+  // callback, so that a finalizer may do it; work queued on the streams that used the block may
+  // still be running.
   virtual void deallocate(void* block, uint64_t nbytes) noexcept = 0;
-  // `stream` also uses the block: it is not reused before the work queued there now has finished.
+
+  // `stream`, other than the one the block was allocated for, also uses it: after deallocate it is
+  // not lent again before the work queued there by then is done. Throws when no event can be made.
   virtual void record_stream(void* block, StreamHandle stream) = 0;
+
+  // Gives cached memory back to the device until at most `keep` bytes are held, as far as that is
+  // possible; 0 empties the cache. Returns the bytes given back.
+  virtual uint64_t trim(uint64_t keep) = 0;
+
+  // At most this many bytes will be held; UINT64_MAX lifts the limit. Memory already lent stays.
+  virtual void set_limit(uint64_t nbytes) = 0;
+  [[nodiscard]] virtual uint64_t limit() const = 0;
+
+  [[nodiscard]] virtual MemoryStats stats() const = 0;
+  virtual void reset_peak() = 0;
+
+  // Every segment and block, and the recorded history, as one JSON object.
+  [[nodiscard]] virtual std::string snapshot() const = 0;
+
+  // The caching allocator behind this one, for its settings, callbacks and history; null when there
+  // is none.
+  [[nodiscard]] virtual CachingAllocator* caching() noexcept { return nullptr; }
+
+  // Checks every invariant; throws Error kInternal naming the one that is broken.
+  virtual void verify() const {}
+
+ private:
+  Device device_;
 };
 
-// The allocator of a device; throws kDevice when no backend serves it. The reference stays valid
-// for the life of the process.
+// The allocator that serves `device` on the calling thread; throws Error kDevice when no backend
+// does. The reference stays valid for the life of the process.
 Allocator& allocator_for(Device device);
-// Sets the allocator of a device before its first use; it must outlive the process' last tensor.
+
+// Replaces the allocator of a device; it must outlive the process' last tensor. Blocks lent before
+// go back to the allocator they came from. Throws as allocator_for does.
 void set_allocator(Device device, Allocator& allocator);
+
+// While it lives, `device` is served on this thread by `allocator`. Scopes nest; one ends on the
+// thread it began on, the innermost first.
+class AllocatorScope {
+ public:
+  AllocatorScope(Device device, Allocator& allocator);
+  AllocatorScope(const AllocatorScope&) = delete;
+  AllocatorScope& operator=(const AllocatorScope&) = delete;
+  ~AllocatorScope();
+
+ private:
+  friend Allocator* find_override(Device device) noexcept;
+  Device device_;
+  Allocator* allocator_;
+  AllocatorScope* outer_;
+};
+
+// Gives the device type a caching allocator per device; called when its backend is registered. The
+// CPU has its own from the start. `interface` must live as long as the process.
+void install_memory(DeviceType type, const DeviceInterface& interface);
 
 }  // namespace tsr

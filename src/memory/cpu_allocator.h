@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// CpuAllocator: per-thread lists for tensors of up to 64 KiB in front of the caching allocator.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "memory/allocator.h"
+#include "memory/caching_allocator.h"
+#include "memory/small_alloc.h"
+
+namespace tsr {
+
+// One per process, as the lists are; never destroyed, so that tensors may outlive main.
+//
+// Counts are exact whenever no other thread is inside a call. The peak of the lists is taken when a
+// thread starts a fresh span and when statistics are read: between those moments the live bytes
+// cannot grow by more than the free blocks of the spans at hand.
+class CpuAllocator final : public Allocator {
+ public:
+  static CpuAllocator& get();
+
+  [[nodiscard]] void* allocate(uint64_t nbytes, StreamHandle stream) override;
+  void deallocate(void* block, uint64_t nbytes) noexcept override;
+  void record_stream(void*, StreamHandle) override {}
+  uint64_t trim(uint64_t keep) override;
+  void set_limit(uint64_t nbytes) override { core_.set_limit(nbytes); }
+  [[nodiscard]] uint64_t limit() const override { return core_.limit(); }
+  [[nodiscard]] MemoryStats stats() const override;
+  void reset_peak() override;
+  [[nodiscard]] std::string snapshot() const override;
+  [[nodiscard]] CachingAllocator* caching() noexcept override { return &core_; }
+  void verify() const override;
+
+ private:
+  CpuAllocator();
+  MemoryStats sample() const;
+
+  CachingAllocator core_;
+  mutable GuardedMutex mutex_;
+  mutable MemoryStats peaks_;  // only the figures that the lists have a part in; under mutex_
+};
+
+}  // namespace tsr
