@@ -101,7 +101,6 @@ class SmallVector {
     for (; first != last; ++first) emplace_back(*first);
   }
 
-  operator std::span<const T>() const noexcept { return {data_, size_}; }
   friend bool operator==(const SmallVector& a, const SmallVector& b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/accumulate_grad.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/hooks.h"
+#include "autograd/ownership.h"
+#include "autograd/tensor_record.h"
+
+namespace tsr {
+namespace {
+
+// A gradient has its leaf's strides when those are dense, and is row-major otherwise.
+bool has_layout_for(const Tensor& grad, const Tensor& leaf) {
+  if (grad.is_contiguous() && leaf.is_contiguous()) return true;
+  if (!is_dense(leaf.sizes(), leaf.strides())) return grad.is_contiguous();
+  return grad.strides() == leaf.strides();
+}
+
+// Whether .grad may be this very tensor: ours alone, no part of a larger block, no history.
+bool may_take(const Tensor& grad, const Tensor& leaf) {
+  return !grad.requires_grad() && owns_alone(grad) &&
+         static_cast<uint64_t>(grad.nbytes()) == grad.storage()->nbytes &&
+         has_layout_for(grad, leaf);
+}
+
+Tensor copy_for(const Tensor& grad, const Tensor& leaf) {
+  if (leaf.is_contiguous() || !is_dense(leaf.sizes(), leaf.strides())) {
+    return gradient_ops().clone(grad);
+  }
+  const Dims strides = dense_strides_like(leaf.sizes(), leaf.strides());
+  Tensor copy = empty_strided(leaf.sizes(), strides, leaf.dtype(), leaf.device());
+  gradient_ops().copy_into(copy, grad);
+  return copy;
+}
+
+void store(TensorRecord& record, Tensor value) {
+  const std::lock_guard guard(record.lock);
+  std::swap(record.grad, value);
+}
+
+}  // namespace
+
+AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
+  set_sequence(kFirst);
+  add_output(leaf, true);
+}
+
+AccumulateGrad::~AccumulateGrad() {
+  TensorRecord& record = *record_of(leaf_);
+  const std::lock_guard guard(record.lock);
+  if (record.accumulator == this) record.accumulator = nullptr;
+}
+
+void AccumulateGrad::apply(Backward& ctx) {
+  Tensor grad = ctx.take_grad();
+  if (!grad.defined()) return;
+  TensorRecord& record = *record_of(leaf_);
+  {
+    const std::lock_guard guard(mutex_);
+    accumulate(record, std::move(grad));
+  }
+  run_accumulate_hooks(leaf_);
+}
+
+void AccumulateGrad::accumulate(TensorRecord& record, Tensor grad) {
+  if (!record.grad.defined()) {
+    if (may_take(grad, leaf_)) {
+      store(record, grad.has(kViewFlag) ? grad.detached() : std::move(grad));
+    } else {
+      store(record, copy_for(grad, leaf_));
+    }
+  } else if (grad_enabled()) {
+    store(record, gradient_ops().add(record.grad, grad));
+  } else {
+    gradient_ops().add_inplace(record.grad, grad);
+  }
+}
+
+NodePtr existing_accumulator(TensorRecord& record) noexcept {
+  const std::lock_guard guard(record.lock);
+  if (record.accumulator == nullptr || !try_retain(record.accumulator)) return {};
+  return NodePtr::adopt(record.accumulator);
+}
+
+NodePtr accumulator_of(const Tensor& leaf, TensorRecord& record) {
+  if (NodePtr existing = existing_accumulator(record)) return existing;
+  auto fresh = IntrusivePtr<AccumulateGrad>::adopt(new AccumulateGrad(leaf));
+  const std::lock_guard guard(record.lock);
+  // Another thread may have been faster.
+  if (record.accumulator != nullptr && try_retain(record.accumulator)) {
+    return NodePtr::adopt(record.accumulator);
+  }
+  record.accumulator = fresh.get();
+  return fresh;
+}
+
+}  // namespace tsr

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/copy_slices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "autograd/gradient_ops.h"
+#include "autograd/tensor_record.h"
+#include "autograd/validate.h"
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+// Fresh memory that stands for the part of a storage between two extents; `low` is the offset of
+// its first element there.
+struct Shadow {
+  Tensor flat;
+  int64_t low;
+
+  [[nodiscard]] Tensor window(const Geometry& geometry) const {
+    return as_strided_view(flat, geometry.sizes, geometry.strides, geometry.offset - low);
+  }
+};
+
+Shadow make_shadow(const Geometry& a, const Geometry& b, const Tensor& like) {
+  const Extent first = extent_of(a.sizes, a.strides);
+  const Extent second = extent_of(b.sizes, b.strides);
+  const int64_t low = std::min(a.offset + first.low, b.offset + second.low);
+  const int64_t high = std::max(a.offset + first.high, b.offset + second.high);
+  const int64_t length = std::max<int64_t>(high - low, 0);
+  return {gradient_ops().zeros(std::array{length}, like.dtype(), like.device()), low};
+}
+
+// window += grad, where the window may show one element several times.
+void add_into(const Tensor& window, const Tensor& grad, bool fresh) {
+  const Dims& sizes = window.sizes();
+  const Dims& strides = window.strides();
+  if (!may_overlap_itself(sizes, strides)) {
+    gradient_ops().copy_into(window, fresh ? grad : gradient_ops().add(window, grad));
+    return;
+  }
+  // Shown repeatedly along a dim of stride 0: one place gets the sum.
+  Dims kept = sizes;
+  for (size_t d = 0; d < kept.size(); ++d) {
+    if (strides[d] == 0 && kept[d] > 1) kept[d] = 1;
+  }
+  if (!(kept == sizes)) {
+    const Tensor narrow = as_strided_view(window, kept, strides, window.offset());
+    add_into(narrow, gradient_ops().sum_to(grad, kept), fresh);
+    return;
+  }
+  // Overlapping windows: one after the other along the first dim that is longer than 1.
+  size_t dim = 0;
+  while (kept[dim] <= 1) ++dim;
+  kept[dim] = 1;
+  for (int64_t i = 0; i < sizes[dim]; ++i) {
+    const Tensor part = as_strided_view(window, kept, strides, window.offset() + i * strides[dim]);
+    const Tensor grad_part = as_strided_view(
+        grad, kept, grad.strides(), grad.offset() + i * grad.stride(static_cast<int64_t>(dim)));
+    add_into(part, grad_part, false);
+  }
+}
+
+}  // namespace
+
+NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const Tensor& window) {
+  auto derivative = [source, view = Geometry(window)](Backward& ctx) {
+    TSR_CHECK(!may_overlap_itself(source.sizes, source.strides), Code::kNotImplemented, nullptr,
+              "the gradient of a strided window on a tensor that shows elements repeatedly is not "
+              "implemented; make the tensor contiguous first");
+    const Shadow shadow = make_shadow(source, view, ctx.grad());
+    if (ctx.grad().numel() != 0) add_into(shadow.window(view), ctx.grad(), true);
+    ctx.set(0, shadow.window(source));
+  };
+  NodePtr node = NodePtr::adopt(
+      new LambdaNode<decltype(derivative)>("AsStridedBackward", std::move(derivative)));
+  node->add_edge(source_edge);
+  node->add_output(window, true);
+  return node;
+}
+
+CopySlices::CopySlices(const Tensor& base, const Edge& base_edge, const Tensor& view, NodePtr fn,
+                       uint32_t output, size_t input)
+    : Node("CopySlices"),
+      base_(base),
+      view_(view),
+      fn_(std::move(fn)),
+      output_(output),
+      input_(input) {
+  fn_->set_outer(this);
+  for (size_t i = 0; i < fn_->next_edges().size(); ++i) {
+    add_edge(i == input_ ? base_edge : fn_->next_edge(i));
+  }
+  add_output(base, true);
+}
+
+Tensor CopySlices::run_fn(Backward& ctx, const Tensor& slice) {
+  SmallVector<Tensor, 2> grads(fn_->outputs().size());
+  SmallVector<Tensor, 4> results(fn_->next_edges().size());
+  grads[output_] = gradient_ops().clone(slice);
+  Backward inner(*fn_, {grads.data(), grads.size()}, {results.data(), results.size()},
+                 ctx.needs_mask());
+  fn_->apply(inner);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (i != input_ && ctx.needs(i)) ctx.set(i, std::move(results[i]));
+  }
+  return std::move(results[input_]);
+}
+
+void CopySlices::apply(Backward& ctx) {
+  const Shadow shadow = make_shadow(base_, base_, ctx.grad());
+  gradient_ops().copy_into(shadow.window(base_), ctx.grad());
+  const Tensor slice = shadow.window(view_);
+  Tensor old = run_fn(ctx, slice);
+  if (!ctx.needs(input_)) return;
+  if (!old.defined()) old = gradient_ops().zeros(view_.sizes, slice.dtype(), slice.device());
+  const OutputMeta& meta = fn_->outputs()[output_];
+  fit_gradient(old, meta, *fn_, input_);
+  gradient_ops().copy_into(slice, old);
+  ctx.set(input_, shadow.window(base_));
+}
+
+void CopySlices::release() noexcept {
+  fn_->release();
+}
+
+Edge CopySlices::output_edge(uint32_t) const {
+  const Edge self{NodePtr::share(const_cast<CopySlices*>(this)), 0};
+  // Only the geometry of the window matters, so a window on nothing will do.
+  const StoragePtr none = wrap_storage(outputs()[0].device, nullptr, 0, nullptr, nullptr);
+  const Tensor window = Tensor::adopt(
+      new TensorImpl(none, outputs()[0].dtype, view_.sizes, view_.strides, view_.offset));
+  return {make_strided_node(self, base_, window), 0};
+}
+
+}  // namespace tsr

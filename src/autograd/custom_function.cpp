@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/custom_function.h"
+
+#include <algorithm>
+
+#include "autograd/error_node.h"
+#include "autograd/tensor_grad.h"
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+
+namespace tsr {
+
+bool CustomFunction::jvp(CustomNode&, std::span<const Tensor>, std::span<Tensor>) {
+  return false;
+}
+
+CustomNode::CustomNode(std::string name, std::span<const Tensor> inputs,
+                       std::unique_ptr<CustomFunction> function)
+    : Node(""), text_(std::move(name)), function_(std::move(function)) {
+  set_name(text_.c_str());
+  for (const Tensor& input : inputs) {
+    needs_.push_back(needs_grad(input));
+    records_ = records_ || needs_.back();
+  }
+  if (!records_) return;
+  inputs_.assign(inputs.begin(), inputs.end());
+}
+
+IntrusivePtr<CustomNode> CustomNode::create(std::string name, std::span<const Tensor> inputs,
+                                            std::unique_ptr<CustomFunction> function) {
+  return IntrusivePtr<CustomNode>::adopt(
+      new CustomNode(std::move(name), inputs, std::move(function)));
+}
+
+bool CustomNode::needs_input_grad(size_t input) const {
+  TSR_CHECK(input < needs_.size(), Code::kIndex, nullptr, "expected the number of one of ",
+            needs_.size(), " inputs, got ", input);
+  return needs_[input];
+}
+
+void CustomNode::save(std::span<const Tensor> tensors) {
+  if (!records_) return;
+  for (const Tensor& tensor : tensors) pending_.push_back(tensor);
+  if (attached_) save_pending({});
+}
+
+void CustomNode::mark_dirty(std::span<const Tensor> tensors) {
+  for (const Tensor& tensor : tensors) dirty_.push_back(tensor.impl());
+}
+
+void CustomNode::mark_non_differentiable(std::span<const Tensor> outputs) {
+  for (const Tensor& output : outputs) non_differentiable_.push_back(output.impl());
+}
+
+bool CustomNode::is_dirty(const Tensor& tensor) const noexcept {
+  return std::find(dirty_.begin(), dirty_.end(), tensor.impl()) != dirty_.end();
+}
+
+void CustomNode::check_outputs(std::span<const Tensor> outputs) const {
+  const auto is_output = [&](const TensorImpl* impl) {
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const Tensor& output) { return output.impl() == impl; });
+  };
+  for (const TensorImpl* impl : dirty_) {
+    TSR_CHECK(is_output(impl), Code::kAutograd, "outputs", "expected every tensor that ", name(),
+              " marked dirty to be one of its outputs, got one that is not");
+  }
+  for (const Tensor& input : inputs_) {
+    TSR_CHECK(!input.defined() || is_dirty(input) || !is_output(input.impl()), Code::kAutograd,
+              "outputs", "expected new tensors, or inputs that ", name(),
+              " marked dirty, got an input as it is; return an alias of it");
+  }
+}
+
+void CustomNode::attach(std::span<const Tensor> outputs) {
+  TSR_CHECK(!attached_, Code::kAutograd, nullptr, "expected one call of attach, got a second");
+  check_outputs(outputs);
+  attached_ = true;
+  for (const Tensor& output : outputs) {
+    if (output.defined() && is_dirty(output)) begin_inplace(output, records_);
+  }
+  if (!records_) return;
+  for (const Tensor& input : inputs_) {
+    const bool written_view = input.defined() && input.has(kViewFlag) && is_dirty(input);
+    add_edge(!input.defined() || written_view ? Edge{} : gradient_edge(input));
+  }
+  for (const Tensor& output : outputs) {
+    const bool excluded = std::find(non_differentiable_.begin(), non_differentiable_.end(),
+                                    output.impl()) != non_differentiable_.end();
+    add_output(output, output.defined() && !excluded && is_differentiable(output.dtype()));
+  }
+  save_pending(outputs);
+  for (uint32_t k = 0; k < outputs.size(); ++k) attach_output(outputs[k], k);
+  inputs_.clear();
+}
+
+void CustomNode::attach_output(const Tensor& output, uint32_t index) {
+  if (!this->outputs()[index].differentiable) return;
+  const auto input = std::find_if(inputs_.begin(), inputs_.end(),
+                                  [&](const Tensor& other) { return other.is_same(output); });
+  NodePtr self = NodePtr::share(this);
+  if (input != inputs_.end()) {
+    rebase_history(output, std::move(self), index, static_cast<size_t>(input - inputs_.begin()));
+    return;
+  }
+  set_history(output, std::move(self), index);
+  if (output.has(kViewFlag)) record_of(output)->view_kind = ViewKind::kCustom;
+}
+
+void CustomNode::save_pending(std::span<const Tensor> outputs) {
+  for (const Tensor& tensor : std::exchange(pending_, {})) Node::save(make_saved(tensor, outputs));
+}
+
+// Outputs are recognised by identity, or after attach by their history.
+SavedTensor CustomNode::make_saved(const Tensor& tensor, std::span<const Tensor> outputs) const {
+  using Kind = SavedTensor::Kind;
+  if (!tensor.defined()) return {};
+  const auto same = [&](const Tensor& other) { return other.is_same(tensor); };
+  const auto output = std::find_if(outputs.begin(), outputs.end(), same);
+  if (output != outputs.end()) {
+    const auto k = static_cast<uint32_t>(output - outputs.begin());
+    if (this->outputs()[k].differentiable) return {tensor, Kind::kOutput, k};
+    return {tensor.detached(), Kind::kPrivate, 0};
+  }
+  const TensorRecord* record = record_of(tensor);
+  if (record != nullptr && record->grad_fn.get() == this) {
+    return {tensor, Kind::kOutput, record->output};
+  }
+  const auto input = std::find_if(inputs_.begin(), inputs_.end(), same);
+  if (input != inputs_.end()) {
+    return {tensor, Kind::kInput, static_cast<uint32_t>(input - inputs_.begin())};
+  }
+  return {requires_grad(tensor) ? tensor : tensor.detached(), Kind::kPrivate, 0};
+}
+
+void CustomNode::apply(Backward& ctx) {
+  SmallVector<Tensor, 2> grads;
+  for (size_t k = 0; k < ctx.grad_count(); ++k) {
+    const bool zeros = materialize_ && outputs()[k].exists;
+    grads.push_back(zeros ? ctx.grad_or_zeros(k) : ctx.grad(k));
+  }
+  SmallVector<Tensor, 4> results(ctx.result_count());
+  if (!once_ || !ctx.create_graph()) {
+    function_->backward(*this, grads, {results.data(), results.size()});
+  } else {
+    {
+      const NoGrad guard;
+      function_->backward(*this, grads, {results.data(), results.size()});
+    }
+    for (Tensor& result : results) {
+      result = delay_error(result, grads,
+                           concat("expected to differentiate ", name(),
+                                  " once, because its derivative is marked once_differentiable, "
+                                  "got a second derivative"));
+    }
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (ctx.needs(i)) ctx.set(i, std::move(results[i]));
+  }
+}
+
+}  // namespace tsr

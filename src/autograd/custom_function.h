@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Custom functions: differentiable operations whose derivative lives outside the library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autograd/node.h"
+#include "autograd/record.h"
+
+namespace tsr {
+
+class CustomNode;
+
+// The user's side. The destructor gives back the user's data; it runs exactly once, with the node.
+class CustomFunction {
+ public:
+  CustomFunction() = default;
+  CustomFunction(const CustomFunction&) = delete;
+  CustomFunction& operator=(const CustomFunction&) = delete;
+  virtual ~CustomFunction() = default;
+
+  // grads: one per output; undefined entries only with set_materialize_grads(false). Fills
+  // `results`, one per input; undefined means zero. Runs on the thread that called backward. May
+  // throw.
+  virtual void backward(CustomNode& node, std::span<const Tensor> grads,
+                        std::span<Tensor> results) = 0;
+  // Forward mode: tangents of the outputs from tangents of the inputs. False: not provided.
+  virtual bool jvp(CustomNode& node, std::span<const Tensor> tangents, std::span<Tensor> results);
+};
+
+// Node form: the forward runs in the host language, under no_grad, then
+//   create(inputs) ; save(...) ; mark_...(...) ; attach(outputs)
+// When no input needs grad the node stays outside every graph: save keeps nothing and attach does
+// nothing, so callers need no second path.
+class CustomNode final : public Node {
+ public:
+  static IntrusivePtr<CustomNode> create(std::string name, std::span<const Tensor> inputs,
+                                         std::unique_ptr<CustomFunction> function);
+
+  // Whether any input needs grad, and each one.
+  [[nodiscard]] bool records() const noexcept { return records_; }
+  [[nodiscard]] bool needs_input_grad(size_t input) const;
+  [[nodiscard]] size_t input_count() const noexcept { return needs_.size(); }
+
+  // Inputs, outputs or anything else; read back by saved(i) in backward. Undefined is allowed.
+  void save(std::span<const Tensor> tensors);
+  // Inputs that the forward wrote in place; they must be given to attach as outputs.
+  void mark_dirty(std::span<const Tensor> tensors);
+  // Outputs without gradient.
+  void mark_non_differentiable(std::span<const Tensor> outputs);
+  // Whether undefined gradients reach backward as zeros (default).
+  void set_materialize_grads(bool value) noexcept { materialize_ = value; }
+  // The derivative is not itself differentiable: differentiating it raises.
+  void set_once_differentiable(bool value) noexcept { once_ = value; }
+  // Once. Makes `outputs` the results of this node. Throws kAutograd when an output is an input
+  // that was not marked dirty, or a dirty input is not among the outputs.
+  void attach(std::span<const Tensor> outputs);
+
+  [[nodiscard]] CustomFunction& function() const noexcept { return *function_; }
+  void apply(Backward& ctx) override;
+  [[nodiscard]] bool runs_on_undefined() const noexcept override { return true; }
+
+ private:
+  CustomNode(std::string name, std::span<const Tensor> inputs,
+             std::unique_ptr<CustomFunction> function);
+  void check_outputs(std::span<const Tensor> outputs) const;
+  void save_pending(std::span<const Tensor> outputs);
+  [[nodiscard]] SavedTensor make_saved(const Tensor& tensor, std::span<const Tensor> outputs) const;
+  void attach_output(const Tensor& output, uint32_t index);
+  [[nodiscard]] bool is_dirty(const Tensor& tensor) const noexcept;
+
+  std::string text_;
+  std::unique_ptr<CustomFunction> function_;
+  SmallVector<bool, 8> needs_;
+  std::vector<Tensor> inputs_;   // until attach
+  std::vector<Tensor> pending_;  // saved before attach
+  std::vector<const TensorImpl*> dirty_;
+  std::vector<const TensorImpl*> non_differentiable_;
+  bool records_ = false;
+  bool attached_ = false;
+  bool materialize_ = true;
+  bool once_ = false;
+};
+
+}  // namespace tsr

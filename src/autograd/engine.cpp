@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/engine.h"
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/grad_mode.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/graph_task.h"
+#include "autograd/tensor_grad.h"
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+struct EngineState {
+  GraphTask* current = nullptr;
+  int depth = 0;
+};
+constinit thread_local EngineState t_engine;
+
+// Makes `task` the innermost one of this thread.
+class RunningTask {
+ public:
+  explicit RunningTask(GraphTask* task) : previous_(t_engine) {
+    TSR_CHECK(t_engine.depth < kMaxBackwardDepth, Code::kAutograd, nullptr, "expected at most ",
+              kMaxBackwardDepth, " backwards nested in each other, got one more");
+    t_engine = {task, previous_.depth + 1};
+  }
+  RunningTask(const RunningTask&) = delete;
+  RunningTask& operator=(const RunningTask&) = delete;
+  ~RunningTask() { t_engine = previous_; }
+
+ private:
+  EngineState previous_;
+};
+
+Tensor implicit_gradient(const Tensor& root) {
+  TSR_CHECK(root.numel() == 1, Code::kAutograd, nullptr,
+            "expected a gradient for each root that has more than one element, because a gradient "
+            "can be created implicitly only for scalar outputs, got none for a root of shape ",
+            root.sizes());
+  TSR_CHECK(!is_complex(root.dtype()), Code::kAutograd, nullptr,
+            "expected a gradient for a root of dtype ", root.dtype(),
+            ", because it can be created implicitly only for real scalar outputs, got none");
+  return gradient_ops().ones(root.sizes(), root.dtype(), root.device());
+}
+
+Tensor checked_gradient(const Tensor& root, const Tensor& given, size_t index) {
+  if (!given.defined()) return implicit_gradient(root);
+  TSR_CHECK(given.sizes() == root.sizes(), Code::kShape, "grads",
+            "mismatch in shape: expected gradient ", index, " to have the shape ", root.sizes(),
+            " of its output, got ", given.sizes());
+  TSR_CHECK(given.device() == root.device(), Code::kDevice, "grads", "expected gradient ", index,
+            " on ", root.device(), ", got one on ", given.device());
+  TSR_CHECK(is_complex(given.dtype()) == is_complex(root.dtype()), Code::kDType, "grads",
+            "expected gradient ", index, " of dtype ", root.dtype(), ", got ", given.dtype());
+  return given.dtype() == root.dtype() ? given : gradient_ops().cast(given, root.dtype());
+}
+
+GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads) {
+  TSR_CHECK(grads.empty() || grads.size() == roots.size(), Code::kValue, "grads",
+            "expected no gradients or one for each of the ", roots.size(), " outputs, got ",
+            grads.size());
+  GraphRoot root;
+  for (size_t i = 0; i < roots.size(); ++i) {
+    TSR_CHECK(roots[i].defined(), Code::kInvalidArgument, "roots", "expected tensors, got none at ",
+              i);
+    Edge edge = requires_grad(roots[i]) ? gradient_edge(roots[i]) : Edge{};
+    TSR_CHECK(edge.node, Code::kAutograd, nullptr, "element ", i,
+              " of tensors does not require grad and does not have a grad_fn");
+    root.grads.push_back(checked_gradient(roots[i], grads.empty() ? Tensor() : grads[i], i));
+    root.edges.push_back(std::move(edge));
+  }
+  return root;
+}
+
+// Runs `task` with the engine's thread state set up.
+void run_task(GraphTask& task, bool create_graph) {
+  const RunningTask running(&task);
+  const GradModeScope mode({create_graph, false});
+  task.run();
+}
+
+void check_inputs(std::span<const Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TSR_CHECK(inputs[i].defined() && requires_grad(inputs[i]), Code::kAutograd, "inputs",
+              "expected tensors that require grad, got one at ", i, " that does not");
+  }
+}
+
+}  // namespace
+
+void backward(std::span<const Tensor> roots, std::span<const Tensor> grads, BackwardOptions options,
+              std::span<const Tensor> inputs) {
+  check_inputs(inputs);
+  const GraphRoot root = make_root(roots, grads);
+  GraphTask task(root, options.retain_graph.value_or(options.create_graph));
+  SmallVector<Edge, 2> targets;  // keeps accumulators alive while the task names them
+  for (const Tensor& input : inputs) {
+    retain_grad(input);
+    task.deliver(targets.emplace_back(gradient_edge(input)));
+  }
+  run_task(task, options.create_graph);
+}
+
+std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                         std::span<const Tensor> grads, BackwardOptions options,
+                         bool allow_unused) {
+  check_inputs(inputs);
+  const GraphRoot root = make_root(outputs, grads);
+  GraphTask task(root, options.retain_graph.value_or(options.create_graph));
+  SmallVector<Edge, 2> targets;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    task.capture(targets.emplace_back(gradient_edge(inputs[i])), i);
+  }
+  run_task(task, options.create_graph);
+  std::vector<Tensor> results = task.take_captured();
+  results.resize(inputs.size());
+  for (size_t i = 0; i < results.size() && !allow_unused; ++i) {
+    TSR_CHECK(results[i].defined(), Code::kAutograd, "inputs",
+              "expected every input to be used in the graph, got input ", i,
+              " that appears to not have been used; set allow_unused=True if this is the desired "
+              "behavior");
+  }
+  return results;
+}
+
+void queue_callback(std::function<void()> callback) {
+  TSR_CHECK(t_engine.current != nullptr, Code::kAutograd, nullptr,
+            "expected to be called while a backward runs on this thread, got a call outside one");
+  t_engine.current->queue_callback(std::move(callback));
+}
+
+int backward_depth() noexcept {
+  return t_engine.depth;
+}
+
+}  // namespace tsr

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The engine: walks the graph from roots to leaves and runs its nodes, newest first.
+//
+// The calling thread drives all of it, so host-language callbacks run on the thread that asked. Any
+// number of threads may run backwards at once, also over shared nodes and leaves. A backward inside
+// a node or hook nests on the caller's stack. After an error the engine is as usable as before; the
+// gradients that leaves received until then stay.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "autograd/node.h"
+
+namespace tsr {
+
+// Nested deeper, a backward throws kAutograd.
+inline constexpr int kMaxBackwardDepth = 1000;
+
+struct BackwardOptions {
+  // Keep what nodes saved, so that a second backward can run; absent: as create_graph.
+  std::optional<bool> retain_graph;
+  // Record the backward itself, for derivatives of derivatives.
+  bool create_graph = false;
+};
+
+// Adds d(roots)/d(leaf), weighted by `grads`, to the .grad of every leaf that requires grad, or,
+// when `inputs` is not empty, of those tensors only. `grads` is empty or has one entry per root; an
+// undefined entry means 1 and needs a root of one element. Throws kAutograd, kShape.
+void backward(std::span<const Tensor> roots, std::span<const Tensor> grads = {},
+              BackwardOptions options = {}, std::span<const Tensor> inputs = {});
+
+// Returns the gradients of `inputs` and touches no .grad; runs only nodes on a path to them. An
+// input that the outputs do not depend on throws kAutograd, or gives an undefined tensor with
+// `allow_unused`.
+std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                         std::span<const Tensor> grads = {}, BackwardOptions options = {},
+                         bool allow_unused = false);
+
+// Runs `callback` when the innermost running backward of this thread has finished; callbacks may
+// queue more. Throws kAutograd outside a backward.
+void queue_callback(std::function<void()> callback);
+
+// How many backwards are nested on this thread now.
+[[nodiscard]] int backward_depth() noexcept;
+
+}  // namespace tsr

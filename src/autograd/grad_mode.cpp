@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/grad_mode.h"
+
+#include "autograd/tensor_record.h"
+
+namespace tsr {
+
+constinit thread_local GradMode t_grad_mode;
+
+bool view_needs_grad(const Tensor& view) {
+  refresh_view(view, *record_of(view));
+  return view.requires_grad();
+}
+
+}  // namespace tsr

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Grad mode: whether ops record on this thread, and needs_grad, the one test every op makes.
+#pragma once
+
+#include <span>
+
+#include "tensor/tensor.h"
+
+namespace tsr {
+
+struct GradMode {
+  bool record = true;      // false: results never require grad
+  bool inference = false;  // results also lose version counting and view tracking
+};
+
+// The mode of the calling thread; every thread starts with the defaults.
+extern constinit thread_local GradMode t_grad_mode;
+
+[[nodiscard]] inline bool grad_enabled() noexcept {
+  return t_grad_mode.record;
+}
+[[nodiscard]] inline bool inference_enabled() noexcept {
+  return t_grad_mode.inference;
+}
+
+// Sets the mode for a scope and restores it also when the scope ends by an exception. Nestable.
+class GradModeScope {
+ public:
+  explicit GradModeScope(GradMode mode) noexcept : previous_(t_grad_mode) { t_grad_mode = mode; }
+  GradModeScope(const GradModeScope&) = delete;
+  GradModeScope& operator=(const GradModeScope&) = delete;
+  ~GradModeScope() { t_grad_mode = previous_; }
+
+ private:
+  GradMode previous_;
+};
+
+struct NoGrad : GradModeScope {
+  NoGrad() noexcept : GradModeScope({false, t_grad_mode.inference}) {}
+};
+// Inside inference mode it changes nothing: tensors made there can never be differentiated.
+struct EnableGrad : GradModeScope {
+  EnableGrad() noexcept : GradModeScope({!t_grad_mode.inference, t_grad_mode.inference}) {}
+};
+struct InferenceMode : GradModeScope {
+  InferenceMode() noexcept : GradModeScope({false, true}) {}
+};
+
+// Out of line: whether a tracked view takes part in autograd only since its base was written in
+// place. Throws kAutograd for the views of features I8.
+bool view_needs_grad(const Tensor& view);
+
+namespace detail {
+inline bool needs_grad_given_flags(uint32_t flags, const Tensor& tensor) {
+  if ((flags & kRequiresGradFlag) != 0) return true;
+  return (flags & kViewFlag) != 0 && view_needs_grad(tensor);
+}
+inline bool one_needs_grad(const Tensor& tensor) {
+  return tensor.defined() && needs_grad_given_flags(tensor.impl()->flags, tensor);
+}
+}  // namespace detail
+
+// True when an op on these inputs must record. Undefined tensors need nothing.
+template <class... Tensors>
+[[nodiscard]] inline bool needs_grad(const Tensor& first, const Tensors&... rest) {
+  return grad_enabled() && (detail::one_needs_grad(first) || (detail::one_needs_grad(rest) || ...));
+}
+[[nodiscard]] inline bool needs_grad(std::span<const Tensor> tensors) {
+  if (!grad_enabled()) return false;
+  for (const Tensor& tensor : tensors) {
+    if (detail::one_needs_grad(tensor)) return true;
+  }
+  return false;
+}
+
+}  // namespace tsr

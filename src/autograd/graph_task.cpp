@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/graph_task.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/hooks.h"
+#include "autograd/ownership.h"
+#include "autograd/validate.h"
+#include "base/error.h"
+#include "base/trace.h"
+
+namespace tsr {
+namespace {
+
+// Adds in place when the sum so far belongs to this backward alone.
+void add_to(Tensor& sum, Tensor grad) {
+  if (!sum.defined()) {
+    sum = std::move(grad);
+  } else if (grad_enabled()) {
+    sum = gradient_ops().add(sum, grad);
+  } else if (owns_alone(sum) && !may_overlap_itself(sum.sizes(), sum.strides())) {
+    gradient_ops().add_inplace(sum, grad);
+  } else if (owns_alone(grad) && !may_overlap_itself(grad.sizes(), grad.strides())) {
+    gradient_ops().add_inplace(grad, sum);
+    sum = std::move(grad);
+  } else {
+    sum = gradient_ops().add(sum, grad);
+  }
+}
+
+bool any_defined(std::span<const Tensor> tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.defined(); });
+}
+
+}  // namespace
+
+Slot& GraphTask::target(const Edge& edge) {
+  has_targets_ = true;
+  lowest_target_ = std::min(lowest_target_, edge.node->topological());
+  bool fresh;
+  return table_.claim(*edge.node, fresh);
+}
+
+void GraphTask::capture(const Edge& edge, size_t index) {
+  if (captured_.size() <= index) captured_.resize(index + 1);
+  Slot& slot = target(edge);
+  slot.wanted = true;
+  captures_.push_back({edge.output, slot.first_capture, index});
+  slot.first_capture = static_cast<int32_t>(captures_.size() - 1);
+}
+
+void GraphTask::deliver(const Edge& edge) {
+  Slot& slot = target(edge);
+  slot.wanted = true;
+  slot.needed = slot.needed || edge.node->is_accumulator();
+}
+
+void GraphTask::count_dependencies() {
+  std::vector<Node*> pending;
+  for (const Edge& edge : root_.edges) {
+    bool fresh;
+    Slot& slot = table_.claim(*edge.node, fresh);
+    slot.needed = true;
+    if (fresh) pending.push_back(edge.node.get());
+  }
+  while (!pending.empty()) {
+    const Node* node = pending.back();
+    pending.pop_back();
+    for (const Edge& edge : node->next_edges()) {
+      if (!edge.node) continue;
+      bool fresh;
+      Slot& slot = table_.claim(*edge.node, fresh);
+      ++slot.dependencies;
+      slot.needed = true;
+      if (fresh) pending.push_back(edge.node.get());
+    }
+  }
+}
+
+// Depth first; a node is needed when one it leads to is wanted or needed. Nodes too near the leaves
+// to lead to any target are not entered.
+void GraphTask::walk_to_targets(Slot& start) {
+  struct Frame {
+    Slot* slot;
+    size_t next;
+  };
+  std::vector<Frame> path{{&start, 0}};
+  while (!path.empty()) {
+    Frame& frame = path.back();
+    Slot& slot = *frame.slot;
+    const Edges& edges = slot.node->next_edges();
+    if (frame.next == edges.size()) {
+      path.pop_back();
+      if (!path.empty()) path.back().slot->needed |= slot.needed || slot.wanted;
+      continue;
+    }
+    const Edge& edge = edges[frame.next++];
+    if (!edge.node || edge.node->topological() < lowest_target_) continue;
+    bool fresh;
+    Slot& child = table_.claim(*edge.node, fresh);
+    ++child.dependencies;
+    if (child.visited) {
+      slot.needed |= child.needed || child.wanted;
+    } else {
+      child.visited = true;
+      path.push_back({&child, 0});
+    }
+  }
+}
+
+void GraphTask::seed() {
+  for (size_t i = 0; i < root_.edges.size(); ++i) {
+    const Edge& edge = root_.edges[i];
+    Slot& slot = *table_.find(*edge.node);
+    add_to(slot.gradient(edge.output), root_.grads[i]);
+  }
+  for (const Edge& edge : root_.edges) {
+    Slot& slot = *table_.find(*edge.node);
+    if (slot.dependencies != 0 || slot.queued) continue;
+    slot.queued = true;
+    ready_.push(edge.node->sequence(), &slot);
+  }
+}
+
+void GraphTask::run() {
+  if (has_targets_) {
+    for (const Edge& edge : root_.edges) {
+      bool fresh;
+      Slot& slot = table_.claim(*edge.node, fresh);
+      if (slot.visited) continue;
+      slot.visited = true;
+      walk_to_targets(slot);
+    }
+  } else {
+    count_dependencies();
+  }
+  seed();
+  while (!ready_.empty()) run_slot(*ready_.pop());
+  // A callback may queue more.
+  for (size_t i = 0; i < callbacks_.size(); ++i) std::exchange(callbacks_[i], nullptr)();
+}
+
+void GraphTask::queue_callback(std::function<void()> callback) {
+  callbacks_.push_back(std::move(callback));
+}
+
+void GraphTask::run_slot(Slot& slot) {
+  Node& node = *slot.node;
+  Gradients grads;
+  const size_t count = std::max<size_t>(node.outputs().size(), 1);
+  grads.reserve(count);
+  for (size_t k = 0; k < count; ++k) {
+    grads.emplace_back(std::move(slot.gradient(static_cast<uint32_t>(k))));
+  }
+  const std::span<Tensor> given{grads.data(), grads.size()};
+  if (node.hooks() != nullptr || node.is_accumulator()) run_tensor_hooks(node, given);
+  for (int32_t c = slot.first_capture; c >= 0; c = captures_[static_cast<size_t>(c)].next) {
+    const Capture& capture = captures_[static_cast<size_t>(c)];
+    captured_[capture.index] = grads[capture.output];
+  }
+  if (!slot.needed) return table_.let_go(slot);
+  Children children;
+  const uint64_t needs = find_children(node, children);
+  table_.let_go(slot);
+  Results results(node.next_edges().size());
+  if (node.runs_on_undefined() || any_defined(given)) run_node(node, grads, results, needs);
+  if (!retain_graph_) node.release();
+  grads.clear();
+  pass_on(node, results, children);
+}
+
+void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_t needs) {
+  const std::span<Tensor> given{grads.data(), grads.size()};
+  const std::span<Tensor> wanted{results.data(), results.size()};
+  trace(TracePoint::kNodeBegin, node.name(), node.sequence(), &node);
+  if (node.hooks() != nullptr) run_pre_hooks(node, given);
+  // Post hooks see the gradients as the node got them.
+  const bool post = node.hooks() != nullptr && !node.hooks()->post.empty();
+  const Gradients before = post ? grads : Gradients();
+  Backward ctx(node, given, wanted, needs);
+  try {
+    node.apply(ctx);
+  } catch (Error& error) {
+    // Where backwards nest, the innermost node is the one to name.
+    if (error.code() != Code::kCallback && !error.message().starts_with("in ")) {
+      error.prepend(concat("in ", node.name(), ": "));
+    }
+    throw;
+  }
+  if (post) run_post_hooks(node, wanted, before);
+  trace(TracePoint::kNodeEnd, node.name(), node.sequence(), &node);
+}
+
+// The slots of the nodes behind the edges, null where nothing is to be delivered.
+uint64_t GraphTask::find_children(const Node& node, Children& children) {
+  uint64_t needs = 0;
+  const Edges& edges = node.next_edges();
+  children.reserve(edges.size());
+  for (size_t i = 0; i < edges.size(); ++i) {
+    Slot* child = edges[i].node ? table_.find(*edges[i].node) : nullptr;
+    if (child != nullptr && !child->needed && !child->wanted) child = nullptr;
+    if (child != nullptr && i < 64) needs |= uint64_t{1} << i;
+    children.emplace_back(child);
+  }
+  return needs;
+}
+
+void GraphTask::pass_on(const Node& node, Results& results, const Children& children) {
+  const Edges& edges = node.next_edges();
+  for (size_t i = 0; i < edges.size(); ++i) {
+    Slot* child = children[i];
+    if (child == nullptr) continue;
+    if (results[i].defined()) {
+      fit_gradient(results[i], edges[i].node->outputs()[edges[i].output], node, i);
+      add_to(child->gradient(edges[i].output), std::move(results[i]));
+    }
+    if (--child->dependencies == 0) ready_.push(edges[i].node->sequence(), child);
+  }
+}
+
+}  // namespace tsr

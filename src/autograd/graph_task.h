@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// GraphTask: one backward while it runs.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "autograd/ready_queue.h"
+#include "autograd/slot_table.h"
+
+namespace tsr {
+
+// Where a backward starts: the nodes of the roots and the gradients that enter them.
+struct GraphRoot {
+  SmallVector<Edge, 2> edges;
+  SmallVector<Tensor, 2> grads;
+};
+
+class GraphTask {
+ public:
+  // `root` must outlive the task and keeps the graph alive.
+  GraphTask(const GraphRoot& root, bool retain_graph) noexcept
+      : root_(root), retain_graph_(retain_graph) {}
+
+  // Without targets everything reachable runs. With targets only nodes on a path to one do.
+  // Stores the gradient that arrives at `edge` as result `index` of take_captured.
+  void capture(const Edge& edge, size_t index);
+  // Runs the accumulator, or delivers to the tensor hooks of a node.
+  void deliver(const Edge& edge);
+
+  // Runs the graph in the grad mode of the caller, then the final callbacks.
+  void run();
+  [[nodiscard]] std::vector<Tensor> take_captured() noexcept { return std::move(captured_); }
+  void queue_callback(std::function<void()> callback);
+
+ private:
+  struct Capture {
+    uint32_t output;
+    int32_t next;  // of the same node, or -1
+    size_t index;
+  };
+  using Gradients = SmallVector<Tensor, 2>;
+  using Results = SmallVector<Tensor, 4>;
+  using Children = SmallVector<Slot*, 4>;
+
+  Slot& target(const Edge& edge);
+  void count_dependencies();
+  void walk_to_targets(Slot& start);
+  void seed();
+  void run_slot(Slot& slot);
+  void run_node(Node& node, Gradients& grads, Results& results, uint64_t needs);
+  uint64_t find_children(const Node& node, Children& children);
+  void pass_on(const Node& node, Results& results, const Children& children);
+
+  const GraphRoot& root_;
+  SlotTable table_;
+  ReadyQueue ready_;
+  std::vector<Capture> captures_;
+  std::vector<Tensor> captured_;
+  std::vector<std::function<void()>> callbacks_;
+  uint32_t lowest_target_ = UINT32_MAX;
+  bool retain_graph_;
+  bool has_targets_ = false;
+};
+
+}  // namespace tsr

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/hooks.h"
+
+#include <mutex>
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+std::atomic<int64_t> g_next_hook_id{1};
+
+TensorHooks& ensure_hooks(TensorRecord& record) {
+  if (!record.hooks) record.hooks = std::make_unique<TensorHooks>();
+  return *record.hooks;
+}
+
+TensorRecord& record_that_needs_grad(const Tensor& tensor) {
+  TSR_CHECK(detail::one_needs_grad(tensor), Code::kAutograd, nullptr,
+            "expected a tensor that requires grad to register a hook on, got one that does not");
+  return *record_of(tensor);
+}
+
+template <class Fn>
+std::shared_ptr<Hook<Fn>> append(HookList<Fn>& list, Fn callable, SpinLock& lock) {
+  auto hook = std::make_shared<Hook<Fn>>(std::move(callable));
+  const std::lock_guard guard(lock);
+  std::erase_if(list, [](const auto& old) { return old->removed(); });
+  list.push_back(hook);
+  return hook;
+}
+
+template <class List>
+List copy_of(const List& list, SpinLock& lock) {
+  const std::lock_guard guard(lock);
+  return list;
+}
+
+void apply_hook(Hook<TensorHook>& hook, Tensor& grad) {
+  hook.run([&](const TensorHook& callable) {
+    Tensor replacement = callable(grad);
+    if (!replacement.defined()) return;
+    TSR_CHECK(replacement.sizes() == grad.sizes(), Code::kAutograd, nullptr,
+              "expected a tensor hook to return a gradient of shape ", grad.sizes(), ", got shape ",
+              replacement.sizes());
+    grad = std::move(replacement);
+  });
+}
+
+void store_retained(RetainedGrad& cell, const Tensor& grad) {
+  Tensor tensor;
+  {
+    const std::lock_guard guard(cell.lock);
+    if (cell.tensor == nullptr || !try_retain(cell.tensor)) return;
+    tensor = Tensor::adopt(cell.tensor);
+  }
+  TensorRecord& record = *record_of(tensor);
+  const GradientOps& ops = gradient_ops();
+  Tensor value = record.grad.defined() ? ops.add(record.grad, grad) : ops.clone(grad);
+  const std::lock_guard guard(record.lock);
+  std::swap(record.grad, value);
+}
+
+void run_leaf_hooks(const AccumulateGrad& node, Tensor& grad) {
+  TensorRecord& record = *record_of(node.leaf());
+  if (!record.hooks || !grad.defined()) return;
+  for (const auto& hook : copy_of(record.hooks->on_grad, record.lock)) apply_hook(*hook, grad);
+}
+
+}  // namespace
+
+bool HookBase::begin() noexcept {
+  if ((state_.fetch_add(kRunning) & kRemoved) == 0) return true;
+  end();
+  return false;
+}
+
+void HookBase::end() noexcept {
+  const bool last = state_.fetch_sub(kRunning) == (kRunning | kRemoved);
+  if (last && !dropped_.exchange(true)) drop_callable();
+}
+
+void HookBase::remove() noexcept {
+  const uint32_t before = state_.fetch_or(kRemoved);
+  if (before == 0 && !dropped_.exchange(true)) drop_callable();
+}
+
+HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook) {
+  TensorRecord& record = record_that_needs_grad(tensor);
+  const Edge edge = gradient_edge(tensor);
+  if (edge.node->is_accumulator()) {
+    return HookHandle(append(ensure_hooks(record).on_grad, std::move(hook), record.lock));
+  }
+  auto entry = std::make_shared<Hook<TensorHook>>(std::move(hook));
+  NodeHooks& hooks = edge.node->ensure_hooks();
+  const std::lock_guard guard(edge.node->lock());
+  std::erase_if(hooks.tensor_hooks, [](const auto& old) { return old.hook->removed(); });
+  hooks.tensor_hooks.push_back({edge.output, entry});
+  return HookHandle(entry);
+}
+
+HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook) {
+  TensorRecord& record = record_that_needs_grad(leaf);
+  TSR_CHECK(gradient_edge(leaf).node->is_accumulator(), Code::kAutograd, nullptr,
+            "expected a leaf, because only leaves accumulate gradients, got the result of ",
+            gradient_edge(leaf).node->name());
+  return HookHandle(append(ensure_hooks(record).after_accumulate, std::move(hook), record.lock));
+}
+
+HookHandle add_pre_hook(Node& node, PreHook hook) {
+  return HookHandle(append(node.ensure_hooks().pre, std::move(hook), node.lock()));
+}
+HookHandle add_post_hook(Node& node, PostHook hook) {
+  return HookHandle(append(node.ensure_hooks().post, std::move(hook), node.lock()));
+}
+
+int64_t hook_id(const Tensor& tensor, HookHandle handle) {
+  TensorRecord& record = ensure_record(tensor);
+  const int64_t id = g_next_hook_id.fetch_add(1, std::memory_order_relaxed);
+  ensure_hooks(record).by_id.emplace_back(id, std::move(handle));
+  return id;
+}
+
+bool remove_hook(const Tensor& tensor, int64_t id) {
+  TensorRecord* record = record_of(tensor);
+  if (record == nullptr || !record->hooks) return false;
+  auto& by_id = record->hooks->by_id;
+  const auto found = std::find_if(by_id.begin(), by_id.end(),
+                                  [&](const auto& entry) { return entry.first == id; });
+  if (found == by_id.end()) return false;
+  const HookHandle handle = found->second;
+  by_id.erase(found);
+  handle.remove();
+  return true;
+}
+
+void add_retained_grad(const Tensor& tensor, const Edge& edge) {
+  auto cell = std::make_shared<RetainedGrad>();
+  cell->tensor = tensor.impl();
+  ensure_hooks(*record_of(tensor)).retained = cell;
+  NodeHooks& hooks = edge.node->ensure_hooks();
+  const std::lock_guard guard(edge.node->lock());
+  hooks.retained.push_back({edge.output, std::move(cell)});
+}
+
+void move_retained_grad(TensorRecord& record, Node& to, uint32_t output) {
+  if (!record.hooks || !record.hooks->retained) return;
+  const std::shared_ptr<RetainedGrad>& cell = record.hooks->retained;
+  if (record.grad_fn && record.grad_fn->hooks() != nullptr) {
+    const std::lock_guard guard(record.grad_fn->lock());
+    std::erase_if(record.grad_fn->hooks()->retained,
+                  [&](const auto& entry) { return entry.cell == cell; });
+  }
+  to.ensure_hooks().retained.push_back({output, cell});
+}
+
+void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
+  if (node.is_accumulator()) run_leaf_hooks(static_cast<AccumulateGrad&>(node), grads[0]);
+  NodeHooks* hooks = node.hooks();
+  if (hooks == nullptr) return;
+  for (const auto& entry : copy_of(hooks->tensor_hooks, node.lock())) {
+    if (grads[entry.output].defined()) apply_hook(*entry.hook, grads[entry.output]);
+  }
+  for (const auto& entry : copy_of(hooks->retained, node.lock())) {
+    if (grads[entry.output].defined()) store_retained(*entry.cell, grads[entry.output]);
+  }
+}
+
+void run_pre_hooks(Node& node, std::span<Tensor> grads) {
+  for (const auto& hook : copy_of(node.hooks()->pre, node.lock())) {
+    hook->run([&](const PreHook& callable) { callable(grads); });
+  }
+}
+
+void run_post_hooks(Node& node, std::span<Tensor> results, std::span<const Tensor> grads) {
+  for (const auto& hook : copy_of(node.hooks()->post, node.lock())) {
+    hook->run([&](const PostHook& callable) { callable(results, grads); });
+  }
+}
+
+void run_accumulate_hooks(const Tensor& leaf) {
+  TensorRecord& record = *record_of(leaf);
+  if (!record.hooks) return;
+  for (const auto& hook : copy_of(record.hooks->after_accumulate, record.lock)) {
+    hook->run([&](const AccumulateHook& callable) { callable(leaf); });
+  }
+}
+
+}  // namespace tsr

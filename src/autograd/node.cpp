@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/node.h"
+
+#include <mutex>
+#include <unordered_set>
+
+#include "autograd/grad_mode.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/hooks.h"
+#include "base/error.h"
+#include "memory/small_alloc.h"
+
+namespace tsr {
+namespace {
+
+// Per-thread counts, so that making a node touches no shared cache line. Only the owning thread
+// writes `live`; live_nodes() adds all of them up.
+struct ThreadCounts {
+  std::atomic<int64_t> live{0};
+  uint64_t next_sequence = 0;
+  Node* pending = nullptr;  // nodes that wait for the running destroy
+  bool destroying = false;
+  enum : uint8_t { kNew, kRegistered, kExited } state = kNew;
+};
+constinit thread_local ThreadCounts t_counts;
+
+struct Registry {
+  std::mutex mutex;
+  std::unordered_set<const ThreadCounts*> threads;
+  std::atomic<int64_t> of_exited_threads{0};
+};
+// Never destroyed: threads may end after static destructors have run.
+Registry& registry() {
+  static auto* instance = new Registry;
+  return *instance;
+}
+
+struct AtThreadExit {
+  ~AtThreadExit() {
+    const std::lock_guard guard(registry().mutex);
+    registry().threads.erase(&t_counts);
+    registry().of_exited_threads += t_counts.live.load();
+    t_counts.state = ThreadCounts::kExited;
+  }
+};
+
+[[gnu::noinline, gnu::cold]] void count_slowly(int64_t change) noexcept {
+  if (t_counts.state == ThreadCounts::kExited) {
+    registry().of_exited_threads += change;
+    return;
+  }
+  static thread_local const AtThreadExit at_exit;
+  static_cast<void>(at_exit);
+  const std::lock_guard guard(registry().mutex);
+  registry().threads.insert(&t_counts);
+  t_counts.state = ThreadCounts::kRegistered;
+  t_counts.live += change;
+}
+
+void count(int64_t change) noexcept {
+  if (t_counts.state != ThreadCounts::kRegistered) return count_slowly(change);
+  t_counts.live.store(t_counts.live.load(std::memory_order_relaxed) + change,
+                      std::memory_order_relaxed);
+}
+
+}  // namespace
+
+int64_t live_nodes() noexcept {
+  const std::lock_guard guard(registry().mutex);
+  int64_t sum = registry().of_exited_threads.load();
+  for (const ThreadCounts* counts : registry().threads) {
+    sum += counts->live.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+Node::Node(const char* name) noexcept
+    : Object(ObjectTag::kNode), sequence_(t_counts.next_sequence++), name_(name) {
+  count(+1);
+}
+
+Node::~Node() {
+  delete hooks_.load(std::memory_order_relaxed);
+  count(-1);
+  tag = ObjectTag::kDead;
+}
+
+void* Node::operator new(size_t size) {
+  return small_allocate(size);
+}
+void Node::operator delete(void* block, size_t size) noexcept {
+  small_free(block, size);
+}
+
+// Freeing a node gives up the nodes it leads to. Those that die of it line up here instead of being
+// freed inside the destructor that dropped them.
+void Node::destroy(Node* node) noexcept {
+  ThreadCounts& mine = t_counts;
+  if (mine.destroying) {
+    node->scratch_ = mine.pending;
+    mine.pending = node;
+    return;
+  }
+  mine.destroying = true;
+  while (node != nullptr) {
+    delete node;
+    node = mine.pending;
+    if (node != nullptr) mine.pending = static_cast<Node*>(node->scratch_);
+  }
+  mine.destroying = false;
+}
+
+void Node::add_edge(Edge edge) {
+  if (edge.node && edge.node->topological_ >= topological_) {
+    topological_ = edge.node->topological_ + 1;
+  }
+  next_.emplace_back(std::move(edge));
+}
+
+void Node::add_output(const Tensor& output, bool differentiable) {
+  OutputMeta& meta = outputs_.emplace_back();
+  if (!output.defined()) return;
+  meta.sizes = output.sizes();
+  meta.dtype = output.dtype();
+  meta.device = output.device();
+  meta.exists = true;
+  meta.differentiable = differentiable;
+}
+
+void Node::save(SavedTensor saved) {
+  has_saved_ = true;
+  saved_.emplace_back(std::move(saved));
+}
+
+Tensor Node::saved(size_t index) const {
+  SavedTensor copy;
+  {
+    const std::lock_guard guard(lock_);
+    TSR_CHECK(!released_, Code::kAutograd, nullptr, "expected the tensors that ", name_,
+              " saved, got a graph that has already been used by a backward, which freed them; to "
+              "go through the graph a second time, specify retain_graph=True the first time");
+    TSR_CHECK(index < saved_.size(), Code::kIndex, nullptr, "expected the index of one of the ",
+              saved_.size(), " tensors that ", name_, " saved, got ", index);
+    copy = saved_[index];
+  }
+  return copy.unpack(*this);
+}
+
+size_t Node::saved_count() const noexcept {
+  const std::lock_guard guard(lock_);
+  return saved_.size();
+}
+
+void Node::release() noexcept {
+  if (!has_saved_) return;
+  SmallVector<SavedTensor, 2> old;  // freed after the lock is given up
+  const std::lock_guard guard(lock_);
+  released_ = true;
+  old = std::move(saved_);
+}
+
+NodeHooks& Node::ensure_hooks() {
+  NodeHooks* current = hooks();
+  if (current != nullptr) return *current;
+  auto fresh = std::make_unique<NodeHooks>();
+  if (hooks_.compare_exchange_strong(current, fresh.get())) return *fresh.release();
+  return *current;
+}
+
+Edge Node::output_edge(uint32_t index) const {
+  return {NodePtr::share(const_cast<Node*>(this)), index};
+}
+
+bool Backward::create_graph() const noexcept {
+  return grad_enabled();
+}
+
+Tensor Backward::grad_or_zeros(size_t k) const {
+  if (grads_[k].defined()) return grads_[k];
+  const OutputMeta& meta = node_.outputs()[k];
+  TSR_ASSERT(meta.exists, "output ", k, " of ", node_.name(), " was skipped");
+  return gradient_ops().zeros(meta.sizes, meta.dtype, meta.device);
+}
+
+}  // namespace tsr

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Node: one differentiated operation of the graph; Edge: where a gradient goes; Backward: what a
+// node sees while it runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "autograd/saved_tensor.h"
+#include "autograd/spin_lock.h"
+#include "base/small_vector.h"
+#include "tensor/tensor.h"
+
+namespace tsr {
+
+class Backward;
+class GraphTask;
+class Node;
+struct NodeHooks;
+
+using NodePtr = IntrusivePtr<Node>;
+
+// The gradient of one output of `node`, numbered as the forward's outputs.
+struct Edge {
+  NodePtr node;
+  uint32_t output = 0;
+};
+using Edges = SmallVector<Edge, 2>;
+
+// What the gradient of one forward output must look like.
+struct OutputMeta {
+  Dims sizes;
+  Device device;
+  DType dtype = DType::kBool;
+  bool exists = false;          // false: the caller skipped this output
+  bool differentiable = false;  // takes part in the graph
+};
+
+// Numbers that tests compare: nodes alive in the process.
+int64_t live_nodes() noexcept;
+
+// An output tensor owns its node, a node owns the nodes of its inputs, and nothing owns outputs
+// (features A14). The graph never changes: edges are set once, before the node is published. Two
+// threads may run a backward through one node at once; the lock guards what runs release.
+class Node : public Object {
+ public:
+  // AccumulateGrad runs before everything else that is ready.
+  static constexpr uint64_t kFirst = UINT64_MAX;
+
+  // `name` must live as long as the node: a literal, or text the derived node owns.
+  explicit Node(const char* name) noexcept;
+  virtual ~Node();
+  static void* operator new(size_t size);
+  static void operator delete(void* block, size_t size) noexcept;
+  // Frees chains of any length in constant stack.
+  static void destroy(Node* node) noexcept;
+
+  // Reads ctx.grad(k), writes ctx.set(i, gradient) for every input i with ctx.needs(i).
+  virtual void apply(Backward& ctx) = 0;
+  // Frees what was saved, after the node has run, unless the graph is retained.
+  virtual void release() noexcept;
+  // Whether apply runs although every gradient is undefined (zero).
+  [[nodiscard]] virtual bool runs_on_undefined() const noexcept { return false; }
+
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+  [[nodiscard]] bool is_accumulator() const noexcept { return sequence_ == kFirst; }
+  // Later nodes of one thread have larger numbers; ready nodes with the largest number run first.
+  [[nodiscard]] uint64_t sequence() const noexcept { return sequence_; }
+  // Larger than that of every node this one leads to.
+  [[nodiscard]] uint32_t topological() const noexcept { return topological_; }
+  [[nodiscard]] const Edges& next_edges() const noexcept { return next_; }
+  [[nodiscard]] const Edge& next_edge(size_t input) const noexcept { return next_[input]; }
+  [[nodiscard]] const SmallVector<OutputMeta, 1>& outputs() const noexcept { return outputs_; }
+
+  // Building: one call per input and output, in order, before the node is published.
+  void add_edge(Edge edge);
+  void add_output(const Tensor& output, bool differentiable);
+  void save(SavedTensor saved);
+
+  // Throws kAutograd when released by an earlier backward or written in place since.
+  [[nodiscard]] Tensor saved(size_t index) const;
+  // 0 once released.
+  [[nodiscard]] size_t saved_count() const noexcept;
+
+  [[nodiscard]] SpinLock& lock() const noexcept { return lock_; }
+  // Null until the first hook; guarded by the lock.
+  [[nodiscard]] NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
+  NodeHooks& ensure_hooks();
+
+ protected:
+  void set_sequence(uint64_t value) noexcept { sequence_ = value; }
+  void set_name(const char* name) noexcept { name_ = name; }
+  // The history of output `index`, for a saved output that takes part in a recorded backward.
+  [[nodiscard]] virtual Edge output_edge(uint32_t index) const;
+  // The node that runs this one as a part of itself; it owns this one.
+  void set_outer(Node* outer) noexcept { outer_ = outer; }
+
+ private:
+  friend class CopySlices;
+  friend class SavedTensor;
+  friend class SlotTable;  // claims nodes for a backward
+  friend class Reaper;
+
+  uint64_t sequence_;
+  uint32_t topological_ = 0;
+  mutable SpinLock lock_;
+  bool released_ = false;   // guarded by the lock
+  bool has_saved_ = false;  // set while building
+  const char* name_;
+  Node* outer_ = nullptr;
+  // The backward that walks this node now, and its place in that backward's table; scratch_ also
+  // links nodes that wait to be freed.
+  std::atomic<const void*> owner_{nullptr};
+  void* scratch_ = nullptr;
+  std::atomic<NodeHooks*> hooks_{nullptr};
+  Edges next_;
+  SmallVector<OutputMeta, 1> outputs_;
+  SmallVector<SavedTensor, 2> saved_;
+};
+
+// The arguments of Node::apply: gradients in (one per forward output), gradients out (one per
+// forward input). Undefined means zero everywhere.
+class Backward {
+ public:
+  Backward(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs) noexcept
+      : node_(node), grads_(grads), results_(results), needs_(needs) {}
+  Backward(const Backward&) = delete;
+  Backward& operator=(const Backward&) = delete;
+
+  // Defined in nodes with one output; undefined in others when that output was not used.
+  [[nodiscard]] const Tensor& grad(size_t k = 0) const noexcept { return grads_[k]; }
+  // As grad, but zeros in place of undefined.
+  [[nodiscard]] Tensor grad_or_zeros(size_t k) const;
+  // Gives the gradient away, so that whoever gets it may own its memory alone.
+  [[nodiscard]] Tensor take_grad(size_t k = 0) noexcept { return std::move(grads_[k]); }
+  // Whether somebody wants the gradient of input i.
+  [[nodiscard]] bool needs(size_t i) const noexcept {
+    return i < 64 ? ((needs_ >> i) & 1U) != 0 : static_cast<bool>(node_.next_edge(i).node);
+  }
+  // A gradient that broadcasting would reduce to the input's shape, or of another dtype, is
+  // summed and cast by the engine. Setting what nobody needs does nothing.
+  void set(size_t i, Tensor grad) noexcept { results_[i] = std::move(grad); }
+  // Item i of the list of saves; checked against in-place writes.
+  [[nodiscard]] Tensor saved(size_t i) const { return node_.saved(i); }
+  // False when the backward is not itself recorded: a fused kernel may stand in.
+  [[nodiscard]] bool create_graph() const noexcept;
+
+  [[nodiscard]] size_t grad_count() const noexcept { return grads_.size(); }
+  [[nodiscard]] size_t result_count() const noexcept { return results_.size(); }
+  [[nodiscard]] uint64_t needs_mask() const noexcept { return needs_; }
+  [[nodiscard]] Node& node() const noexcept { return node_; }
+  [[nodiscard]] std::span<Tensor> grads() const noexcept { return grads_; }
+  [[nodiscard]] std::span<Tensor> results() const noexcept { return results_; }
+
+ private:
+  Node& node_;
+  std::span<Tensor> grads_;
+  std::span<Tensor> results_;
+  uint64_t needs_;
+};
+
+// The node of an op: the derivative is a callable `void(Backward&)` that holds its attributes by
+// value.
+template <class F>
+class LambdaNode final : public Node {
+ public:
+  LambdaNode(const char* name, F derivative) : Node(name), derivative_(std::move(derivative)) {}
+  void apply(Backward& ctx) override { derivative_(ctx); }
+
+ private:
+  F derivative_;
+};
+
+}  // namespace tsr

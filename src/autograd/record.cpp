@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/record.h"
+
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+
+namespace tsr::detail {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+
+size_t index_of(const Tensor& tensor, const TensorRefs& list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (tensor.defined() && list[i].is_same(tensor)) return i;
+  }
+  return kNone;
+}
+
+// Outputs that are inputs: what the in-place form wrote.
+bool overwrites(const TensorRefs& outputs, const TensorRefs& inputs, const Tensor& tensor) {
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const Tensor& output = outputs[k];
+    if (output.defined() && output.storage() == tensor.storage() &&
+        index_of(output, inputs) != kNone) {
+      return true;
+    }
+  }
+  return false;
+}
+
+SavedTensor make_saved(const Save& save, const TensorRefs& outputs, const TensorRefs& inputs) {
+  using Kind = SavedTensor::Kind;
+  const Tensor& tensor = *save.tensor;
+  if (!tensor.defined()) return {};
+  if (save.is_output) {
+    const size_t k = index_of(tensor, outputs);
+    TSR_ASSERT(k != kNone, "save_output of a tensor that is no output");
+    return {tensor, Kind::kOutput, static_cast<uint32_t>(k)};
+  }
+  const size_t i = index_of(tensor, inputs);
+  if (overwrites(outputs, inputs, tensor)) {
+    return {tensor, Kind::kOverwritten, 0};
+  }
+  if (i == kNone) return {tensor, Kind::kPrivate, 0};
+  return {tensor, Kind::kInput, static_cast<uint32_t>(i)};
+}
+
+// The old value of a view that is written in place belongs to its base: CopySlices has that edge.
+void add_edges(Node& node, const TensorRefs& outputs, const TensorRefs& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = inputs[i];
+    const bool written_view = input.defined() && input.has(kViewFlag) &&
+                              index_of(input, outputs) != kNone && index_of(input, inputs) == i;
+    node.add_edge(!input.defined() || written_view ? Edge{} : gradient_edge(input));
+  }
+}
+
+}  // namespace
+
+void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves) {
+  const NodePtr node = NodePtr::adopt(raw);
+  add_edges(*node, outputs, inputs);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    node->add_output(outputs[k], outputs[k].defined() && is_differentiable(outputs[k].dtype()));
+  }
+  for (const Save& save : saves) node->save(make_saved(save, outputs, inputs));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!node->outputs()[k].differentiable) continue;
+    const size_t input = index_of(outputs[k], inputs);
+    if (input == kNone) {
+      set_history(outputs[k], node, static_cast<uint32_t>(k));
+    } else {
+      rebase_history(outputs[k], node, static_cast<uint32_t>(k), input);
+    }
+  }
+}
+
+}  // namespace tsr::detail

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// record: the RECORD step of an op. Builds the node, connects it to the inputs' nodes, saves what
+// the derivative needs and makes the outputs part of the graph.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+#include "autograd/grad_mode.h"
+#include "autograd/node.h"
+
+namespace tsr {
+
+// Borrowed tensors, written {a, b} or given as a span.
+class TensorRefs {
+ public:
+  struct Ref {
+    Ref(const Tensor& value) noexcept : tensor(&value) {}
+    const Tensor* tensor;
+  };
+  TensorRefs(std::initializer_list<Ref> refs) noexcept
+      : refs_(std::data(refs)), count_(refs.size()) {}
+  // A span, vector or array of tensors.
+  template <class Range>
+  requires std::convertible_to<const Range&, std::span<const Tensor>> TensorRefs(const Range& range)
+  noexcept {
+    const std::span<const Tensor> tensors(range);
+    tensors_ = tensors.data();
+    count_ = tensors.size();
+  }
+
+  [[nodiscard]] size_t size() const noexcept { return count_; }
+  const Tensor& operator[](size_t i) const noexcept {
+    return refs_ != nullptr ? *refs_[i].tensor : tensors_[i];
+  }
+
+ private:
+  const Ref* refs_ = nullptr;
+  const Tensor* tensors_ = nullptr;
+  size_t count_ = 0;
+};
+
+// What the derivative will read as ctx.saved(0), ctx.saved(1), ...
+struct Save {
+  const Tensor* tensor;
+  bool is_output;
+};
+// An input, or a tensor the op made for its own use (a mask, statistics). May be undefined.
+inline Save save_input(const Tensor& tensor) noexcept {
+  return {&tensor, false};
+}
+// One of the outputs given to record.
+inline Save save_output(const Tensor& output) noexcept {
+  return {&output, true};
+}
+
+class Saves {
+ public:
+  Saves(std::initializer_list<Save> saves) noexcept
+      : data_(std::data(saves)), count_(saves.size()) {}
+  Saves(std::span<const Save> saves) noexcept : data_(saves.data()), count_(saves.size()) {}
+  [[nodiscard]] const Save* begin() const noexcept { return data_; }
+  [[nodiscard]] const Save* end() const noexcept { return data_ + count_; }
+
+ private:
+  const Save* data_;
+  size_t count_;
+};
+
+namespace detail {
+// Takes over the node's first reference, also when it throws.
+void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves);
+}  // namespace detail
+
+// Call only under needs_grad(inputs...), after LAUNCH:
+//   record(result, "MulBackward", {a, b}, {save_input(a), save_input(b)}, [](Backward& ctx) {
+//     if (ctx.needs(0)) ctx.set(0, ops::multiply(ctx.grad(), ctx.saved(1)));
+//     if (ctx.needs(1)) ctx.set(1, ops::multiply(ctx.grad(), ctx.saved(0)));
+//   });
+// - `derivative` holds attributes by value and no tensor; tensors go through `saves`.
+// - Outputs of integer or bool dtype, and undefined ones, take no part.
+// - An output that is also an input is the in-place form: the tensor gets the new history. An input
+//   that the write has destroyed cannot be saved: a backward through it would raise. Where the
+//   derivative needs the old value, the op saves a copy it took before LAUNCH.
+// - The gradient set for an input may have any shape that sums to the input's, and any dtype.
+// Throws kAutograd when a tensor of inference mode is saved.
+template <class F>
+void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative) {
+  detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves);
+}
+
+// As record, for several outputs: ctx.grad(k) belongs to outputs[k] and may be undefined.
+template <class F>
+void record_outputs(TensorRefs outputs, const char* name, TensorRefs inputs, Saves saves,
+                    F derivative) {
+  detail::connect(new LambdaNode<F>(name, std::move(derivative)), outputs, inputs, saves);
+}
+
+}  // namespace tsr

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/saved_tensor.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/node.h"
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+
+// Note [Saved tensors make no cycles]
+// A tensor owns its grad_fn, and a node owns what it saved. A node that saved its own output as it
+// is would own itself. The same happens with an input when the input is later written in place with
+// something computed from it (h.add_(f(h))): its new grad_fn leads to the node that saved it. So
+// everything that can still get a new history is saved as an alias that has none; the history it
+// had is the node itself (outputs) or the node's edge (inputs). Leaves that require grad cannot be
+// written in place in grad mode, integers have no history, and what only the op knows nobody can
+// write: these are kept as they are.
+
+namespace tsr {
+namespace {
+
+constinit thread_local const std::shared_ptr<SavedTensorHooks>* t_hooks = nullptr;
+
+bool keeps_its_history(const Tensor& tensor, SavedTensor::Kind kind) {
+  if (kind == SavedTensor::Kind::kPrivate || !is_differentiable(tensor.dtype())) return true;
+  if (kind != SavedTensor::Kind::kInput || !tensor.requires_grad()) return false;
+  const TensorRecord* record = record_of(tensor);
+  return !record->grad_fn && !record->base.defined();
+}
+
+}  // namespace
+
+SavedTensorHooksScope::SavedTensorHooksScope(std::shared_ptr<SavedTensorHooks> hooks)
+    : hooks_(std::move(hooks)), previous_(t_hooks) {
+  t_hooks = &hooks_;
+}
+SavedTensorHooksScope::~SavedTensorHooksScope() {
+  t_hooks = previous_;
+}
+
+SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
+  if (!tensor.defined()) return;
+  TSR_CHECK(!tensor.has(kInferenceFlag), Code::kAutograd, nullptr,
+            "expected tensors that can be saved for backward, got one made in inference mode; save "
+            "a clone of it that was made outside inference mode");
+  TSR_ASSERT(index <= UINT16_MAX, "a node saves its input or output ", index);
+  kind_ = kind;
+  index_ = static_cast<uint16_t>(index);
+  version_ = tensor.version();
+  if (kind == Kind::kOverwritten) {
+    version_ -= 1;
+    return;
+  }
+  original_ = keeps_its_history(tensor, kind);
+  data_ = original_ ? tensor : tensor.detached();
+  if (t_hooks != nullptr && *t_hooks != nullptr && kind != Kind::kPrivate) {
+    const NoGrad guard;
+    packed_ = std::make_shared<Packed>(Packed{*t_hooks, (*t_hooks)->pack(data_.detached())});
+    data_.reset();
+  }
+}
+
+void SavedTensor::check_version(const Node& owner) const {
+  const bool destroyed = kind_ == Kind::kOverwritten;
+  const uint32_t found = destroyed ? version_ + 1 : data_.version();
+  if (found == version_) return;
+  const OutputMeta* output = owner.outputs().empty() ? nullptr : &owner.outputs()[0];
+  const bool known = !destroyed || (output != nullptr && output->exists);
+  std::string what = known ? concat(destroyed ? output->dtype : data_.dtype(), " ",
+                                    destroyed ? output->sizes : data_.sizes())
+                           : std::string("tensor");
+  std::string origin;
+  if (kind_ == Kind::kOutput) {
+    origin = concat("output ", index_, " of ", owner.name());
+  } else {
+    origin = concat("saved by ", owner.name());
+    const Edge* edge = kind_ == Kind::kInput ? &owner.next_edge(index_) : nullptr;
+    if (edge != nullptr && edge->node && !edge->node->is_accumulator()) {
+      append_text(origin, concat(", output ", edge->output, " of ", edge->node->name()));
+    }
+  }
+  fail(Code::kAutograd, nullptr, __FILE__, __LINE__,
+       "one of the tensors needed for the gradient has been modified by an in-place operation: ",
+       what, ", ", origin, ", is at version ", found, "; expected version ", version_,
+       "; write to a clone instead, or after the backward");
+}
+
+Edge SavedTensor::history(const Node& owner) const {
+  if (kind_ == Kind::kInput) return owner.next_edge(index_);
+  if (kind_ != Kind::kOutput) return {};
+  return owner.outer_ != nullptr ? owner.outer_->output_edge(index_) : owner.output_edge(index_);
+}
+
+Tensor SavedTensor::unpack(const Node& owner) const {
+  if (kind_ == Kind::kNone) return {};
+  if (!packed_) check_version(owner);
+  const Tensor value = packed_ ? packed_->hooks->unpack(packed_->value) : data_;
+  if (packed_) {
+    TSR_CHECK(value.defined(), Code::kAutograd, nullptr,
+              "expected the unpack hook to return a tensor, got none");
+  } else if (original_) {
+    return value;
+  }
+  if (!grad_enabled()) return value;
+  Edge edge = history(owner);
+  if (!edge.node) return value;
+  Tensor result = value.detached();
+  set_history(result, std::move(edge.node), edge.output);
+  return result;
+}
+
+}  // namespace tsr

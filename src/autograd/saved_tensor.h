@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// SavedTensor: what a node keeps of a tensor for its backward, checked against in-place writes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tensor/tensor.h"
+
+namespace tsr {
+
+struct Edge;
+class Node;
+
+// Somebody else's way of keeping saved tensors (compressed, on disk, on another device). While one
+// is set on the thread that records, every input and output saved there goes through it.
+class SavedTensorHooks {
+ public:
+  SavedTensorHooks() = default;
+  SavedTensorHooks(const SavedTensorHooks&) = delete;
+  SavedTensorHooks& operator=(const SavedTensorHooks&) = delete;
+  virtual ~SavedTensorHooks() = default;
+  // Keeps `tensor` in any form; the result is given to unpack, possibly more than once.
+  virtual std::shared_ptr<void> pack(const Tensor& tensor) = 0;
+  // Returns a tensor of the packed one's shape and dtype.
+  virtual Tensor unpack(const std::shared_ptr<void>& packed) = 0;
+};
+
+// Sets the hooks of the calling thread for a scope; null turns them off inside it.
+class SavedTensorHooksScope {
+ public:
+  explicit SavedTensorHooksScope(std::shared_ptr<SavedTensorHooks> hooks);
+  SavedTensorHooksScope(const SavedTensorHooksScope&) = delete;
+  SavedTensorHooksScope& operator=(const SavedTensorHooksScope&) = delete;
+  ~SavedTensorHooksScope();
+
+ private:
+  std::shared_ptr<SavedTensorHooks> hooks_;
+  const std::shared_ptr<SavedTensorHooks>* previous_;
+};
+
+// Never owns the history of what it saved, so that no node can come to own itself: outputs and
+// inputs are kept as aliases without history, which is attached again when the gradient is itself
+// recorded (Note [Saved tensors make no cycles] in saved_tensor.cpp).
+class SavedTensor {
+ public:
+  enum class Kind : uint8_t {
+    kNone,         // an undefined tensor
+    kInput,        // input `index` of the node
+    kOutput,       // output `index` of the node
+    kPrivate,      // made by the op itself and known to nobody else
+    kOverwritten,  // an input that the op's own in-place form has destroyed
+  };
+
+  SavedTensor() noexcept = default;
+  // Throws kAutograd for a tensor made in inference mode.
+  SavedTensor(const Tensor& tensor, Kind kind, uint32_t index);
+  // The tensor as it was saved. Throws kAutograd when its memory was written since; `owner` is the
+  // node that holds this. With grad mode on the result carries its history.
+  [[nodiscard]] Tensor unpack(const Node& owner) const;
+
+ private:
+  struct Packed {
+    std::shared_ptr<SavedTensorHooks> hooks;
+    std::shared_ptr<void> value;
+  };
+
+  void check_version(const Node& owner) const;
+  [[nodiscard]] Edge history(const Node& owner) const;
+
+  Tensor data_;
+  std::shared_ptr<Packed> packed_;
+  uint32_t version_ = 0;
+  uint16_t index_ = 0;
+  Kind kind_ = Kind::kNone;
+  bool original_ = false;  // data_ is the tensor itself
+};
+
+}  // namespace tsr

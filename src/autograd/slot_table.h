@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// SlotTable: what one backward knows about each node it walks, found from the node in a few
+// instructions.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "autograd/node.h"
+
+namespace tsr {
+
+// One node's part in one backward.
+struct Slot {
+  Node* node = nullptr;
+  uint32_t dependencies = 0;   // edges into the node that have not delivered yet
+  int32_t first_capture = -1;  // into the list of captures
+  bool needed = false;         // the node is to be run
+  bool wanted = false;         // its gradients are to be delivered, to a capture or a hook
+  bool visited = false;        // by the walk to targets
+  bool queued = false;         // a root that is in the queue
+  Tensor first;                // the sums that arrived so far, one per output of the node
+  std::unique_ptr<Tensor[]> rest;
+
+  [[nodiscard]] Tensor& gradient(uint32_t output) noexcept {
+    return output == 0 ? first : rest[output - 1];
+  }
+};
+
+// A node carries the address of its slot while one backward walks it. When a second backward meets
+// it meanwhile (another thread, or nested), that one keeps the slot in a map of its own. The caller
+// keeps the nodes alive.
+class SlotTable {
+ public:
+  SlotTable() = default;
+  SlotTable(const SlotTable&) = delete;
+  SlotTable& operator=(const SlotTable&) = delete;
+  ~SlotTable();
+
+  // The node's slot; `fresh` says whether this call made it.
+  Slot& claim(Node& node, bool& fresh);
+  // Null when never claimed.
+  [[nodiscard]] Slot* find(const Node& node) noexcept {
+    if (node.owner_.load(std::memory_order_relaxed) == this) [[likely]] {
+      return static_cast<Slot*>(node.scratch_);
+    }
+    return contended_.empty() ? nullptr : find_contended(node);
+  }
+  // Gives the node free for other backwards; find must not be called for it again.
+  void let_go(Slot& slot) noexcept;
+
+ private:
+  static constexpr size_t kFirstChunk = 16;
+  static constexpr size_t kLastChunk = 4096;
+
+  Slot& new_slot(Node& node);
+  [[nodiscard]] Slot* find_contended(const Node& node) noexcept;
+
+  SmallVector<std::unique_ptr<Slot[]>, 4> chunks_;
+  size_t chunk_size_ = 0;
+  size_t used_ = 0;  // in the last chunk
+  std::unordered_map<const Node*, Slot*> contended_;
+};
+
+}  // namespace tsr

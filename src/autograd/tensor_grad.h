@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The face of autograd on a tensor: requires_grad, grad, grad_fn, detach, retain_grad.
+#pragma once
+
+#include "autograd/node.h"
+
+namespace tsr {
+
+// Throws kAutograd when the tensor is no leaf and `value` is false; kDType when `value` is true and
+// the dtype is neither floating nor complex.
+void set_requires_grad(const Tensor& tensor, bool value);
+// Also true for a view whose base takes part since an in-place write. Tensor::requires_grad is the
+// bare flag.
+[[nodiscard]] bool requires_grad(const Tensor& tensor);
+// No grad_fn: made by the user, or outside grad mode.
+[[nodiscard]] bool is_leaf(const Tensor& tensor);
+
+// The accumulated gradient; undefined when there is none.
+[[nodiscard]] Tensor grad_of(const Tensor& tensor);
+// Undefined clears it. Throws kShape, kDType, kDevice when `value` does not fit the tensor,
+// kAutograd when the tensor is its own gradient.
+void set_grad(const Tensor& tensor, const Tensor& value);
+
+// Null in leaves.
+[[nodiscard]] NodePtr grad_fn(const Tensor& tensor);
+// Which output of grad_fn the tensor is; 0 in leaves.
+[[nodiscard]] uint32_t output_number(const Tensor& tensor);
+
+// The same memory, without history; shares the version counter.
+[[nodiscard]] Tensor detach(const Tensor& tensor);
+// Cuts the tensor itself from its history; throws kAutograd for views.
+void detach_inplace(const Tensor& tensor);
+
+// Makes backward store the gradient of a non-leaf in .grad; does nothing for leaves and when called
+// again. Throws kAutograd when the tensor does not require grad.
+void retain_grad(const Tensor& tensor);
+[[nodiscard]] bool retains_grad(const Tensor& tensor);
+
+}  // namespace tsr

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/tensor_record.h"
+
+#include <mutex>
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/copy_slices.h"
+#include "autograd/hooks.h"
+#include "base/error.h"
+#include "memory/small_alloc.h"
+
+namespace tsr {
+
+TensorRecord::TensorRecord() noexcept = default;
+
+TensorRecord::~TensorRecord() {
+  if (hooks && hooks->retained) {
+    const std::lock_guard guard(hooks->retained->lock);
+    hooks->retained->tensor = nullptr;
+  }
+}
+
+void* TensorRecord::operator new(size_t size) {
+  return small_allocate(size);
+}
+void TensorRecord::operator delete(void* block, size_t size) noexcept {
+  small_free(block, size);
+}
+
+TensorRecord& ensure_record(const Tensor& tensor) {
+  TensorImpl* impl = tensor.impl();
+  if (impl->autograd == nullptr) impl->autograd = new TensorRecord;
+  return *static_cast<TensorRecord*>(impl->autograd);
+}
+
+void set_history(const Tensor& tensor, NodePtr node, uint32_t output) {
+  TensorRecord& record = ensure_record(tensor);
+  record.grad_fn = std::move(node);
+  record.output = output;
+  tensor.impl()->flags |= kRequiresGradFlag;
+}
+
+void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input) {
+  TensorRecord& record = ensure_record(tensor);
+  if (!record.base.defined()) {
+    move_retained_grad(record, *node, output);
+    set_history(tensor, std::move(node), output);
+    ++record.generation;
+    return;
+  }
+  const Tensor base = record.base;
+  const Edge base_edge = gradient_edge(base);
+  NodePtr slices =
+      NodePtr::adopt(new CopySlices(base, base_edge, tensor, std::move(node), output, input));
+  TensorRecord& base_record = ensure_record(base);
+  move_retained_grad(base_record, *slices, 0);
+  set_history(base, std::move(slices), 0);
+  ++base_record.generation;
+  // Its own grad_fn is stale now and made anew when somebody asks.
+  tensor.impl()->flags |= kRequiresGradFlag;
+}
+
+void refresh_view(const Tensor& view, TensorRecord& record) {
+  const TensorRecord* base_record = record_of(record.base);
+  if (base_record == nullptr) return;
+  const std::lock_guard guard(record.lock);
+  if (base_record->generation == record.generation) return;
+  if (!record.base.requires_grad()) {
+    record.generation = base_record->generation;
+    return;
+  }
+  check_view_kind(record, "its base or another view of its base was written in place");
+  NodePtr node = make_strided_node(gradient_edge(record.base), Geometry(record.base), view);
+  move_retained_grad(record, *node, 0);
+  record.generation = base_record->generation;
+  set_history(view, std::move(node), 0);
+}
+
+Edge gradient_edge(const Tensor& tensor) {
+  TensorRecord* record = record_of(tensor);
+  if (record == nullptr) return {};
+  if (record->base.defined()) refresh_view(tensor, *record);
+  if (record->grad_fn) return {record->grad_fn, record->output};
+  if (!tensor.requires_grad()) return {};
+  return {accumulator_of(tensor, *record), 0};
+}
+
+}  // namespace tsr

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// TensorRecord: the autograd state of one tensor, made when it first takes part.
+#pragma once
+
+#include <memory>
+
+#include "autograd/node.h"
+#include "autograd/view.h"
+
+namespace tsr {
+
+class AccumulateGrad;
+struct TensorHooks;
+
+struct TensorRecord final : AutogradMeta {
+  TensorRecord() noexcept;
+  ~TensorRecord() override;
+  static void* operator new(size_t size);
+  static void operator delete(void* block, size_t size) noexcept;
+
+  NodePtr grad_fn;  // null in leaves
+  Tensor grad;      // guarded by the lock
+  Tensor base;      // defined in views: the tensor at the root, never itself a view
+  AccumulateGrad* accumulator = nullptr;  // weak: it clears this, under the lock, when it dies
+  std::unique_ptr<TensorHooks> hooks;     // guarded by the lock
+  uint32_t output = 0;                    // which output of grad_fn
+  // In a tensor that is no view: counts the changes of its history. In a view: the count of its
+  // base that grad_fn stands for; when they differ, grad_fn is made anew from the base.
+  uint32_t generation = 0;
+  SpinLock lock;
+  ViewKind view_kind = ViewKind::kNormal;
+};
+
+inline TensorRecord* record_of(const Tensor& tensor) noexcept {
+  return static_cast<TensorRecord*>(tensor.impl()->autograd);
+}
+// Needs exclusive access to the tensor, as any change of its autograd state does.
+TensorRecord& ensure_record(const Tensor& tensor);
+
+// Makes `tensor` output `output` of `node`.
+void set_history(const Tensor& tensor, NodePtr node, uint32_t output);
+// As set_history for a tensor that was written in place: hooks that store its gradient move along.
+void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input);
+// Brings the grad_fn of a view up to date with its base. Throws kAutograd for the views of I8.
+void refresh_view(const Tensor& view, TensorRecord& record);
+
+// Throws kAutograd unless the view is of kind kNormal; `event` says what happened to it.
+void check_view_kind(const TensorRecord& record, const char* event);
+
+// Where the gradient of `tensor` goes; a null node when it takes no part. Makes the accumulator of
+// a leaf.
+Edge gradient_edge(const Tensor& tensor);
+
+}  // namespace tsr

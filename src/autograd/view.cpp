@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/view.h"
+
+#include "autograd/copy_slices.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+const char* text_of(ViewKind kind) {
+  switch (kind) {
+    case ViewKind::kMultiOutput:
+      return "it is one of several views made by one call";
+    case ViewKind::kNoGrad:
+      return "it was made in no_grad mode";
+    case ViewKind::kInference:
+      return "it was made in inference mode";
+    case ViewKind::kCustom:
+      return "it was returned by a custom function";
+    case ViewKind::kNormal:
+      break;
+  }
+  return "";
+}
+
+void check_writable(const Tensor& target) {
+  TSR_CHECK(!target.storage()->read_only, Code::kValue, nullptr,
+            "expected memory that may be written, got a read-only tensor");
+  TSR_CHECK(target.is_contiguous() || !may_overlap_itself(target.sizes(), target.strides()),
+            Code::kValue, nullptr,
+            "expected a tensor to write whose elements have places of their own, got shape ",
+            target.sizes(), " with strides ", target.strides(),
+            ", where several elements share one place; write to a clone instead");
+}
+
+void check_recorded_write(const Tensor& target) {
+  const TensorRecord* record = record_of(target);
+  if (record == nullptr) return;
+  if (record->base.defined()) {
+    check_view_kind(*record, "it is being written in place");
+    TSR_CHECK(!record->base.requires_grad() || record_of(record->base)->grad_fn, Code::kAutograd,
+              nullptr,
+              "a view of a leaf that requires grad is being used in an in-place operation");
+  }
+  TSR_CHECK(!target.requires_grad() || record->grad_fn, Code::kAutograd, nullptr,
+            "a leaf that requires grad is being used in an in-place operation");
+}
+
+}  // namespace
+
+void check_view_kind(const TensorRecord& record, const char* event) {
+  if (record.view_kind == ViewKind::kNormal) return;
+  const bool named = static_cast<bool>(record.grad_fn);
+  fail(Code::kAutograd, nullptr, __FILE__, __LINE__,
+       named ? concat("output ", record.output, " of ", record.grad_fn->name(), " is a view")
+             : std::string("a view"),
+       ", ", text_of(record.view_kind), ", and ", event,
+       " with grad mode on; the gradient of such a write is ambiguous, so clone the view, or make "
+       "it where it can be followed");
+}
+
+namespace detail {
+
+void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
+  if (source.has(kInferenceFlag)) {
+    view.impl()->flags |= kInferenceFlag;
+    return;
+  }
+  if (!is_differentiable(source.dtype())) return;
+  const TensorRecord* source_record = source.has(kViewFlag) ? record_of(source) : nullptr;
+  if (!grad_enabled()) kind = inference_enabled() ? ViewKind::kInference : ViewKind::kNoGrad;
+  if (source_record != nullptr && source_record->view_kind != ViewKind::kNormal) {
+    kind = source_record->view_kind;
+  }
+  TensorRecord& record = ensure_record(view);
+  record.base = source_record != nullptr ? source_record->base : source;
+  const TensorRecord* base_record = record_of(record.base);
+  record.generation = base_record != nullptr ? base_record->generation : 0;
+  record.view_kind = kind;
+  view.impl()->flags |= kViewFlag;
+}
+
+}  // namespace detail
+
+void begin_inplace(const Tensor& target, bool recording) {
+  check_writable(target);
+  TSR_CHECK(!target.has(kInferenceFlag) || inference_enabled(), Code::kAutograd, nullptr,
+            "expected a tensor that may be written outside inference mode, got one made inside it; "
+            "write to a clone instead");
+  if (recording) check_recorded_write(target);
+  target.bump_version();
+}
+
+void begin_out(const Tensor& out, bool recording) {
+  check_writable(out);
+  TSR_CHECK(!recording && !(grad_enabled() && detail::one_needs_grad(out)), Code::kAutograd, "out",
+            "expected tensors that do not require grad, because out= forms are not "
+            "differentiable, got one that does");
+  out.bump_version();
+}
+
+Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, int64_t offset) {
+  Tensor window = make_view(source, sizes, strides, offset);
+  detail::track_view(window, source, ViewKind::kNormal);
+  if (needs_grad(source)) {
+    set_history(window, make_strided_node(gradient_edge(source), Geometry(source), window), 0);
+  }
+  return window;
+}
+
+Tensor view_base(const Tensor& view) {
+  return view.has(kViewFlag) ? record_of(view)->base : Tensor();
+}
+
+}  // namespace tsr
