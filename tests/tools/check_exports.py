@@ -33,7 +33,8 @@ def exported(library):
 def mapped(text):
     """Names listed as global in any node of the linker map."""
     names = set()
-    for body in re.findall(r"\{(.*?)\}", re.sub(r"/\*.*?\*/|#.*", "", text, flags=re.S), flags=re.S):
+    bare = re.sub(r"(?s:/\*.*?\*/)|#[^\n]*", "", text)
+    for body in re.findall(r"\{(.*?)\}", bare, flags=re.S):
         visible = body.split("local:")[0].replace("global:", "")
         names |= {name.strip() for name in visible.split(";") if name.strip()}
     return names

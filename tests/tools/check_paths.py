@@ -18,14 +18,23 @@ HOSTS = "|".join(["py" + "pi\\.org", "python" + "hosted", "crates" + "\\.io", "d
 PATTERN = re.compile(rf"(?<![\w.}}$~)-])/(?:{FOLDERS})/\w|(?:{HOSTS})")
 
 
+def committed(root):
+    """Names of the files git knows; without git, of everything outside build and environment."""
+    try:
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
+        if listed.returncode == 0:
+            return list(filter(None, listed.stdout.split("\0")))
+    except FileNotFoundError:
+        pass
+    skipped = {".git", ".venv", "build", "__pycache__", "target"}
+    return [str(path.relative_to(root)) for path in root.rglob("*")
+            if path.suffix not in {".so", ".pyc"} and not skipped & set(path.relative_to(root).parts)]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    names = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
-    if names.returncode != 0:
-        print("check_paths: not a git checkout, nothing to check")
-        return 0
     problems = 0
-    for name in filter(None, names.stdout.split("\0")):
+    for name in committed(root):
         path = root / name
         if not path.is_file() or path.name == "LICENSE":
             continue
