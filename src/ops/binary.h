@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Binary and ternary pointwise ops: one row each, with the derivatives beside the op.
+#pragma once
+
+#include "base/scalar.h"
+#include "kernel/pointwise.h"
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+// An operand: a tensor, or a number of the host language, which promotes weakly and costs no
+// tensor.
+class Arg {
+ public:
+  Arg(const Tensor& value) : tensor_(&value) {}
+  Arg(const Scalar& value) : scalar_(value) {}
+  template <class Number>
+  requires(std::is_arithmetic_v<Number>) Arg(Number value) : scalar_(value) {}
+
+  [[nodiscard]] bool is_tensor() const { return tensor_ != nullptr; }
+  [[nodiscard]] const Tensor& tensor() const { return *tensor_; }
+  [[nodiscard]] const Scalar& scalar() const { return scalar_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Scalar scalar_{false};
+};
+
+// What dtypes an op takes (operands promote together first) and what it returns.
+enum class BinaryType : uint8_t {
+  kArithmetic,    // any dtype
+  kNumeric,       // as kArithmetic, bool refused
+  kReal,          // as kArithmetic, complex refused
+  kFloat,         // integers and bool become default_dtype()
+  kFloatReal,     // as kFloat, complex refused
+  kCounting,      // as kArithmetic, bool becomes int64
+  kRealCounting,  // as kReal, bool becomes int64
+  kEquality,      // any dtype, returns bool
+  kOrder,         // real, returns bool
+  kBits,          // integers and bool
+};
+
+// What the derivatives of a binary op see. A scalar operand never needs a gradient; `b` may then be
+// one.
+struct BinaryContext {
+  const Tensor& g;  // dL/dy
+  Arg a, b;         // the operands where the rule saves them, undefined otherwise
+  const Tensor& y;  // the result where the rule saves it, undefined otherwise
+};
+
+enum BinarySaves : uint8_t { kSaveNothing = 0, kSaveA = 1, kSaveB = 2, kSaveY = 4 };
+
+// dL/d(operand); may keep a shape that sums to the operand's, the engine reduces it.
+struct BinaryGrad {
+  uint8_t saves =
+      kSaveNothing;  // what it reads besides g; saved only when this operand needs a gradient
+  Tensor (*derivative)(const BinaryContext& ctx) = nullptr;
+};
+
+struct BinaryRule {
+  kernel::BinaryOp op;
+  const char* node;  // the name of the backward node; null when the op is not differentiable
+  BinaryType type;
+  BinaryGrad a = {};
+  BinaryGrad b = {};
+};
+
+// A row that can be called: add(a, b), add(a, 2.0), add(a, b, Out::inplace(a)). One operand must be
+// a tensor.
+struct Binary {
+  BinaryRule rule;
+  // input, other: shapes that broadcast. Throws kShape, kDType, kDevice.
+  Tensor operator()(const Arg& input, const Arg& other, Out out = {}) const;
+};
+
+// clang-format off
+extern const Binary add, subtract, multiply, divide, floor_divide, remainder, pow, maximum, minimum, atan2, hypot,
+    equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_xor,
+    bitwise_and, bitwise_or, bitwise_xor;
+// clang-format on
+
+}  // namespace tsr::ops

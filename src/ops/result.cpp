@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/result.h"
+
+#include "base/error.h"
+#include "ops/copy.h"
+
+namespace tsr::ops {
+namespace {
+
+enum class Overlap { kNone, kSame, kSome };
+
+Overlap overlap_of(const Tensor& a, const Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0) return Overlap::kNone;
+  if (a.storage() == b.storage() && a.data() == b.data() && a.dtype() == b.dtype() &&
+      a.sizes() == b.sizes() && a.strides() == b.strides()) {
+    return Overlap::kSame;
+  }
+  // Foreign storages may share memory, so addresses are compared, not storages.
+  const Extent x = extent_of(a.sizes(), a.strides());
+  const Extent y = extent_of(b.sizes(), b.strides());
+  const char* first = a.data_as<char>();
+  const char* second = b.data_as<char>();
+  const bool apart = first + x.high * a.itemsize() <= second + y.low * b.itemsize() ||
+                     second + y.high * b.itemsize() <= first + x.low * a.itemsize();
+  return apart ? Overlap::kNone : Overlap::kSome;
+}
+
+bool needs_detour(const Tensor& target, std::initializer_list<const Tensor*> inputs,
+                  bool allow_same) {
+  for (const Tensor* input : inputs) {
+    if (!input->defined()) continue;
+    const Overlap overlap = overlap_of(target, *input);
+    if (overlap == Overlap::kSome || (overlap == Overlap::kSame && !allow_same)) return true;
+  }
+  return false;
+}
+
+void check_target(const Tensor& target, DType dtype, Device device, const char* arg) {
+  TSR_CHECK(target.device() == device, Code::kDevice, arg, "expected a tensor on ", device,
+            ", got one on ", target.device());
+  TSR_CHECK(category(dtype) <= category(target.dtype()), Code::kDType, arg,
+            "expected a tensor that can hold a ", dtype, " result, got ", target.dtype());
+  TSR_CHECK(!may_overlap_itself(target.sizes(), target.strides()), Code::kValue, arg,
+            "expected a tensor whose elements have a place each, got strides ", target.strides(),
+            " for shape ", target.sizes(), "; clone() it first");
+}
+
+void resize(const Tensor& target, DimsView shape) {
+  const int64_t count = checked_numel(shape, target.itemsize());
+  const auto nbytes = static_cast<uint64_t>(count * target.itemsize());
+  TensorImpl& impl = *target.impl();
+  if (nbytes > impl.storage->nbytes || impl.storage->refs.load(std::memory_order_relaxed) > 1) {
+    impl.storage = allocate_storage(impl.device, nbytes);
+  }
+  impl.set_layout(shape, contiguous_strides(shape), 0);
+}
+
+// The caller's tensor, ready to be written: of the right shape, allowed by autograd, its version
+// raised.
+void prepare_target(const Out& out, DimsView shape, DType dtype, Device device, bool recording) {
+  const Tensor& target = out.tensor();
+  const char* arg = out.is_inplace() ? "input" : "out";
+  check_target(target, dtype, device, arg);
+  const bool same_shape =
+      std::equal(shape.begin(), shape.end(), target.sizes().begin(), target.sizes().end());
+  TSR_CHECK(same_shape || !out.is_inplace(), Code::kShape, arg, "expected a result of shape ",
+            target.sizes(), " for the in-place form, got ", shape);
+  if (out.is_inplace()) {
+    begin_inplace(target, recording);
+  } else {
+    begin_out(target, recording);
+    if (!same_shape) resize(target, shape);
+  }
+}
+
+Tensor fresh_like(DimsView shape, DType dtype, Device device,
+                  std::initializer_list<const Tensor*> inputs) {
+  for (const Tensor* input : inputs) {
+    if (!input->defined()) continue;
+    const Dims& sizes = input->sizes();
+    if (!std::equal(shape.begin(), shape.end(), sizes.begin(), sizes.end())) continue;
+    if (input->is_contiguous() || !is_dense(sizes, input->strides())) break;
+    return empty_strided(shape, dense_strides_like(shape, input->strides()), dtype, device);
+  }
+  return empty(shape, dtype, device);
+}
+
+}  // namespace
+
+Tensor Result::finish() {
+  if (!target_.defined()) return std::move(value_);
+  copy_memory(target_, value_);
+  return std::move(target_);
+}
+
+Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
+                std::initializer_list<const Tensor*> inputs) {
+  if (out.is_fresh()) return Result(fresh_like(shape, dtype, device, inputs));
+  const bool detour = out.tensor().dtype() != dtype || needs_detour(out.tensor(), inputs, true);
+  prepare_target(out, shape, dtype, device, recording);
+  if (!detour) return Result(out.tensor());
+  return Result(fresh_like(shape, dtype, device, inputs), out.tensor());
+}
+
+Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
+                      std::initializer_list<const Tensor*> inputs, bool contiguous) {
+  if (out.is_fresh()) return Result(empty(shape, dtype, device));
+  const bool overlaps = needs_detour(out.tensor(), inputs, false);
+  prepare_target(out, shape, dtype, device, recording);
+  const Tensor& target = out.tensor();
+  if (!overlaps && target.dtype() == dtype && (target.is_contiguous() || !contiguous))
+    return Result(target);
+  return Result(empty(shape, dtype, device), target);
+}
+
+void check_same_device(const Tensor& first, const Tensor& second, const char* arg) {
+  TSR_CHECK(!first.defined() || !second.defined() || first.device() == second.device(),
+            Code::kDevice, arg, "expected a tensor on ", first.device(), ", got one on ",
+            second.device());
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/start_up.h"
+
+#include "autograd/gradient_ops.h"
+#include "ops/binary.h"
+#include "ops/copy.h"
+#include "ops/create.h"
+#include "ops/sum_to.h"
+
+namespace tsr::ops {
+namespace {
+
+Tensor add_tensors(const Tensor& a, const Tensor& b) {
+  return add(a, b);
+}
+void add_in_place(const Tensor& a, const Tensor& b) {
+  add(a, b, Out::inplace(a));
+}
+// A gradient of a real tensor that came through complex arithmetic keeps its real part.
+Tensor cast(const Tensor& tensor, DType dtype) {
+  return is_complex(tensor.dtype()) && !is_complex(dtype) ? astype(real_part(tensor), dtype)
+                                                          : astype(tensor, dtype);
+}
+Tensor row_major_clone(const Tensor& tensor) {
+  return tensor.is_contiguous() ? clone(tensor) : contiguous(tensor);
+}
+void copy_into(const Tensor& dst, const Tensor& src) {
+  copy_(dst, src);
+}
+Tensor make_ones(DimsView sizes, DType dtype, Device device) {
+  return ones(sizes, dtype, device);
+}
+
+}  // namespace
+
+void start_up() {
+  set_gradient_ops({
+      .add = add_tensors,
+      .add_inplace = add_in_place,
+      .sum_to = sum_to,
+      .cast = cast,
+      .clone = row_major_clone,
+      .copy_into = copy_into,
+      .zeros = zeros_like_shape,
+      .ones = make_ones,
+  });
+}
+
+}  // namespace tsr::ops

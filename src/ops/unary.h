@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Unary pointwise ops: one row each, with the derivative beside the op.
+#pragma once
+
+#include "kernel/pointwise.h"
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+// What dtypes an op takes and what it returns.
+enum class UnaryType : uint8_t {
+  kSame,       // any dtype, returned as it is
+  kNumeric,    // as kSame, bool refused
+  kCounting,   // as kSame, bool becomes int64
+  kFloat,      // integers and bool become default_dtype()
+  kFloatReal,  // as kFloat, complex refused
+  kFloating,   // floating only
+  kRounding,   // real; integers and bool are copied unchanged
+  kMagnitude,  // as kSame, complex becomes its real dtype
+  kPredicate,  // any dtype, returns bool
+  kBits,       // integers and bool
+};
+
+// What the derivative reads besides the upstream gradient.
+enum class UnarySaves : uint8_t { kNothing, kInput, kOutput };
+
+struct UnaryRule {
+  kernel::UnaryOp op;
+  const char* node;  // the name of the backward node; null when the op is not differentiable
+  UnaryType type;
+  UnarySaves saves = UnarySaves::kNothing;
+  // dL/dx from g = dL/dy and the saved tensor (undefined for kNothing). Null: the derivative is
+  // zero.
+  Tensor (*derivative)(const Tensor& g, const Tensor& saved) = nullptr;
+  // Computes the same in one kernel when the backward is not itself recorded; kCount: none.
+  kernel::BinaryOp fused = kernel::BinaryOp::kCount;
+};
+
+// A row that can be called: exp(x), exp(x, Out::into(y)), exp(x, Out::inplace(x)).
+struct Unary {
+  UnaryRule rule;
+  // input: any shape; the result has the same. Throws kDType for a dtype outside the rule.
+  Tensor operator()(const Tensor& input, Out out = {}) const;
+};
+
+// clang-format off
+extern const Unary abs, negative, sign, reciprocal, square, sqrt, rsqrt, exp, expm1, log, log1p, log2, log10,
+    sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round, trunc, sigmoid, erf, conj, relu, silu,
+    isnan, isinf, isfinite, logical_not, bitwise_invert;
+// clang-format on
+
+// max(x, 0) + slope min(x, 0). Floating only.
+Tensor leaky_relu(const Tensor& input, double negative_slope, Out out = {});
+// x Φ(x), or its tanh approximation when `approximate` is "tanh". Floating only.
+Tensor gelu(const Tensor& input, std::string_view approximate, Out out = {});
+
+}  // namespace tsr::ops
