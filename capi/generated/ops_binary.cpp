@@ -11,6 +11,28 @@ namespace {
 using namespace tsr::capi;
 
 constexpr CallInfo kInfo_add{"add", {"input", "other"}};
+constexpr CallInfo kInfo_subtract{"subtract", {"input", "other"}};
+constexpr CallInfo kInfo_multiply{"multiply", {"input", "other"}};
+constexpr CallInfo kInfo_divide{"divide", {"input", "other"}};
+constexpr CallInfo kInfo_floor_divide{"floor_divide", {"input", "other"}};
+constexpr CallInfo kInfo_remainder{"remainder", {"input", "other"}};
+constexpr CallInfo kInfo_pow{"pow", {"input", "other"}};
+constexpr CallInfo kInfo_maximum{"maximum", {"input", "other"}};
+constexpr CallInfo kInfo_minimum{"minimum", {"input", "other"}};
+constexpr CallInfo kInfo_atan2{"atan2", {"input", "other"}};
+constexpr CallInfo kInfo_hypot{"hypot", {"input", "other"}};
+constexpr CallInfo kInfo_equal{"equal", {"input", "other"}};
+constexpr CallInfo kInfo_not_equal{"not_equal", {"input", "other"}};
+constexpr CallInfo kInfo_less{"less", {"input", "other"}};
+constexpr CallInfo kInfo_less_equal{"less_equal", {"input", "other"}};
+constexpr CallInfo kInfo_greater{"greater", {"input", "other"}};
+constexpr CallInfo kInfo_greater_equal{"greater_equal", {"input", "other"}};
+constexpr CallInfo kInfo_logical_and{"logical_and", {"input", "other"}};
+constexpr CallInfo kInfo_logical_or{"logical_or", {"input", "other"}};
+constexpr CallInfo kInfo_logical_xor{"logical_xor", {"input", "other"}};
+constexpr CallInfo kInfo_bitwise_and{"bitwise_and", {"input", "other"}};
+constexpr CallInfo kInfo_bitwise_or{"bitwise_or", {"input", "other"}};
+constexpr CallInfo kInfo_bitwise_xor{"bitwise_xor", {"input", "other"}};
 
 }  // namespace
 
@@ -104,6 +126,1768 @@ tsr_status tsr_add_c128_inplace(tsr_tensor input, double other_re, double other_
   return guard(kInfo_add, [&] {
     tsr::ops::add(
         TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_subtract(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_subtract_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_subtract_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_subtract_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_subtract_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_subtract_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_subtract_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_subtract_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_subtract_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_subtract_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_subtract_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_subtract_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_subtract_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_subtract_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_subtract_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_subtract_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_subtract_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_subtract, [&] {
+    give(tsr::ops::subtract(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_subtract_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_subtract, [&] {
+    tsr::ops::subtract(
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_multiply, [&] {
+    give(tsr::ops::multiply(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_multiply_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_multiply_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_multiply_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_multiply, [&] {
+    give(tsr::ops::multiply(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_multiply_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_multiply_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_multiply_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_multiply, [&] {
+    give(tsr::ops::multiply(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_multiply_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_multiply_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_multiply_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_multiply, [&] {
+    give(tsr::ops::multiply(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_multiply_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_multiply_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_multiply, [&] {
+    tsr::ops::multiply(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_divide_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_divide_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_divide_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_divide_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_divide_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_divide_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_divide_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_divide_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_divide_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_divide, [&] {
+    give(tsr::ops::divide(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_divide_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_divide, [&] {
+    tsr::ops::divide(
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_floor_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_floor_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_floor_divide_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(
+          TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_floor_divide_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_floor_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_floor_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_divide_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor_divide, [&] {
+    give(tsr::ops::floor_divide(
+          complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_floor_divide_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_floor_divide, [&] {
+    tsr::ops::floor_divide(
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_remainder_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_remainder_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_remainder_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_remainder_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_remainder_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_remainder_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_remainder_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_remainder_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_remainder_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_remainder_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_remainder_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_remainder, [&] {
+    give(tsr::ops::remainder(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_remainder_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_remainder, [&] {
+    tsr::ops::remainder(
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_pow_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_pow_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_pow_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_pow_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_pow_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_pow_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_pow_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_pow_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_pow_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_pow_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_pow_c128_left(double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_pow, [&] {
+    give(tsr::ops::pow(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_pow_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_pow, [&] {
+    tsr::ops::pow(
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_maximum, [&] {
+    give(tsr::ops::maximum(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_maximum_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_maximum_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_maximum_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_maximum, [&] {
+    give(tsr::ops::maximum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_maximum_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_maximum_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_maximum, [&] {
+    give(tsr::ops::maximum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_maximum_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_maximum_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_maximum, [&] {
+    give(tsr::ops::maximum(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_maximum_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_maximum_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_maximum, [&] {
+    tsr::ops::maximum(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_minimum, [&] {
+    give(tsr::ops::minimum(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_minimum_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_minimum_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_minimum_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_minimum, [&] {
+    give(tsr::ops::minimum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_minimum_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_minimum_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_minimum, [&] {
+    give(tsr::ops::minimum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_minimum_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_minimum_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_minimum, [&] {
+    give(tsr::ops::minimum(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_minimum_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_minimum_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_minimum, [&] {
+    tsr::ops::minimum(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_atan2_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_atan2_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_atan2_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_atan2_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_atan2_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_atan2_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_atan2_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_atan2_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_atan2_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_atan2_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_atan2_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(tsr::Scalar(input), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_atan2_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        tsr::Scalar(input), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_atan2_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan2, [&] {
+    give(tsr::ops::atan2(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_atan2_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_atan2, [&] {
+    tsr::ops::atan2(
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_hypot, [&] {
+    give(tsr::ops::hypot(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_hypot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_hypot_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_hypot_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_hypot, [&] {
+    give(tsr::ops::hypot(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_hypot_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double other) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_hypot, [&] {
+    give(tsr::ops::hypot(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_hypot_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_hypot_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_hypot, [&] {
+    give(tsr::ops::hypot(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_hypot_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_hypot_c128_inplace(tsr_tensor input, double other_re, double other_im) {
+  return guard(kInfo_hypot, [&] {
+    tsr::ops::hypot(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_equal, [&] {
+    give(tsr::ops::equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_equal, [&] {
+    tsr::ops::equal(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_equal, [&] {
+    give(tsr::ops::equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_equal, [&] {
+    tsr::ops::equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_equal, [&] {
+    give(tsr::ops::equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_equal, [&] {
+    tsr::ops::equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_equal, [&] {
+    give(tsr::ops::equal(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_equal_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_equal, [&] {
+    tsr::ops::equal(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_not_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_not_equal, [&] {
+    give(tsr::ops::not_equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_not_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_not_equal, [&] {
+    tsr::ops::not_equal(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_not_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_not_equal, [&] {
+    give(tsr::ops::not_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_not_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_not_equal, [&] {
+    tsr::ops::not_equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_not_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_not_equal, [&] {
+    give(tsr::ops::not_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_not_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_not_equal, [&] {
+    tsr::ops::not_equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_not_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_not_equal, [&] {
+    give(tsr::ops::not_equal(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_not_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_not_equal, [&] {
+    tsr::ops::not_equal(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less, [&] {
+    give(tsr::ops::less(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_less, [&] {
+    tsr::ops::less(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less, [&] {
+    give(tsr::ops::less(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_less, [&] {
+    tsr::ops::less(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less, [&] {
+    give(tsr::ops::less(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_less, [&] {
+    tsr::ops::less(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less, [&] {
+    give(tsr::ops::less(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_less_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_less, [&] {
+    tsr::ops::less(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less_equal, [&] {
+    give(tsr::ops::less_equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_less_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_less_equal, [&] {
+    tsr::ops::less_equal(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less_equal, [&] {
+    give(tsr::ops::less_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_less_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_less_equal, [&] {
+    tsr::ops::less_equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less_equal, [&] {
+    give(tsr::ops::less_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_less_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_less_equal, [&] {
+    tsr::ops::less_equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_less_equal_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_less_equal, [&] {
+    give(tsr::ops::less_equal(
+          TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_less_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_less_equal, [&] {
+    tsr::ops::less_equal(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater, [&] {
+    give(tsr::ops::greater(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_greater_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_greater, [&] {
+    tsr::ops::greater(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater, [&] {
+    give(tsr::ops::greater(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_greater_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_greater, [&] {
+    tsr::ops::greater(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater, [&] {
+    give(tsr::ops::greater(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_greater_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_greater, [&] {
+    tsr::ops::greater(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater, [&] {
+    give(tsr::ops::greater(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_greater_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_greater, [&] {
+    tsr::ops::greater(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater_equal, [&] {
+    give(tsr::ops::greater_equal(
+          TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_greater_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_greater_equal, [&] {
+    tsr::ops::greater_equal(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater_equal, [&] {
+    give(tsr::ops::greater_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_greater_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
+  return guard(kInfo_greater_equal, [&] {
+    tsr::ops::greater_equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater_equal, [&] {
+    give(tsr::ops::greater_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_greater_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_greater_equal, [&] {
+    tsr::ops::greater_equal(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_greater_equal_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_greater_equal, [&] {
+    give(tsr::ops::greater_equal(
+          TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+  });
+}
+
+tsr_status tsr_greater_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
+  return guard(kInfo_greater_equal, [&] {
+    tsr::ops::greater_equal(
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_logical_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_logical_and, [&] {
+    give(tsr::ops::logical_and(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_logical_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_logical_and, [&] {
+    tsr::ops::logical_and(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_logical_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_logical_or, [&] {
+    give(tsr::ops::logical_or(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_logical_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_logical_or, [&] {
+    tsr::ops::logical_or(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_logical_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_logical_xor, [&] {
+    give(tsr::ops::logical_xor(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_logical_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_logical_xor, [&] {
+    tsr::ops::logical_xor(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_and, [&] {
+    give(tsr::ops::bitwise_and(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_bitwise_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_bitwise_and, [&] {
+    tsr::ops::bitwise_and(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_and_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_bitwise_and, [&] {
+    tsr::ops::bitwise_and(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_bitwise_and_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_and, [&] {
+    give(tsr::ops::bitwise_and(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_bitwise_and_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_bitwise_and, [&] {
+    tsr::ops::bitwise_and(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_and_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_bitwise_and, [&] {
+    tsr::ops::bitwise_and(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_bitwise_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_or, [&] {
+    give(tsr::ops::bitwise_or(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_bitwise_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_bitwise_or, [&] {
+    tsr::ops::bitwise_or(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_or_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_bitwise_or, [&] {
+    tsr::ops::bitwise_or(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_bitwise_or_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_or, [&] {
+    give(tsr::ops::bitwise_or(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_bitwise_or_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_bitwise_or, [&] {
+    tsr::ops::bitwise_or(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_or_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_bitwise_or, [&] {
+    tsr::ops::bitwise_or(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_bitwise_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_xor, [&] {
+    give(tsr::ops::bitwise_xor(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_bitwise_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_bitwise_xor, [&] {
+    tsr::ops::bitwise_xor(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_xor_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_bitwise_xor, [&] {
+    tsr::ops::bitwise_xor(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_bitwise_xor_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_xor, [&] {
+    give(tsr::ops::bitwise_xor(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
+  });
+}
+
+tsr_status tsr_bitwise_xor_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
+  return guard(kInfo_bitwise_xor, [&] {
+    tsr::ops::bitwise_xor(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_xor_i64_inplace(tsr_tensor input, int64_t other) {
+  return guard(kInfo_bitwise_xor, [&] {
+    tsr::ops::bitwise_xor(
+        TensorArg(input, "input").get(), tsr::Scalar(other),
         tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   });
 }

@@ -10,11 +10,209 @@ namespace {
 
 using namespace tsr::capi;
 
+constexpr CallInfo kInfo_abs{"abs", {"input"}};
+constexpr CallInfo kInfo_negative{"negative", {"input"}};
+constexpr CallInfo kInfo_sign{"sign", {"input"}};
+constexpr CallInfo kInfo_reciprocal{"reciprocal", {"input"}};
+constexpr CallInfo kInfo_square{"square", {"input"}};
+constexpr CallInfo kInfo_sqrt{"sqrt", {"input"}};
+constexpr CallInfo kInfo_rsqrt{"rsqrt", {"input"}};
 constexpr CallInfo kInfo_exp{"exp", {"input"}};
+constexpr CallInfo kInfo_expm1{"expm1", {"input"}};
+constexpr CallInfo kInfo_log{"log", {"input"}};
+constexpr CallInfo kInfo_log1p{"log1p", {"input"}};
+constexpr CallInfo kInfo_log2{"log2", {"input"}};
+constexpr CallInfo kInfo_log10{"log10", {"input"}};
+constexpr CallInfo kInfo_sin{"sin", {"input"}};
+constexpr CallInfo kInfo_cos{"cos", {"input"}};
+constexpr CallInfo kInfo_tan{"tan", {"input"}};
+constexpr CallInfo kInfo_asin{"asin", {"input"}};
+constexpr CallInfo kInfo_acos{"acos", {"input"}};
+constexpr CallInfo kInfo_atan{"atan", {"input"}};
+constexpr CallInfo kInfo_sinh{"sinh", {"input"}};
+constexpr CallInfo kInfo_cosh{"cosh", {"input"}};
+constexpr CallInfo kInfo_tanh{"tanh", {"input"}};
+constexpr CallInfo kInfo_floor{"floor", {"input"}};
+constexpr CallInfo kInfo_ceil{"ceil", {"input"}};
+constexpr CallInfo kInfo_round{"round", {"input"}};
+constexpr CallInfo kInfo_trunc{"trunc", {"input"}};
+constexpr CallInfo kInfo_sigmoid{"sigmoid", {"input"}};
+constexpr CallInfo kInfo_erf{"erf", {"input"}};
+constexpr CallInfo kInfo_conj{"conj", {"input"}};
+constexpr CallInfo kInfo_relu{"relu", {"input"}};
+constexpr CallInfo kInfo_silu{"silu", {"input"}};
+constexpr CallInfo kInfo_isnan{"isnan", {"input"}};
+constexpr CallInfo kInfo_isinf{"isinf", {"input"}};
+constexpr CallInfo kInfo_isfinite{"isfinite", {"input"}};
+constexpr CallInfo kInfo_logical_not{"logical_not", {"input"}};
+constexpr CallInfo kInfo_bitwise_invert{"bitwise_invert", {"input"}};
+constexpr CallInfo kInfo_leaky_relu{"leaky_relu", {"input", "negative_slope"}};
+constexpr CallInfo kInfo_gelu{"gelu", {"input", "approximate"}};
 
 }  // namespace
 
 extern "C" {
+
+tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_abs, [&] {
+    give(tsr::ops::abs(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_abs, [&] {
+    tsr::ops::abs(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_abs_inplace(tsr_tensor input) {
+  return guard(kInfo_abs, [&] {
+    tsr::ops::abs(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_negative(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_negative, [&] {
+    give(tsr::ops::negative(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_negative_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_negative, [&] {
+    tsr::ops::negative(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_negative_inplace(tsr_tensor input) {
+  return guard(kInfo_negative, [&] {
+    tsr::ops::negative(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_sign(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_sign, [&] {
+    give(tsr::ops::sign(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_sign_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_sign, [&] {
+    tsr::ops::sign(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_sign_inplace(tsr_tensor input) {
+  return guard(kInfo_sign, [&] {
+    tsr::ops::sign(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_reciprocal(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_reciprocal, [&] {
+    give(tsr::ops::reciprocal(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_reciprocal_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_reciprocal, [&] {
+    tsr::ops::reciprocal(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_reciprocal_inplace(tsr_tensor input) {
+  return guard(kInfo_reciprocal, [&] {
+    tsr::ops::reciprocal(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_square(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_square, [&] {
+    give(tsr::ops::square(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_square_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_square, [&] {
+    tsr::ops::square(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_square_inplace(tsr_tensor input) {
+  return guard(kInfo_square, [&] {
+    tsr::ops::square(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_sqrt(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_sqrt, [&] {
+    give(tsr::ops::sqrt(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_sqrt_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_sqrt, [&] {
+    tsr::ops::sqrt(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_sqrt_inplace(tsr_tensor input) {
+  return guard(kInfo_sqrt, [&] {
+    tsr::ops::sqrt(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_rsqrt(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_rsqrt, [&] {
+    give(tsr::ops::rsqrt(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_rsqrt_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_rsqrt, [&] {
+    tsr::ops::rsqrt(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_rsqrt_inplace(tsr_tensor input) {
+  return guard(kInfo_rsqrt, [&] {
+    tsr::ops::rsqrt(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
 
 tsr_status tsr_exp(tsr_tensor input, tsr_tensor* out) {
   clear(out);
@@ -36,6 +234,668 @@ tsr_status tsr_exp_inplace(tsr_tensor input) {
     tsr::ops::exp(
         TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
         "input").get()));
+  });
+}
+
+tsr_status tsr_expm1(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_expm1, [&] {
+    give(tsr::ops::expm1(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_expm1_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_expm1, [&] {
+    tsr::ops::expm1(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_expm1_inplace(tsr_tensor input) {
+  return guard(kInfo_expm1, [&] {
+    tsr::ops::expm1(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_log(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_log, [&] {
+    give(tsr::ops::log(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_log_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_log, [&] {
+    tsr::ops::log(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_log_inplace(tsr_tensor input) {
+  return guard(kInfo_log, [&] {
+    tsr::ops::log(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_log1p(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_log1p, [&] {
+    give(tsr::ops::log1p(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_log1p_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_log1p, [&] {
+    tsr::ops::log1p(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_log1p_inplace(tsr_tensor input) {
+  return guard(kInfo_log1p, [&] {
+    tsr::ops::log1p(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_log2(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_log2, [&] {
+    give(tsr::ops::log2(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_log2_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_log2, [&] {
+    tsr::ops::log2(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_log2_inplace(tsr_tensor input) {
+  return guard(kInfo_log2, [&] {
+    tsr::ops::log2(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_log10(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_log10, [&] {
+    give(tsr::ops::log10(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_log10_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_log10, [&] {
+    tsr::ops::log10(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_log10_inplace(tsr_tensor input) {
+  return guard(kInfo_log10, [&] {
+    tsr::ops::log10(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_sin(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_sin, [&] {
+    give(tsr::ops::sin(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_sin_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_sin, [&] {
+    tsr::ops::sin(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_sin_inplace(tsr_tensor input) {
+  return guard(kInfo_sin, [&] {
+    tsr::ops::sin(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_cos(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_cos, [&] {
+    give(tsr::ops::cos(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_cos_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_cos, [&] {
+    tsr::ops::cos(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_cos_inplace(tsr_tensor input) {
+  return guard(kInfo_cos, [&] {
+    tsr::ops::cos(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_tan(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_tan, [&] {
+    give(tsr::ops::tan(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_tan_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_tan, [&] {
+    tsr::ops::tan(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_tan_inplace(tsr_tensor input) {
+  return guard(kInfo_tan, [&] {
+    tsr::ops::tan(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_asin(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_asin, [&] {
+    give(tsr::ops::asin(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_asin_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_asin, [&] {
+    tsr::ops::asin(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_asin_inplace(tsr_tensor input) {
+  return guard(kInfo_asin, [&] {
+    tsr::ops::asin(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_acos(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_acos, [&] {
+    give(tsr::ops::acos(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_acos_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_acos, [&] {
+    tsr::ops::acos(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_acos_inplace(tsr_tensor input) {
+  return guard(kInfo_acos, [&] {
+    tsr::ops::acos(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_atan(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_atan, [&] {
+    give(tsr::ops::atan(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_atan_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_atan, [&] {
+    tsr::ops::atan(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_atan_inplace(tsr_tensor input) {
+  return guard(kInfo_atan, [&] {
+    tsr::ops::atan(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_sinh(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_sinh, [&] {
+    give(tsr::ops::sinh(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_sinh_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_sinh, [&] {
+    tsr::ops::sinh(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_sinh_inplace(tsr_tensor input) {
+  return guard(kInfo_sinh, [&] {
+    tsr::ops::sinh(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_cosh(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_cosh, [&] {
+    give(tsr::ops::cosh(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_cosh_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_cosh, [&] {
+    tsr::ops::cosh(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_cosh_inplace(tsr_tensor input) {
+  return guard(kInfo_cosh, [&] {
+    tsr::ops::cosh(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_tanh(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_tanh, [&] {
+    give(tsr::ops::tanh(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_tanh_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_tanh, [&] {
+    tsr::ops::tanh(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_tanh_inplace(tsr_tensor input) {
+  return guard(kInfo_tanh, [&] {
+    tsr::ops::tanh(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_floor(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_floor, [&] {
+    give(tsr::ops::floor(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_floor_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_floor, [&] {
+    tsr::ops::floor(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_floor_inplace(tsr_tensor input) {
+  return guard(kInfo_floor, [&] {
+    tsr::ops::floor(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_ceil(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_ceil, [&] {
+    give(tsr::ops::ceil(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_ceil_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_ceil, [&] {
+    tsr::ops::ceil(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_ceil_inplace(tsr_tensor input) {
+  return guard(kInfo_ceil, [&] {
+    tsr::ops::ceil(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_round(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_round, [&] {
+    give(tsr::ops::round(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_round_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_round, [&] {
+    tsr::ops::round(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_round_inplace(tsr_tensor input) {
+  return guard(kInfo_round, [&] {
+    tsr::ops::round(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_trunc(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_trunc, [&] {
+    give(tsr::ops::trunc(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_trunc_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_trunc, [&] {
+    tsr::ops::trunc(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_trunc_inplace(tsr_tensor input) {
+  return guard(kInfo_trunc, [&] {
+    tsr::ops::trunc(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_sigmoid(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_sigmoid, [&] {
+    give(tsr::ops::sigmoid(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_sigmoid_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_sigmoid, [&] {
+    tsr::ops::sigmoid(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_sigmoid_inplace(tsr_tensor input) {
+  return guard(kInfo_sigmoid, [&] {
+    tsr::ops::sigmoid(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_erf, [&] {
+    give(tsr::ops::erf(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_erf, [&] {
+    tsr::ops::erf(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_erf_inplace(tsr_tensor input) {
+  return guard(kInfo_erf, [&] {
+    tsr::ops::erf(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_conj, [&] {
+    give(tsr::ops::conj(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_conj_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_conj, [&] {
+    tsr::ops::conj(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_conj_inplace(tsr_tensor input) {
+  return guard(kInfo_conj, [&] {
+    tsr::ops::conj(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_relu(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_relu, [&] {
+    give(tsr::ops::relu(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_relu_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_relu, [&] {
+    tsr::ops::relu(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_relu_inplace(tsr_tensor input) {
+  return guard(kInfo_relu, [&] {
+    tsr::ops::relu(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_silu(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_silu, [&] {
+    give(tsr::ops::silu(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_silu_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_silu, [&] {
+    tsr::ops::silu(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_silu_inplace(tsr_tensor input) {
+  return guard(kInfo_silu, [&] {
+    tsr::ops::silu(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_isnan(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_isnan, [&] {
+    give(tsr::ops::isnan(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_isnan_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_isnan, [&] {
+    tsr::ops::isnan(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_isinf(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_isinf, [&] {
+    give(tsr::ops::isinf(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_isinf_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_isinf, [&] {
+    tsr::ops::isinf(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_isfinite(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_isfinite, [&] {
+    give(tsr::ops::isfinite(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_isfinite_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_isfinite, [&] {
+    tsr::ops::isfinite(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_logical_not(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_logical_not, [&] {
+    give(tsr::ops::logical_not(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_logical_not_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_logical_not, [&] {
+    tsr::ops::logical_not(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_invert(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bitwise_invert, [&] {
+    give(tsr::ops::bitwise_invert(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_bitwise_invert_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_bitwise_invert, [&] {
+    tsr::ops::bitwise_invert(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_bitwise_invert_inplace(tsr_tensor input) {
+  return guard(kInfo_bitwise_invert, [&] {
+    tsr::ops::bitwise_invert(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_leaky_relu(tsr_tensor input, double negative_slope, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_leaky_relu, [&] {
+    give(tsr::ops::leaky_relu(TensorArg(input, "input").get(), negative_slope), out);
+  });
+}
+
+tsr_status tsr_leaky_relu_out(tsr_tensor input, double negative_slope, tsr_tensor dst) {
+  return guard(kInfo_leaky_relu, [&] {
+    tsr::ops::leaky_relu(
+        TensorArg(input, "input").get(), negative_slope,
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_leaky_relu_inplace(tsr_tensor input, double negative_slope) {
+  return guard(kInfo_leaky_relu, [&] {
+    tsr::ops::leaky_relu(
+        TensorArg(input, "input").get(), negative_slope,
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+  });
+}
+
+tsr_status tsr_gelu(
+    tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_gelu, [&] {
+    give(tsr::ops::gelu(
+          TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
+          "approximate")), out);
+  });
+}
+
+tsr_status tsr_gelu_out(
+    tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor dst) {
+  return guard(kInfo_gelu, [&] {
+    tsr::ops::gelu(
+        TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
+        "approximate"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_gelu_inplace(tsr_tensor input, const char* approximate, int64_t approximate_len) {
+  return guard(kInfo_gelu, [&] {
+    tsr::ops::gelu(
+        TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
+        "approximate"), tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   });
 }
 

@@ -12,14 +12,203 @@ extern "C" {
 
 /* ---- Ops: unary, elementwise ---- */
 
+/* Absolute value of each element; a complex element gives its magnitude. */
+TSR_API TSR_NODISCARD tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_abs_inplace(tsr_tensor input);
+
+/* Each element with the other sign; bool is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_negative(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_negative_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_negative_inplace(tsr_tensor input);
+
+/* -1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_sign(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sign_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_sign_inplace(tsr_tensor input);
+
+/* 1 / x for each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_reciprocal(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_reciprocal_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_reciprocal_inplace(tsr_tensor input);
+
+/* x x for each element; bool gives int64. */
+TSR_API TSR_NODISCARD tsr_status tsr_square(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_square_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_square_inplace(tsr_tensor input);
+
+/* Square root of each element; NaN below 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_sqrt(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sqrt_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_sqrt_inplace(tsr_tensor input);
+
+/* 1 / sqrt(x) for each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_rsqrt(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_rsqrt_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_rsqrt_inplace(tsr_tensor input);
+
 /* Exponential of each element; integers and bool give the default floating dtype. */
 TSR_API TSR_NODISCARD tsr_status tsr_exp(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_exp_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_exp_inplace(tsr_tensor input);
 
+/* exp(x) - 1 for each element, exact near 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_expm1(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_expm1_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_expm1_inplace(tsr_tensor input);
+
+/* Natural logarithm of each element; -inf at 0, NaN below. */
+TSR_API TSR_NODISCARD tsr_status tsr_log(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_log_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_log_inplace(tsr_tensor input);
+
+/* log(1 + x) for each element, exact near 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_log1p(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_log1p_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_log1p_inplace(tsr_tensor input);
+
+/* Base-2 logarithm of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_log2(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_log2_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_log2_inplace(tsr_tensor input);
+
+/* Base-10 logarithm of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_log10(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_log10_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_log10_inplace(tsr_tensor input);
+
+/* Sine of each element, in radians. */
+TSR_API TSR_NODISCARD tsr_status tsr_sin(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sin_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_sin_inplace(tsr_tensor input);
+
+/* Cosine of each element, in radians. */
+TSR_API TSR_NODISCARD tsr_status tsr_cos(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cos_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_cos_inplace(tsr_tensor input);
+
+/* Tangent of each element, in radians. */
+TSR_API TSR_NODISCARD tsr_status tsr_tan(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_tan_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_tan_inplace(tsr_tensor input);
+
+/* Inverse sine of each element, in radians; NaN outside [-1, 1]. */
+TSR_API TSR_NODISCARD tsr_status tsr_asin(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_asin_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_asin_inplace(tsr_tensor input);
+
+/* Inverse cosine of each element, in radians; NaN outside [-1, 1]. */
+TSR_API TSR_NODISCARD tsr_status tsr_acos(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_acos_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_acos_inplace(tsr_tensor input);
+
+/* Inverse tangent of each element, in radians. */
+TSR_API TSR_NODISCARD tsr_status tsr_atan(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan_inplace(tsr_tensor input);
+
+/* Hyperbolic sine of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_sinh(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sinh_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_sinh_inplace(tsr_tensor input);
+
+/* Hyperbolic cosine of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_cosh(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cosh_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_cosh_inplace(tsr_tensor input);
+
+/* Hyperbolic tangent of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_tanh(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_tanh_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_tanh_inplace(tsr_tensor input);
+
+/* Largest integer not above each element; integers and bool are returned unchanged. */
+TSR_API TSR_NODISCARD tsr_status tsr_floor(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_inplace(tsr_tensor input);
+
+/* Smallest integer not below each element; integers and bool are returned unchanged. */
+TSR_API TSR_NODISCARD tsr_status tsr_ceil(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ceil_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_ceil_inplace(tsr_tensor input);
+
+/* Nearest integer, halves to even; integers and bool are returned unchanged. */
+TSR_API TSR_NODISCARD tsr_status tsr_round(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_round_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_round_inplace(tsr_tensor input);
+
+/* Each element rounded towards 0; integers and bool are returned unchanged. */
+TSR_API TSR_NODISCARD tsr_status tsr_trunc(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_trunc_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_trunc_inplace(tsr_tensor input);
+
+/* 1 / (1 + exp(-x)) for each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_sigmoid(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sigmoid_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_sigmoid_inplace(tsr_tensor input);
+
+/* Error function of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_erf_inplace(tsr_tensor input);
+
+/* Complex conjugate of each element; real dtypes are copied. */
+TSR_API TSR_NODISCARD tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conj_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_conj_inplace(tsr_tensor input);
+
+/* max(x, 0) for each element; the derivative at 0 is 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_relu(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_relu_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_relu_inplace(tsr_tensor input);
+
+/* x sigmoid(x) for each element; floating dtypes only. */
+TSR_API TSR_NODISCARD tsr_status tsr_silu(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_silu_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_silu_inplace(tsr_tensor input);
+
+/* Whether each element is NaN. */
+TSR_API TSR_NODISCARD tsr_status tsr_isnan(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isnan_out(tsr_tensor input, tsr_tensor dst);
+
+/* Whether each element is infinite. */
+TSR_API TSR_NODISCARD tsr_status tsr_isinf(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isinf_out(tsr_tensor input, tsr_tensor dst);
+
+/* Whether each element is neither infinite nor NaN. */
+TSR_API TSR_NODISCARD tsr_status tsr_isfinite(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isfinite_out(tsr_tensor input, tsr_tensor dst);
+
+/* Whether each element is zero (false). */
+TSR_API TSR_NODISCARD tsr_status tsr_logical_not(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_not_out(tsr_tensor input, tsr_tensor dst);
+
+/* Each element with all bits inverted; bool is negated; floating dtypes are refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_invert(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_invert_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_invert_inplace(tsr_tensor input);
+
+/* x above 0, negative_slope x elsewhere; floating dtypes only.
+ * negative_slope: slope below 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_leaky_relu(
+    tsr_tensor input, double negative_slope, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_leaky_relu_out(
+    tsr_tensor input, double negative_slope, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_leaky_relu_inplace(tsr_tensor input, double negative_slope);
+
+/* x times the standard normal distribution function of x; floating dtypes only.
+ * approximate: "none" for the erf form, "tanh" for its approximation */
+TSR_API TSR_NODISCARD tsr_status tsr_gelu(
+    tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_gelu_out(
+    tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_gelu_inplace(
+    tsr_tensor input, const char* approximate, int64_t approximate_len);
+
 /* ---- Ops: binary, elementwise ---- */
 
-/* Sum of two tensors, broadcast against each other and promoted to a common dtype. */
+/* Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
+ * their or. */
 TSR_API TSR_NODISCARD tsr_status tsr_add(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_add_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_add_inplace(tsr_tensor input, tsr_tensor other);
@@ -35,6 +224,417 @@ TSR_API TSR_NODISCARD tsr_status tsr_add_c128_out(
     tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_add_c128_inplace(
     tsr_tensor input, double other_re, double other_im);
+
+/* Difference of two tensors; two bools are refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_subtract(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_left(
+    double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_left_out(
+    double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_left(
+    int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_left_out(
+    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+
+/* Product of two tensors, element by element; of two bools their and. */
+TSR_API TSR_NODISCARD tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+
+/* Quotient of two tensors; integers and bool give the default floating dtype. */
+TSR_API TSR_NODISCARD tsr_status tsr_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_left(
+    double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_left_out(
+    double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_left(
+    int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_left_out(
+    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+
+/* Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
+ * error. */
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64(
+    tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_left(
+    double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_left_out(
+    double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_left(
+    int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_left_out(
+    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+
+/* Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
+ * error. */
+TSR_API TSR_NODISCARD tsr_status tsr_remainder(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_left(
+    double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_left_out(
+    double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_left(
+    int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_left_out(
+    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+
+/* The first operand to the power of the second; a negative integer power of an integer is an
+ * error. */
+TSR_API TSR_NODISCARD tsr_status tsr_pow(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_out(tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_left(double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_left_out(
+    double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_left_out(
+    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+
+/* The larger of two elements; NaN wins. Equal operands share the gradient. */
+TSR_API TSR_NODISCARD tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+
+/* The smaller of two elements; NaN wins. Equal operands share the gradient. */
+TSR_API TSR_NODISCARD tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+
+/* Angle of the point (other, input), in radians in [-pi, pi]. */
+TSR_API TSR_NODISCARD tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_out(tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_left(
+    double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_left_out(
+    double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_left(
+    int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_left_out(
+    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_left(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_left_out(
+    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+
+/* sqrt(a a + b b) without overflow. */
+TSR_API TSR_NODISCARD tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64_out(tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double other);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_c128_inplace(
+    tsr_tensor input, double other_re, double other_im);
+
+/* Whether two elements are equal. */
+TSR_API TSR_NODISCARD tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+
+/* Whether two elements differ; NaN differs from everything. */
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+
+/* Whether the first element is below the second; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_less(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+
+/* Whether the first element is not above the second; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_f64(
+    tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+
+/* Whether the first element is above the second; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_f64(tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+
+/* Whether the first element is not below the second; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_f64(
+    tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_f64_out(
+    tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_c128(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_c128_out(
+    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+
+/* Logical and of two elements; what is not zero counts as true. */
+TSR_API TSR_NODISCARD tsr_status tsr_logical_and(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_and_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* Logical or of two elements; what is not zero counts as true. */
+TSR_API TSR_NODISCARD tsr_status tsr_logical_or(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_or_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* Logical xor of two elements; what is not zero counts as true. */
+TSR_API TSR_NODISCARD tsr_status tsr_logical_xor(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_xor_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* Bitwise and of two integers or bools; floating dtypes are refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_i64_inplace(tsr_tensor input, int64_t other);
+
+/* Bitwise or of two integers or bools; floating dtypes are refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_i64_inplace(tsr_tensor input, int64_t other);
+
+/* Bitwise xor of two integers or bools; floating dtypes are refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64(
+    tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64_out(
+    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64_inplace(tsr_tensor input, int64_t other);
 
 /* ---- Ops: reductions and scans ---- */
 

@@ -60,7 +60,7 @@ void resize(const Tensor& target, DimsView shape) {
 // raised.
 void prepare_target(const Out& out, DimsView shape, DType dtype, Device device, bool recording) {
   const Tensor& target = out.tensor();
-  const char* arg = out.is_inplace() ? "input" : "out";
+  const char* arg = out.is_inplace() ? "input" : "dst";
   check_target(target, dtype, device, arg);
   const bool same_shape =
       std::equal(shape.begin(), shape.end(), target.sizes().begin(), target.sizes().end());
