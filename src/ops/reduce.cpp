@@ -3,13 +3,18 @@
 #include "ops/reduce.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "base/error.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
+#include "ops/binary.h"
 #include "ops/copy.h"
 #include "ops/shape.h"
 #include "ops/sum_to.h"
+#include "ops/ternary.h"
+#include "ops/unary.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
@@ -18,16 +23,153 @@ namespace {
 using kernel::KernelTable;
 using kernel::ReduceOp;
 
+// One reduction between CHECK and RECORD.
+struct Reduction {
+  ReduceOp op;
+  DType compute;  // of what the kernel reads
+  DType result;
+  double parameter = 0;  // the correction or the order
+};
+
+Tensor run(const Reduction& reduction, const Tensor& input, DimsView axes, bool keepdims,
+           const Out& out, bool grad) {
+  Result result = allocate_apart(out, reduced_shape(input.sizes(), axes, keepdims),
+                                 reduction.result, input.device(), grad, {&input});
+  if (result.value().numel() != 0) {
+    kernel::ReducePlan plan;
+    const Tensor source = cast_memory(input, reduction.compute);
+    const bool keep_order = reduction.op == ReduceOp::kArgMax || reduction.op == ReduceOp::kArgMin;
+    kernel::plan_reduction(plan, reduction.op, result.value(), source, axes, keep_order);
+    Scalar(reduction.parameter).store(DType::kFloat64, plan.params[0].bytes);
+    kernel::launch<&KernelTable::reduce>(input.device(), "reduce", plan);
+  }
+  return result.finish();
+}
+
 DType sum_dtype(DType input) {
   if (!is_integral_or_bool(input)) return input;
   return input == DType::kBool || info(input).is_signed ? DType::kInt64 : DType::kUInt64;
 }
 
-void launch_reduce(ReduceOp op, const Tensor& result, const Tensor& source, DimsView axes) {
-  if (result.numel() == 0) return;
-  kernel::ReducePlan plan;
-  kernel::plan_reduction(plan, op, result, source, axes, false);
-  kernel::launch<&KernelTable::reduce>(source.device(), "reduce", plan);
+int64_t count_of(const Tensor& input, DimsView axes) {
+  int64_t count = 1;
+  for (const int64_t axis : axes) count *= input.size(axis);
+  return count;
+}
+
+// The gradient or another reduced tensor, stretched back over the input's shape.
+Tensor stretch(const Tensor& reduced, DimsView axes, bool keepdims, DimsView shape) {
+  return expand_to(restore_axes(reduced, axes, keepdims), shape);
+}
+
+void check_not_empty(const Tensor& input, DimsView axes) {
+  TSR_CHECK(count_of(input, axes) != 0, Code::kValue, "input",
+            "expected elements to reduce along the axes ", axes, ", got shape ", input.sizes());
+}
+
+void check_real(const Tensor& input) {
+  TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
+            input.dtype());
+}
+
+void check_inexact(const Tensor& input) {
+  TSR_CHECK(is_differentiable(input.dtype()), Code::kDType, "input",
+            "expected a floating or complex dtype, got ", input.dtype());
+}
+
+// Sum and product read an input that is cast to the wanted floating dtype as part of the graph.
+Tensor cast_input(const Tensor& input, std::optional<DType> dtype) {
+  return dtype.has_value() && is_differentiable(*dtype) ? astype(input, *dtype) : input;
+}
+
+Tensor extremum(ReduceOp op, const char* node, const Tensor& input, const Axes& axes, bool keepdims,
+                const Out& out) {
+  check_real(input);
+  const Dims reduced = reduction_axes(input, axes);
+  check_not_empty(input, reduced);
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
+  Tensor output = run({op, input.dtype(), input.dtype()}, input, reduced, keepdims, out, grad);
+  if (grad) {
+    record(output, node, {input}, {save_input(input), save_output(output)},
+           [reduced, keepdims](Backward& ctx) {
+             const Tensor x = ctx.saved(0);
+             const Tensor chosen =
+                 astype(equal(x, stretch(ctx.saved(1), reduced, keepdims, x.sizes())), x.dtype());
+             const Tensor portion = divide(chosen, sum(chosen, DimsView(reduced), true));
+             ctx.set(0, multiply(restore_axes(ctx.grad(), reduced, keepdims), portion));
+           });
+  }
+  return output;
+}
+
+Tensor arg_extremum(ReduceOp op, const Tensor& input, std::optional<int64_t> axis, bool keepdims,
+                    const Out& out) {
+  check_real(input);
+  const Dims one = axis.has_value() ? Dims{*axis} : Dims{};
+  const Dims reduced = reduction_axes(input, axis.has_value() ? Axes(one) : Axes());
+  check_not_empty(input, reduced);
+  return run({op, input.dtype(), DType::kInt64}, input, reduced, keepdims, out,
+             needs_grad(input) && !out.is_fresh());
+}
+
+// A reduction without a derivative.
+Tensor plain(ReduceOp op, DType result, const Tensor& input, const Axes& axes, bool keepdims,
+             const Out& out) {
+  return run({op, input.dtype(), result}, input, reduction_axes(input, axes), keepdims, out, false);
+}
+
+// Π of the other elements, times g. With no zero that is y / x; with one, only its own slot is not
+// zero.
+Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView axes) {
+  const Tensor zero = equal(x, 0);
+  const Tensor zeros = sum(zero, axes, true);
+  const Tensor rest = prod(where(zero, 1, x), axes, true);
+  const Tensor alone = logical_and(zero, equal(zeros, 1));
+  const Tensor quotient = divide(y, where(zero, 1, x));
+  const Tensor slope = where(alone, rest, where(equal(zeros, 0), quotient, 0));
+  return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+}
+
+// The same as a product of products, which can be differentiated at zeros: others_i = Π_j (j == i ?
+// 1 : x_j).
+Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
+  Dims order;
+  for (int64_t d = 0; d < x.ndim(); ++d) {
+    if (std::find(axes.begin(), axes.end(), d) == axes.end()) order.push_back(d);
+  }
+  const auto kept = order.size();
+  for (const int64_t axis : axes) order.push_back(axis);
+  const Tensor moved = permute_dims(x, order);
+  Dims rows(moved.sizes().begin(), moved.sizes().begin() + static_cast<int64_t>(kept));
+  const int64_t count = count_of(x, axes);
+  rows.push_back(1);
+  rows.push_back(count);
+  Dims square = rows;
+  square[kept] = count;
+  Tensor identity = zeros_like_shape(Dims{count, count}, DType::kBool, x.device());
+  fill_memory(make_view(identity, Dims{count}, Dims{count + 1}, 0), true);
+  const Tensor others = prod(where(identity, 1, expand_to(reshape(moved, rows), square)), Dims{-1});
+  Dims inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const Tensor slope = permute_dims(reshape(others, moved.sizes()), inverse);
+  return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+}
+
+// d|x|_p: sign(x) |x|^(p-1) / r^(p-1); extrema share, 0 at r = 0.
+Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
+  if (ord == 0) return zeros_of(x);
+  if (ord == 1) return multiply(g, sign(x));
+  if (std::isinf(ord)) {
+    const Tensor chosen = astype(equal(abs(x), r), r.dtype());
+    return multiply(multiply(g, divide(chosen, sum(chosen, axes, true))), sign(x));
+  }
+  const Tensor safe = where(equal(r, 0), 1, r);
+  const Tensor scale = where(equal(r, 0), 0, divide(g, pow(safe, ord - 1)));
+  if (ord == 2) return multiply(scale, x);
+  const Tensor size = abs(x);
+  const Tensor power = where(equal(size, 0), 0, pow(where(equal(size, 0), 1, size), ord - 1));
+  return multiply(multiply(scale, power), sign(x));
 }
 
 }  // namespace
@@ -51,19 +193,161 @@ Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims) {
 Tensor sum(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype, Out out) {
   const Dims reduced = reduction_axes(input, axes);
   const DType compute = dtype.value_or(sum_dtype(input.dtype()));
-  const Tensor source =
-      dtype.has_value() && !is_integral_or_bool(*dtype) ? astype(input, compute) : input;
+  const Tensor source = cast_input(input, dtype);
   const bool grad = is_differentiable(compute) && needs_grad(source);
-  Result result = allocate_apart(out, reduced_shape(input.sizes(), reduced, keepdims), compute,
-                                 input.device(), grad, {&input});
-  const bool cast = is_integral_or_bool(compute) && source.dtype() != compute;
-  launch_reduce(ReduceOp::kSum, result.value(), cast ? cast_memory(source, compute) : source,
-                reduced);
-  Tensor output = result.finish();
+  Tensor output = run({ReduceOp::kSum, compute, compute}, source, reduced, keepdims, out, grad);
   if (grad) {
     record(output, "SumBackward", {source}, {},
            [shape = source.sizes(), reduced, keepdims](Backward& ctx) {
-             ctx.set(0, expand_to(restore_axes(ctx.grad(), reduced, keepdims), shape));
+             ctx.set(0, stretch(ctx.grad(), reduced, keepdims, shape));
+           });
+  }
+  return output;
+}
+
+Tensor prod(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype, Out out) {
+  const Dims reduced = reduction_axes(input, axes);
+  const DType compute = dtype.value_or(sum_dtype(input.dtype()));
+  const Tensor source = cast_input(input, dtype);
+  const bool grad = is_differentiable(compute) && needs_grad(source);
+  Tensor output = run({ReduceOp::kProd, compute, compute}, source, reduced, keepdims, out, grad);
+  if (grad) {
+    record(output, "ProdBackward", {source}, {save_input(source), save_output(output)},
+           [reduced, keepdims](Backward& ctx) {
+             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
+             ctx.set(0, ctx.create_graph() ? prod_gradient_recorded(g, ctx.saved(0), reduced)
+                                           : prod_gradient(g, ctx.saved(0), y, reduced));
+           });
+  }
+  return output;
+}
+
+Tensor mean(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype, Out out) {
+  const Tensor source = cast_input(input, dtype);
+  check_inexact(source);
+  const Dims reduced = reduction_axes(source, axes);
+  const bool grad = needs_grad(source);
+  Tensor output =
+      run({ReduceOp::kMean, source.dtype(), source.dtype()}, source, reduced, keepdims, out, grad);
+  if (grad) {
+    record(output, "MeanBackward", {source}, {},
+           [shape = source.sizes(), reduced, keepdims,
+            count = count_of(source, reduced)](Backward& ctx) {
+             ctx.set(0, stretch(divide(ctx.grad(), static_cast<double>(count)), reduced, keepdims,
+                                shape));
+           });
+  }
+  return output;
+}
+
+Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  const Dims reduced = reduction_axes(input, axes);
+  const bool grad = needs_grad(input);
+  Tensor output = run({ReduceOp::kVar, input.dtype(), input.dtype(), correction}, input, reduced,
+                      keepdims, out, grad);
+  if (grad) {
+    const double divisor = static_cast<double>(count_of(input, reduced)) - correction;
+    record(output, "VarBackward", {input}, {save_input(input)},
+           [reduced, keepdims, divisor](Backward& ctx) {
+             const Tensor x = ctx.saved(0);
+             const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
+             const Tensor scale =
+                 multiply(restore_axes(ctx.grad(), reduced, keepdims), 2 / divisor);
+             ctx.set(0, multiply(scale, centred));
+           });
+  }
+  return output;
+}
+
+Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  const bool grad = needs_grad(input);
+  if (out.is_fresh()) {
+    const Tensor variance = var(input, axes, correction, keepdims);
+    if (!grad) return sqrt(variance, Out::inplace(variance));
+    Tensor output = sqrt(variance.detached());
+    const Dims reduced = reduction_axes(input, axes);
+    const double divisor = static_cast<double>(count_of(input, reduced)) - correction;
+    record(output, "StdBackward", {input}, {save_input(input), save_output(output)},
+           [reduced, keepdims, divisor](Backward& ctx) {
+             const Tensor x = ctx.saved(0);
+             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
+             const Tensor safe = where(equal(y, 0), 1, y);
+             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+             const Tensor scale = where(equal(y, 0), 0, divide(g, multiply(safe, divisor)));
+             ctx.set(0, multiply(scale, subtract(x, mean(x, DimsView(reduced), true))));
+           });
+    return output;
+  }
+  var(input, axes, correction, keepdims, out);
+  return sqrt(out.tensor(), Out::inplace(out.tensor()));
+}
+
+Tensor max(const Tensor& input, Axes axes, bool keepdims, Out out) {
+  return extremum(ReduceOp::kMax, "MaxBackward", input, axes, keepdims, out);
+}
+
+Tensor min(const Tensor& input, Axes axes, bool keepdims, Out out) {
+  return extremum(ReduceOp::kMin, "MinBackward", input, axes, keepdims, out);
+}
+
+Tensor argmax(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
+  return arg_extremum(ReduceOp::kArgMax, input, axis, keepdims, out);
+}
+
+Tensor argmin(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
+  return arg_extremum(ReduceOp::kArgMin, input, axis, keepdims, out);
+}
+
+Tensor any(const Tensor& input, Axes axes, bool keepdims, Out out) {
+  return plain(ReduceOp::kAny, DType::kBool, input, axes, keepdims, out);
+}
+
+Tensor all(const Tensor& input, Axes axes, bool keepdims, Out out) {
+  return plain(ReduceOp::kAll, DType::kBool, input, axes, keepdims, out);
+}
+
+Tensor count_nonzero(const Tensor& input, Axes axes, bool keepdims, Out out) {
+  return plain(ReduceOp::kCountNonzero, DType::kInt64, input, axes, keepdims, out);
+}
+
+Tensor logsumexp(const Tensor& input, Axes axes, bool keepdims, Out out) {
+  check_real(input);
+  const DType compute = is_integral_or_bool(input.dtype()) ? default_dtype() : input.dtype();
+  const Dims reduced = reduction_axes(input, axes);
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
+  Tensor output =
+      run({ReduceOp::kLogSumExp, compute, compute}, input, reduced, keepdims, out, grad);
+  if (grad) {
+    record(output, "LogSumExpBackward", {input}, {save_input(input), save_output(output)},
+           [reduced, keepdims](Backward& ctx) {
+             // exp(x - y) is the softmax; a row of -inf alone has no slope.
+             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
+             const Tensor finite = where(equal(y, -INFINITY), 0, y);
+             ctx.set(0, multiply(restore_axes(ctx.grad(), reduced, keepdims),
+                                 exp(subtract(ctx.saved(0), finite))));
+           });
+  }
+  return output;
+}
+
+Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Out out) {
+  check_inexact(input);
+  const Dims reduced = reduction_axes(input, axes);
+  if (ord < 0 || std::isinf(ord)) check_not_empty(input, reduced);
+  const bool grad = needs_grad(input);
+  Tensor output = run({ReduceOp::kNorm, input.dtype(), real_dtype(input.dtype()), ord}, input,
+                      reduced, keepdims, out, grad);
+  if (grad) {
+    record(output, "VectorNormBackward", {input}, {save_input(input), save_output(output)},
+           [reduced, keepdims, ord](Backward& ctx) {
+             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+             const Tensor r = restore_axes(ctx.saved(1), reduced, keepdims);
+             ctx.set(0, norm_gradient(g, ctx.saved(0), r, ord, reduced));
            });
   }
   return output;
