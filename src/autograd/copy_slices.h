@@ -21,8 +21,8 @@ struct Geometry {
 // unchanged.
 class CopySlices final : public Node {
  public:
-  // `fn` is the op's node; its output `output` was written into `view`, its input `input`. Its edge
-  // `input` is null: the old value belongs to `base_edge`.
+  // `fn` is the op's node; its output `output` was written into `view`, its input `input`. That
+  // input's gradient goes to `base_edge` as a part of the base's.
   CopySlices(const Tensor& base, const Edge& base_edge, const Tensor& view, NodePtr fn,
              uint32_t output, size_t input);
 

@@ -82,8 +82,7 @@ void CustomNode::attach(std::span<const Tensor> outputs) {
   }
   if (!records_) return;
   for (const Tensor& input : inputs_) {
-    const bool written_view = input.defined() && input.has(kViewFlag) && is_dirty(input);
-    add_edge(!input.defined() || written_view ? Edge{} : gradient_edge(input));
+    add_edge(input.defined() ? gradient_edge(input) : Edge{});
   }
   for (const Tensor& output : outputs) {
     const bool excluded = std::find(non_differentiable_.begin(), non_differentiable_.end(),

@@ -22,7 +22,7 @@ inline constexpr int kMaxBackwardDepth = 1000;
 
 struct BackwardOptions {
   // Keep what nodes saved, so that a second backward can run; absent: as create_graph.
-  std::optional<bool> retain_graph;
+  std::optional<bool> retain_graph = std::nullopt;
   // Record the backward itself, for derivatives of derivatives.
   bool create_graph = false;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/record.h"
 
+#include "autograd/gradient_ops.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
 
@@ -33,34 +34,24 @@ SavedTensor make_saved(const Save& save, const TensorRefs& outputs, const Tensor
   using Kind = SavedTensor::Kind;
   const Tensor& tensor = *save.tensor;
   if (!tensor.defined()) return {};
-  if (save.is_output) {
+  if (save.input == nullptr) {
     const size_t k = index_of(tensor, outputs);
     TSR_ASSERT(k != kNone, "save_output of a tensor that is no output");
     return {tensor, Kind::kOutput, static_cast<uint32_t>(k)};
   }
-  const size_t i = index_of(tensor, inputs);
-  if (overwrites(outputs, inputs, tensor)) {
-    return {tensor, Kind::kOverwritten, 0};
-  }
+  if (overwrites(outputs, inputs, tensor)) return {tensor, Kind::kOverwritten, 0};
+  const size_t i = index_of(*save.input, inputs);
   if (i == kNone) return {tensor, Kind::kPrivate, 0};
   return {tensor, Kind::kInput, static_cast<uint32_t>(i)};
-}
-
-// The old value of a view that is written in place belongs to its base: CopySlices has that edge.
-void add_edges(Node& node, const TensorRefs& outputs, const TensorRefs& inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& input = inputs[i];
-    const bool written_view = input.defined() && input.has(kViewFlag) &&
-                              index_of(input, outputs) != kNone && index_of(input, inputs) == i;
-    node.add_edge(!input.defined() || written_view ? Edge{} : gradient_edge(input));
-  }
 }
 
 }  // namespace
 
 void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves) {
   const NodePtr node = NodePtr::adopt(raw);
-  add_edges(*node, outputs, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    node->add_edge(inputs[i].defined() ? gradient_edge(inputs[i]) : Edge{});
+  }
   for (size_t k = 0; k < outputs.size(); ++k) {
     node->add_output(outputs[k], outputs[k].defined() && is_differentiable(outputs[k].dtype()));
   }
@@ -77,3 +68,12 @@ void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves) {
 }
 
 }  // namespace tsr::detail
+
+namespace tsr {
+
+Tensor copy_before_write(const Tensor& target) {
+  const NoGrad guard;
+  return gradient_ops().clone(target);
+}
+
+}  // namespace tsr

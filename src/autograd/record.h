@@ -46,16 +46,24 @@ class TensorRefs {
 // What the derivative will read as ctx.saved(0), ctx.saved(1), ...
 struct Save {
   const Tensor* tensor;
-  bool is_output;
+  const Tensor* input;  // the input whose value it is; null for outputs
 };
 // An input, or a tensor the op made for its own use (a mask, statistics). May be undefined.
 inline Save save_input(const Tensor& tensor) noexcept {
-  return {&tensor, false};
+  return {&tensor, &tensor};
+}
+// The value that `input` had before the in-place form wrote it: a copy from copy_before_write.
+inline Save save_input(const Tensor& copy, const Tensor& input) noexcept {
+  return {&copy, &input};
 }
 // One of the outputs given to record.
 inline Save save_output(const Tensor& output) noexcept {
-  return {&output, true};
+  return {&output, nullptr};
 }
+
+// What a derivative that reads its input must save when the input is also the target: call it under
+// needs_grad, before begin_inplace.
+Tensor copy_before_write(const Tensor& target);
 
 class Saves {
  public:
@@ -83,8 +91,8 @@ void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves);
 // - `derivative` holds attributes by value and no tensor; tensors go through `saves`.
 // - Outputs of integer or bool dtype, and undefined ones, take no part.
 // - An output that is also an input is the in-place form: the tensor gets the new history. An input
-//   that the write has destroyed cannot be saved: a backward through it would raise. Where the
-//   derivative needs the old value, the op saves a copy it took before LAUNCH.
+//   that the write has destroyed cannot be saved as it is: a backward through it would raise. Where
+//   the derivative needs the old value, the op saves a copy: save_input(copy, input).
 // - The gradient set for an input may have any shape that sums to the input's, and any dtype.
 // Throws kAutograd when a tensor of inference mode is saved.
 template <class F>

@@ -1,0 +1,518 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/hooks.h"
+#include "autograd/tensor_record.h"
+#include "base/error.h"
+#include "toy_ops.h"
+
+namespace tsr {
+namespace {
+
+using toy::grad_values;
+using toy::leaf;
+using toy::make;
+using toy::values;
+using Values = std::vector<double>;
+
+class Engine : public testing::Test {
+ protected:
+  void SetUp() override {
+    toy::install();
+    live_before_ = live_nodes();
+  }
+  // Whatever a test did, no node may outlive its tensors.
+  void TearDown() override { EXPECT_EQ(live_nodes(), live_before_); }
+
+ private:
+  int64_t live_before_ = 0;
+};
+
+std::string message_of(const std::function<void()>& call, Code code) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.message();
+    return error.message();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+TEST_F(Engine, no_node_is_made_when_nothing_requires_grad) {
+  const int64_t before = live_nodes();
+  const Tensor y = toy::sum(toy::mul(make({2}, {1, 2}), make({2}, {3, 4})));
+  EXPECT_EQ(live_nodes(), before);
+  EXPECT_FALSE(grad_fn(y));
+  EXPECT_FALSE(y.requires_grad());
+}
+
+TEST_F(Engine, graph_of_the_example_has_the_edges_it_should) {
+  // Mean(Mul(Mul(Add(x, y), x), y)) up to the mean's factor: Add 0, Mul 1, Mul 2, Mean 3.
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor y = leaf({2}, {3, 5});
+  const Tensor a = toy::add(x, y);
+  const Tensor b = toy::mul(a, x);
+  const Tensor c = toy::mul(b, y);
+  const Tensor mean = toy::sum(c);
+  const NodePtr top = grad_fn(mean);
+  EXPECT_STREQ(top->name(), "SumToBackward");
+  const Edge& mul2 = top->next_edge(0);
+  EXPECT_EQ(mul2.node, grad_fn(c));
+  EXPECT_EQ(mul2.node->next_edge(0).node, grad_fn(b));
+  EXPECT_EQ(mul2.node->next_edge(1).node, gradient_edge(y).node);
+  const NodePtr mul1 = grad_fn(b);
+  EXPECT_EQ(mul1->next_edge(0).node, grad_fn(a));
+  EXPECT_EQ(mul1->next_edge(1).node, gradient_edge(x).node);
+  EXPECT_EQ(grad_fn(a)->next_edge(0).node, gradient_edge(x).node);
+  EXPECT_TRUE(gradient_edge(x).node->is_accumulator());
+  EXPECT_EQ(mul2.output, 0U);
+  EXPECT_LT(grad_fn(a)->sequence(), mul1->sequence());
+  EXPECT_LT(mul1->sequence(), mul2.node->sequence());
+  EXPECT_EQ(top->topological(), 4U);
+  backward(std::array{mean});
+  // f = (x + y) x y
+  EXPECT_EQ(grad_values(x), (Values{2 * 1 * 3 + 9, 2 * 2 * 5 + 25}));
+  EXPECT_EQ(grad_values(y), (Values{1 + 2 * 1 * 3, 4 + 2 * 2 * 5}));
+}
+
+TEST_F(Engine, diamond_sums_both_sides) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor left = toy::scale(x, 2);
+  const Tensor right = toy::mul(x, x);
+  backward(std::array{toy::sum(toy::mul(left, right))});  // 2 x^3
+  EXPECT_EQ(grad_values(x), (Values{54}));
+}
+
+TEST_F(Engine, tensor_used_three_times_gets_three_gradients) {
+  const Tensor x = leaf({2}, {2, 3});
+  const Tensor y = toy::mul(toy::mul(x, x), x);
+  backward(std::array{toy::sum(y)});
+  EXPECT_EQ(grad_values(x), (Values{12, 27}));
+}
+
+TEST_F(Engine, broadcast_input_gets_the_sum) {
+  const Tensor x = leaf({1, 2}, {1, 2});
+  const Tensor y = make({3, 2}, {1, 2, 3, 4, 5, 6});
+  backward(std::array{toy::sum(toy::mul(x, y))});
+  EXPECT_EQ(grad_values(x), (Values{9, 12}));
+  EXPECT_EQ(grad_of(x).sizes(), x.sizes());
+}
+
+TEST_F(Engine, expanded_input_gets_the_sum) {
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor wide = toy::expand(x, std::array<int64_t, 2>{3, 2});
+  backward(std::array{toy::sum(toy::mul(wide, wide))});
+  EXPECT_EQ(grad_values(x), (Values{6, 12}));
+}
+
+TEST_F(Engine, gradient_is_cast_to_the_input_dtype) {
+  const Tensor x = leaf({2}, {1, 2}, DType::kFloat32);
+  const Tensor y = toy::cast(x, DType::kFloat64);
+  backward(std::array{toy::sum(y)});
+  EXPECT_EQ(grad_of(x).dtype(), DType::kFloat32);
+  EXPECT_EQ(grad_values(x), (Values{1, 1}));
+}
+
+TEST_F(Engine, second_backward_needs_retain_graph) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = toy::mul(x, x);
+  backward(std::array{y}, {}, {.retain_graph = true});
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(x), (Values{12}));
+  const std::string text = message_of([&] { backward(std::array{y}); }, Code::kAutograd);
+  EXPECT_NE(text.find("retain_graph=True"), std::string::npos) << text;
+  EXPECT_EQ(grad_values(x), (Values{12}));
+}
+
+TEST_F(Engine, graph_without_saved_tensors_runs_twice) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = toy::add(x, make({1}, {1}));
+  backward(std::array{y});
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(x), (Values{2}));
+}
+
+TEST_F(Engine, implicit_gradient_needs_one_element) {
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor y = toy::scale(x, 2);
+  const std::string text = message_of([&] { backward(std::array{y}); }, Code::kAutograd);
+  EXPECT_NE(text.find("only for scalar outputs"), std::string::npos) << text;
+  backward(std::array{y}, std::array{make({2}, {1, 10})});
+  EXPECT_EQ(grad_values(x), (Values{2, 20}));
+}
+
+TEST_F(Engine, root_without_graph_is_refused) {
+  const std::string text =
+      message_of([&] { backward(std::array{make({}, {1})}); }, Code::kAutograd);
+  EXPECT_NE(text.find("does not require grad"), std::string::npos) << text;
+}
+
+TEST_F(Engine, root_gradient_of_another_shape_is_refused) {
+  const Tensor y = toy::scale(leaf({2}, {1, 2}), 2);
+  message_of([&] { backward(std::array{y}, std::array{make({3}, {1, 2, 3})}); }, Code::kShape);
+}
+
+TEST_F(Engine, leaf_can_be_a_root) {
+  const Tensor x = leaf({}, {3});
+  backward(std::array{x});
+  EXPECT_EQ(grad_values(x), (Values{1}));
+}
+
+TEST_F(Engine, several_roots_add_up_and_may_depend_on_each_other) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = toy::mul(x, x);
+  const Tensor z = toy::scale(y, 10);
+  backward(std::array{y, z, y});
+  EXPECT_EQ(grad_values(x), (Values{2 * 6 + 60}));
+}
+
+TEST_F(Engine, grad_touches_no_grad_and_runs_only_what_is_asked) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = leaf({1}, {4});
+  const Tensor z = toy::mul(toy::mul(x, x), toy::mul(y, y));
+  const int64_t before = toy::mul_gradients();
+  const std::vector<Tensor> grads = grad(std::array{z}, std::array{x});
+  EXPECT_EQ(values(grads[0]), (Values{96}));
+  // One gradient of the last product, two of x * x; none of y * y.
+  EXPECT_EQ(toy::mul_gradients() - before, 3);
+  EXPECT_FALSE(grad_of(x).defined());
+  EXPECT_FALSE(grad_of(y).defined());
+}
+
+TEST_F(Engine, grad_of_an_intermediate_stops_there) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor m = toy::mul(x, x);
+  const Tensor z = toy::mul(m, m);
+  const int64_t before = toy::mul_gradients();
+  EXPECT_EQ(values(grad(std::array{z}, std::array{m})[0]), (Values{18}));
+  EXPECT_EQ(toy::mul_gradients() - before, 2);
+}
+
+TEST_F(Engine, grad_takes_intermediates_and_leaves_at_once) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor m = toy::mul(x, x);
+  const Tensor z = toy::scale(m, 5);
+  const std::vector<Tensor> grads = grad(std::array{z}, std::array{m, x, m});
+  EXPECT_EQ(values(grads[0]), (Values{5}));
+  EXPECT_EQ(values(grads[1]), (Values{30}));
+  EXPECT_EQ(values(grads[2]), (Values{5}));
+}
+
+TEST_F(Engine, unused_input_raises_unless_allowed) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor unused = leaf({1}, {4});
+  const Tensor y = toy::scale(x, 2);
+  const std::string text = message_of(
+      [&] {
+        grad(std::array{y}, std::array{x, unused});
+      },
+      Code::kAutograd);
+  EXPECT_NE(text.find("allow_unused=True"), std::string::npos) << text;
+  const auto grads = grad(std::array{y}, std::array{x, unused}, {}, {}, true);
+  EXPECT_EQ(values(grads[0]), (Values{2}));
+  EXPECT_FALSE(grads[1].defined());
+}
+
+TEST_F(Engine, backward_with_inputs_accumulates_only_there) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = leaf({1}, {4});
+  const Tensor m = toy::mul(x, y);
+  const Tensor z = toy::mul(m, m);
+  backward(std::array{z}, {}, {}, std::array{x, m});
+  EXPECT_EQ(grad_values(x), (Values{2 * 12 * 4}));
+  EXPECT_EQ(grad_values(m), (Values{24}));
+  EXPECT_FALSE(grad_of(y).defined());
+}
+
+TEST_F(Engine, create_graph_gives_higher_derivatives) {
+  const Tensor x = leaf({1}, {2});
+  const Tensor y = toy::mul(toy::mul(x, x), x);
+  const BackwardOptions again{.create_graph = true};
+  const Tensor first = grad(std::array{y}, std::array{x}, {}, again)[0];
+  EXPECT_EQ(values(first), (Values{12}));
+  const Tensor second = grad(std::array{first}, std::array{x}, {}, again)[0];
+  EXPECT_EQ(values(second), (Values{12}));
+  const Tensor third = grad(std::array{second}, std::array{x})[0];
+  EXPECT_EQ(values(third), (Values{6}));
+}
+
+TEST_F(Engine, create_graph_accumulates_out_of_place) {
+  const Tensor x = leaf({1}, {2});
+  const Tensor y = toy::mul(x, x);
+  backward(std::array{y}, {}, {.create_graph = true});
+  const Tensor first = grad_of(x);
+  EXPECT_TRUE(first.requires_grad());
+  backward(std::array{y}, {}, {.create_graph = true});
+  EXPECT_FALSE(grad_of(x).is_same(first));
+  EXPECT_EQ(values(first), (Values{4}));
+  EXPECT_EQ(grad_values(x), (Values{8}));
+  set_grad(x, {});  // .grad leads to x's own accumulator: the user breaks the loop
+}
+
+TEST_F(Engine, second_accumulation_writes_into_the_same_tensor) {
+  const Tensor x = leaf({2}, {1, 2});
+  backward(std::array{toy::sum(x)});
+  const Tensor first = grad_of(x);
+  backward(std::array{toy::sum(toy::scale(x, 3))});
+  EXPECT_TRUE(grad_of(x).is_same(first));
+  EXPECT_EQ(values(first), (Values{4, 4}));
+}
+
+TEST_F(Engine, gradient_that_nobody_else_has_becomes_grad_itself) {
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor y = toy::scale(x, 2);
+  const void* made = nullptr;
+  add_post_hook(*grad_fn(y), [&](std::span<Tensor> results, std::span<const Tensor>) {
+    made = results[0].data();
+  });
+  backward(std::array{toy::sum(y)});
+  EXPECT_EQ(grad_of(x).data(), made);
+}
+
+TEST_F(Engine, gradient_shared_by_two_leaves_is_copied) {
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor y = leaf({2}, {1, 2});
+  backward(std::array{toy::add(x, y)}, std::array{make({2}, {5, 6})});
+  EXPECT_NE(grad_of(x).data(), grad_of(y).data());
+  toy::scale_inplace(grad_of(x), 100);
+  EXPECT_EQ(grad_values(y), (Values{5, 6}));
+}
+
+TEST_F(Engine, callers_gradient_is_never_taken) {
+  const Tensor x = leaf({1}, {1});
+  const Tensor given = make({1}, {5});
+  backward(std::array{x}, std::array{given});
+  backward(std::array{x}, std::array{given});
+  EXPECT_EQ(values(given), (Values{5}));
+  EXPECT_EQ(grad_values(x), (Values{10}));
+}
+
+TEST_F(Engine, gradient_takes_the_leafs_layout) {
+  const Tensor base = make({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor x = make_view(base, std::array<int64_t, 2>{3, 2}, std::array<int64_t, 2>{1, 3}, 0);
+  set_requires_grad(x, true);
+  backward(std::array{toy::sum(toy::scale(x, 2))});
+  EXPECT_EQ(grad_of(x).strides(), x.strides());
+  EXPECT_EQ(grad_values(x), Values(6, 2.0));
+}
+
+TEST_F(Engine, newest_node_runs_first_and_leaves_before_all) {
+  const Tensor x = leaf({1}, {1});
+  const Tensor w = leaf({1}, {1});
+  const Tensor a = toy::scale(x, 2);
+  const Tensor b = toy::scale(x, 3);
+  const Tensor c = toy::mul(b, w);
+  const Tensor out = toy::add(a, c);
+  std::string order;
+  const auto note = [&](const Tensor& t, char name) {
+    add_pre_hook(*gradient_edge(t).node, [&order, name](std::span<Tensor>) { order += name; });
+  };
+  const NodePtr hold = gradient_edge(w).node;
+  note(a, 'a');
+  note(b, 'b');
+  note(c, 'c');
+  note(out, 'o');
+  note(w, 'w');
+  backward(std::array{out});
+  EXPECT_EQ(order, "ocwba");
+}
+
+TEST_F(Engine, memory_is_freed_node_by_node_during_backward) {
+  // Each node saves one tensor of the forward; while it runs only what older nodes saved is alive.
+  constexpr int kLength = 10;
+  const Tensor x = leaf({1}, {0});
+  std::vector<StoragePtr> saved;
+  Tensor y = x;
+  for (int i = 0; i < kLength; ++i) {
+    y = toy::exp(toy::scale(y, 0));
+    saved.push_back(y.storage());
+  }
+  std::vector<size_t> alive;
+  const NodePtr last = grad_fn(y);
+  NodePtr node = last;
+  for (int i = 0; i < kLength; ++i) {
+    add_pre_hook(*node, [&](std::span<Tensor>) {
+      size_t count = 0;
+      for (const StoragePtr& storage : saved) count += storage->refs.load() > 1 ? 1 : 0;
+      alive.push_back(count);
+    });
+    node = node->next_edge(0).node->next_edge(0).node;
+  }
+  const Tensor root = std::move(y);
+  backward(std::array{root});
+  ASSERT_EQ(alive.size(), static_cast<size_t>(kLength));
+  // The root itself is held by the caller.
+  EXPECT_EQ(alive[0], static_cast<size_t>(kLength));
+  for (size_t i = 2; i < alive.size(); ++i) EXPECT_EQ(alive[i], kLength - i + 1);
+}
+
+TEST_F(Engine, million_node_chain_is_built_run_and_freed) {
+  const int64_t before = live_nodes();
+  const Tensor x = leaf({}, {1});
+  Tensor y = x;
+  const auto step = [](const Tensor& in) {
+    Tensor out = in.detached();
+    record(out, "PassBackward", {in}, {}, [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+    return out;
+  };
+  for (int i = 0; i < 1'000'000; ++i) y = step(y);
+  EXPECT_GE(live_nodes() - before, 1'000'000);
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(x), (Values{1}));
+  y.reset();
+  EXPECT_EQ(live_nodes(), before);
+}
+
+TEST_F(Engine, exception_leaves_the_engine_usable) {
+  const Tensor x = leaf({1}, {2});
+  for (int round = 0; round < 3; ++round) {
+    const Tensor y = toy::mul(toy::mul(x, x), x);
+    const HookHandle bad = add_pre_hook(
+        *grad_fn(y), [](std::span<Tensor>) { throw Error(Code::kValue, nullptr, "on purpose"); });
+    EXPECT_EQ(message_of([&] { backward(std::array{y}); }, Code::kValue), "on purpose");
+    bad.remove();
+    set_grad(x, {});
+    backward(std::array{y});
+    EXPECT_EQ(grad_values(x), (Values{12}));
+  }
+  EXPECT_EQ(backward_depth(), 0);
+}
+
+TEST_F(Engine, error_inside_a_node_names_the_node) {
+  const Tensor x = leaf({1}, {2});
+  Tensor y = toy::scale(x, 1).detached();
+  record(y, "FailBackward", {x}, {},
+         [](Backward&) { throw Error(Code::kShape, nullptr, "expected this"); });
+  EXPECT_EQ(message_of([&] { backward(std::array{y}); }, Code::kShape),
+            "in FailBackward: expected this");
+}
+
+TEST_F(Engine, invalid_gradient_shape_is_a_typed_error) {
+  const Tensor x = leaf({3}, {1, 2, 3});
+  Tensor y = toy::scale(x, 1).detached();
+  record(y, "WrongBackward", {x}, {}, [](Backward& ctx) {
+    ctx.set(0, toy::make({5}, {1, 2, 3, 4, 5}));
+  });
+  const std::string text = message_of([&] { backward(std::array{toy::sum(y)}); }, Code::kAutograd);
+  EXPECT_NE(text.find("WrongBackward"), std::string::npos) << text;
+  EXPECT_NE(text.find("[5]"), std::string::npos) << text;
+  EXPECT_NE(text.find("[3]"), std::string::npos) << text;
+}
+
+// A node whose backward runs another backward, `depth` times inside each other.
+Tensor nested(const Tensor& x, int depth) {
+  Tensor y = x.detached();
+  record(y, "NestedBackward", {x}, {}, [depth](Backward& ctx) {
+    if (depth > 1) {
+      const EnableGrad guard;
+      const Tensor inner = toy::leaf({}, {1});
+      const Tensor result = nested(inner, depth - 1);
+      backward(std::array{result});
+    }
+    ctx.set(0, ctx.grad());
+  });
+  return y;
+}
+
+TEST_F(Engine, backward_nests_a_thousand_deep) {
+  const Tensor x = leaf({}, {1});
+  backward(std::array{nested(x, kMaxBackwardDepth)});
+  EXPECT_EQ(grad_values(x), (Values{1}));
+}
+
+TEST_F(Engine, backward_nested_deeper_is_a_typed_error) {
+  const Tensor x = leaf({}, {1});
+  const std::string text =
+      message_of([&] { backward(std::array{nested(x, kMaxBackwardDepth + 1)}); }, Code::kAutograd);
+  EXPECT_NE(text.find("1000"), std::string::npos) << text;
+  EXPECT_EQ(backward_depth(), 0);
+}
+
+TEST_F(Engine, nested_backward_may_walk_the_graph_that_is_running) {
+  const Tensor x = leaf({}, {3});
+  const Tensor m = toy::mul(x, x);
+  Tensor y = m.detached();
+  record(y, "AgainBackward", {m}, {}, [m](Backward& ctx) {
+    backward(std::array{m}, {}, {.retain_graph = true});
+    ctx.set(0, ctx.grad());
+  });
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(x), (Values{12}));
+}
+
+TEST_F(Engine, final_callbacks_run_after_the_graph_and_may_add_more) {
+  const Tensor x = leaf({}, {3});
+  const Tensor y = toy::scale(x, 2);
+  std::vector<double> seen;
+  add_tensor_hook(y, [&](const Tensor&) {
+    queue_callback([&] {
+      seen = grad_values(x);
+      queue_callback([&] { seen.push_back(-1); });
+    });
+    return Tensor();
+  });
+  backward(std::array{y});
+  EXPECT_EQ(seen, (Values{2, -1}));
+  message_of([] { queue_callback([] {}); }, Code::kAutograd);
+}
+
+TEST_F(Engine, threads_add_up_in_a_shared_leaf) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 200;
+  const Tensor x = leaf({4}, {1, 2, 3, 4});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) backward(std::array{toy::sum(toy::scale(x, 2))});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(grad_values(x), Values(4, 2.0 * kThreads * kRounds));
+}
+
+TEST_F(Engine, threads_may_run_one_retained_graph) {
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor y = toy::sum(toy::mul(toy::mul(x, x), x));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) backward(std::array{y}, {}, {.retain_graph = true});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(grad_values(x), (Values{400 * 3, 400 * 12}));
+}
+
+TEST_F(Engine, losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
+  for (int round = 0; round < 50; ++round) {
+    const Tensor x = leaf({1}, {3});
+    const Tensor y = toy::mul(x, x);
+    std::atomic<int> won{0};
+    std::atomic<int> lost{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t) {
+      threads.emplace_back([&] {
+        try {
+          backward(std::array{y});
+          ++won;
+        } catch (const Error& error) {
+          EXPECT_NE(error.message().find("retain_graph=True"), std::string::npos);
+          ++lost;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(won + lost, 2);
+    EXPECT_EQ(grad_values(x), won > 0 ? Values{6.0 * won} : Values{});
+  }
+}
+
+}  // namespace
+}  // namespace tsr

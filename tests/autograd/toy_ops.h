@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Toy ops on float64 and float32, slow and obvious, with which the engine is tested without the
+// library's own ops.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "autograd/engine.h"
+#include "autograd/grad_mode.h"
+#include "autograd/record.h"
+#include "autograd/tensor_grad.h"
+#include "autograd/view.h"
+
+namespace tsr::toy {
+
+// Makes these ops the GradientOps of the process.
+void install();
+
+Tensor make(std::initializer_list<int64_t> sizes, std::vector<double> values,
+            DType dtype = DType::kFloat64);
+// As make, requiring grad.
+Tensor leaf(std::initializer_list<int64_t> sizes, std::vector<double> values,
+            DType dtype = DType::kFloat64);
+// The elements in row-major order.
+std::vector<double> values(const Tensor& tensor);
+// Of the .grad of a tensor that has one.
+std::vector<double> grad_values(const Tensor& tensor);
+
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);  // saves both
+Tensor scale(const Tensor& a, double factor);  // saves nothing
+Tensor exp(const Tensor& a);                   // saves its output
+Tensor sin(const Tensor& a);                   // saves its input
+Tensor sum(const Tensor& a);
+Tensor expand(const Tensor& a, DimsView sizes);  // a view
+Tensor sum_to(const Tensor& a, DimsView sizes);
+Tensor cast(const Tensor& a, DType dtype);
+Tensor clone(const Tensor& a);
+Tensor zeros(DimsView sizes, DType dtype, Device device = {});
+Tensor ones(DimsView sizes, DType dtype, Device device = {});
+
+Tensor select(const Tensor& a, int64_t index);              // a view of row `index`
+Tensor slice(const Tensor& a, int64_t begin, int64_t end);  // a view of rows
+Tensor transpose(const Tensor& a);                          // a view, of a matrix
+std::vector<Tensor> unbind(const Tensor& a);                // views of all rows
+
+void add_inplace(const Tensor& a, const Tensor& b);
+void mul_inplace(const Tensor& a, const Tensor& b);
+void scale_inplace(const Tensor& a, double factor);
+void exp_inplace(const Tensor& a);
+void fill_inplace(const Tensor& a, double value);
+void copy_inplace(const Tensor& a, const Tensor& b);
+
+// How often mul computed a gradient since the start.
+int64_t mul_gradients();
+
+}  // namespace tsr::toy
