@@ -52,13 +52,14 @@ void add_into(const Tensor& window, const Tensor& grad, bool fresh) {
     return;
   }
   // Overlapping windows: one after the other along the first dim that is longer than 1.
+  const Tensor dense = gradient_ops().clone(grad);
   size_t dim = 0;
   while (kept[dim] <= 1) ++dim;
   kept[dim] = 1;
   for (int64_t i = 0; i < sizes[dim]; ++i) {
     const Tensor part = as_strided_view(window, kept, strides, window.offset() + i * strides[dim]);
-    const Tensor grad_part = as_strided_view(
-        grad, kept, grad.strides(), grad.offset() + i * grad.stride(static_cast<int64_t>(dim)));
+    const Tensor grad_part =
+        as_strided_view(dense, kept, dense.strides(), dense.offset() + i * dense.strides()[dim]);
     add_into(part, grad_part, false);
   }
 }
