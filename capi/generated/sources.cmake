@@ -9,7 +9,6 @@ set(TSR_CAPI_GENERATED
     generated/ops_linalg.cpp
     generated/ops_random.cpp
     generated/ops_reduce.cpp
-    generated/ops_sort.cpp
     generated/ops_ternary.cpp
     generated/ops_unary.cpp
     generated/tables.cpp

@@ -65,7 +65,9 @@ void expect_nearest(float value) {
     const double other = static_cast<float>(std::bit_cast<T>(bits));
     if (!std::isfinite(other)) continue;
     EXPECT_LE(distance, std::abs(other - value)) << value;
-    if (distance == std::abs(other - value)) EXPECT_EQ(rounded.bits & 1, 0) << value;
+    if (distance == std::abs(other - value)) {
+      EXPECT_EQ(rounded.bits & 1, 0) << value;
+    }
   }
 }
 

@@ -111,7 +111,9 @@ TEST(Layout, view_strides_agree_with_walking_the_elements) {
     const std::vector<int64_t> order = offsets(input.sizes, input.strides);
     for (const Dims& target : targets) {
       const std::optional<Dims> strides = view_strides(input.sizes, input.strides, target);
-      if (strides.has_value()) EXPECT_EQ(offsets(target, *strides), order);
+      if (strides.has_value()) {
+        EXPECT_EQ(offsets(target, *strides), order);
+      }
     }
   }
   EXPECT_FALSE(view_strides(Dims{2, 3}, Dims{1, 2}, Dims{6}).has_value());
