@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Complex vectors: reading and writing interleaved numbers, and functions taken from the C library
+// lane by lane.
+#pragma once
+
+#include "backend/common/complex.h"
+#include "backend/common/math_f64.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+using CF = math::Complex<VF>;
+using CD = math::Complex<VD>;
+
+// ---- Interleaved memory ----
+
+template <class T>
+[[gnu::always_inline]] inline math::Complex<Vec<T>> load_pairs(const T* source) {
+  constexpr int kSize = Vec<T>::kSize;
+  T real[kSize];
+  T imag[kSize];
+  for (int i = 0; i < kSize; ++i) {
+    real[i] = source[2 * i];
+    imag[i] = source[2 * i + 1];
+  }
+  return {Vec<T>::load(real), Vec<T>::load(imag)};
+}
+template <class T>
+[[gnu::always_inline]] inline void store_pairs(math::Complex<Vec<T>> value, T* target) {
+  constexpr int kSize = Vec<T>::kSize;
+  T real[kSize];
+  T imag[kSize];
+  value.re.store(real);
+  value.im.store(imag);
+  for (int i = 0; i < kSize; ++i) {
+    target[2 * i] = real[i];
+    target[2 * i + 1] = imag[i];
+  }
+}
+
+// ---- Functions ----
+
+// Calls fn(real, imag, &real result, &imag result) on every lane.
+template <class T, class Fn>
+[[gnu::always_inline]] inline math::Complex<Vec<T>> by_lane(math::Complex<Vec<T>> a, Fn fn) {
+  T real[Vec<T>::kSize];
+  T imag[Vec<T>::kSize];
+  a.re.store(real);
+  a.im.store(imag);
+  for (int i = 0; i < Vec<T>::kSize; ++i) {
+    double _Complex z;
+    __real__ z = static_cast<double>(real[i]);
+    __imag__ z = static_cast<double>(imag[i]);
+    z = fn(z);
+    real[i] = static_cast<T>(__real__ z);
+    imag[i] = static_cast<T>(__imag__ z);
+  }
+  return {Vec<T>::load(real), Vec<T>::load(imag)};
+}
+
+// complex64 computes in complex128 too: one rounding, at the end.
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> exp(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_cexp(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> log(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_clog(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> sqrt(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_csqrt(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> sin(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_csin(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> cos(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_ccos(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> tan(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_ctan(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> asin(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_casin(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> acos(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_cacos(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> atan(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_catan(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> sinh(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_csinh(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> cosh(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_ccosh(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> tanh(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_ctanh(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> log2(math::Complex<V> x) {
+  const math::Complex<V> natural = log(x);
+  return {natural.re * V(kLog2E), natural.im * V(kLog2E)};
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> log10(math::Complex<V> x) {
+  const math::Complex<V> natural = log(x);
+  return {natural.re * V(0.43429448190325182), natural.im * V(0.43429448190325182)};
+}
+// log |1 + z| = log1p(x (2 + x) + y²) / 2 keeps small z exact.
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> log1p(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) {
+    const double re = __real__ z;
+    const double im = __imag__ z;
+    double _Complex result;
+    __real__ result = 0.5 * __builtin_log1p(re * (2 + re) + im * im);
+    __imag__ result = __builtin_atan2(im, 1 + re);
+    return result;
+  });
+}
+// e**x cos y - 1 = expm1(x) cos y - 2 sin²(y / 2) keeps small z exact.
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> expm1(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) {
+    const double growth = __builtin_expm1(__real__ z);
+    const double half_sine = __builtin_sin(__imag__ z / 2);
+    double _Complex result;
+    __real__ result = growth * __builtin_cos(__imag__ z) - 2 * half_sine * half_sine;
+    __imag__ result = (growth + 1) * __builtin_sin(__imag__ z);
+    return result;
+  });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> sigmoid(math::Complex<V> x) {
+  return math::Complex<V>(1) / (math::Complex<V>(1) + exp(-x));
+}
+// x**y = e**(y log x), with 0**0 = 1 and x**0 = 1.
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> pow(math::Complex<V> x, math::Complex<V> y) {
+  const math::Complex<V> zero(0);
+  const math::Complex<V> one(1);
+  const math::Complex<V> result = select(x == zero, zero, exp(y * log(x)));
+  return select(y == zero, one, result);
+}
+
+}  // namespace tsr::cpu::TSR_ISA

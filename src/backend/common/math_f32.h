@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Exponentials, logarithms and their family for vectors of float32.
+//
+// Arguments are reduced by Cody and Waite (Software Manual for the Elementary Functions, 1980); the
+// polynomials come from tests/tools/minimax.py, whose case names stand beside them. `fma` need not
+// be fused.
+#pragma once
+
+#include "backend/common/vec.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// Horner's scheme; the coefficients go from the lowest power to the highest.
+template <class V>
+[[gnu::always_inline]] inline V polynomial(V, double last) {
+  return V(last);
+}
+template <class V, class... Rest>
+[[gnu::always_inline]] inline V polynomial(V x, double first, Rest... rest) {
+  return fma(polynomial(x, rest...), x, V(first));
+}
+
+inline constexpr double kLog2E = 1.4426950408889634;
+inline constexpr double kLn2 = 0.6931471805599453;
+inline constexpr double kLn2High = 0.693359375;  // 9 bits: its product with an exponent is exact
+inline constexpr double kLn2Low = -2.1219444005469057e-4;
+inline constexpr double kSqrtHalf = 0.7071067811865476;
+inline constexpr double kInfinity = __builtin_inf();
+inline constexpr double kNaN = __builtin_nan("");
+
+// ---- Exponentials ----
+
+// x = n ln 2 + r with |r| <= ln 2 / 2.
+struct ExpArgument {
+  VF n, r;
+};
+[[gnu::always_inline]] inline ExpArgument reduce_exp(VF x) {
+  const VF magic(12582912.0);  // 1.5 * 2**23: adding it rounds to a whole number
+  const VF n = fma(x, VF(kLog2E), magic) - magic;
+  return {n, fma(n, VF(-kLn2Low), fma(n, VF(-kLn2High), x))};
+}
+
+// (e**r - 1 - r) / r**2 for a reduced r (minimax.py: exp).
+[[gnu::always_inline]] inline VF exp_series(VF r) {
+  return polynomial(r, 0.49999994, 0.166665152, 0.0416680835, 0.00836934894, 0.00138403988);
+}
+[[gnu::always_inline]] inline VF exp_reduced(VF r) {
+  return fma(r * r, exp_series(r), r) + VF(1.0);
+}
+
+// 2**shift * e**x.
+[[gnu::always_inline]] inline VF exp_shifted(VF x, VF shift) {
+  const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-104.0)), VF(90.0)));
+  return scale_by_power(exp_reduced(argument.r), argument.n + shift);
+}
+
+[[gnu::always_inline]] inline VF exp(VF x) {
+  const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-104.0)), VF(89.0)));
+  return scale_by_power(exp_reduced(argument.r), argument.n);
+}
+
+// e**x for -80 < x < 80, where the exponent can be added in place.
+[[gnu::always_inline]] inline VF exp_in_range(VF x) {
+  const ExpArgument argument = reduce_exp(x);
+  const VI exponent = shift_left<23>(convert_lanes<int32_t>(argument.n));
+  return bit_cast_to<float>(bit_cast_to<int32_t>(exp_reduced(argument.r)) + exponent);
+}
+
+// minimax.py: expm1. With q = e**r - 1, e**x - 1 = 2 (2**(n-1) q + (2**(n-1) - 1/2)).
+[[gnu::always_inline]] inline VF expm1(VF x) {
+  const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-18.0)), VF(89.5)));
+  const VF r = argument.r;
+  const VF p =
+      polynomial(r, 0.5, 0.166666657, 0.0416664667, 0.00833364204, 0.00139349909, 0.000196675159);
+  const VF q = fma(r * r, p, r);
+  const VI exponent = convert_lanes<int32_t>(argument.n) + VI(126);
+  const VF half = bit_cast_to<float>(shift_left<23>(exponent));
+  const VF scaled = fma(half, q, half - VF(0.5));
+  return with_sign(abs(select(argument.n == VF(0.0), q, scaled + scaled)), x);
+}
+
+// Near zero a series (minimax.py: tanh), elsewhere 1 - 2 / (e**2a + 1) for a = |x|.
+[[gnu::always_inline]] inline VF tanh(VF x) {
+  const VF a = at_most(abs(x), VF(10.0));
+  const VF z = a * a;
+  const VF p =
+      polynomial(z, -0.333332807, 0.133314058, -0.0537365153, 0.0206281673, -0.00569229666);
+  const VF small = fma(a * z, p, a);
+  const VF large = VF(1.0) - VF(2.0) / (exp_in_range(a + a) + VF(1.0));
+  return with_sign(select(a < VF(0.625), small, large), x);
+}
+
+// 1 / (1 + e**-x), written so that e**-|x| never overflows. The sum 1 + r is carried in two parts,
+// and what the sum 1 + e lost is put back after the division (with 1 - e/2 for 1 / (1 + e)).
+[[gnu::always_inline]] inline VF sigmoid(VF x) {
+  const ExpArgument argument = reduce_exp(VF(0.0) - at_most(abs(x), VF(104.0)));
+  const VF r = argument.r;
+  const VF high = VF(1.0) + r;
+  const VF low = fma(r * r, exp_series(r), r - (high - VF(1.0)));
+  const VF e = scale_by_power(high + low, argument.n);
+  const VF sum = VF(1.0) + e;
+  const VF lost = e - (sum - VF(1.0));
+  const VF quotient = select(x >= VF(0.0), VF(1.0), e) / sum;
+  return quotient - quotient * lost * fma(e, VF(-0.5), VF(1.0));
+}
+
+// e**x / 2 stays in range where sinh and cosh do.
+[[gnu::always_inline]] inline VF cosh(VF x) {
+  const VF half = exp_shifted(abs(x), VF(-1.0));
+  return half + VF(0.25) / half;
+}
+// Near zero a series (minimax.py: sinh), elsewhere the definition.
+[[gnu::always_inline]] inline VF sinh(VF x) {
+  const VF a = abs(x);
+  const VF half = exp_shifted(a, VF(-1.0));
+  const VF z = x * x;
+  const VF p = polynomial(z, 0.166666672, 0.00833331142, 0.000198426016, 2.78436869e-06);
+  const VF small = fma(a * z, p, a);
+  return with_sign(select(a < VF(1.0), small, half - VF(0.25) / half), x);
+}
+
+// ---- Logarithms ----
+
+// u = 2**e * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); u is positive, finite and not denormal.
+struct LogArgument {
+  VF e, f;
+  VI exponent;
+};
+[[gnu::always_inline]] inline LogArgument split_log(VF u) {
+  const VI bits = bit_cast_to<int32_t>(u);
+  const VI exponent = shift_right<23>(bits - bit_cast_to<int32_t>(VF(kSqrtHalf)));
+  const VF mantissa = bit_cast_to<float>(bits - shift_left<23>(exponent));
+  return {convert_lanes<float>(exponent), mantissa - VF(1.0), exponent};
+}
+
+// log(1 + f) - f (minimax.py: log).
+[[gnu::always_inline]] inline VF log_rest(VF f) {
+  const VF z = f * f;
+  const VF p = polynomial(f, 0.333333135, -0.250001669, 0.200022221, -0.16659373, 0.142096385,
+                          -0.125495687, 0.121078797, -0.109169848, 0.0534253977);
+  return fma(f * z, p, VF(-0.5) * z);
+}
+
+// What the logarithms of all bases share: denormals are scaled up first.
+[[gnu::always_inline]] inline LogArgument split_positive(VF x) {
+  const auto tiny = x < VF(1.17549435e-38);
+  LogArgument argument = split_log(select(tiny, x * VF(8388608.0), x));
+  argument.e = argument.e - select(tiny, VF(23.0), VF(0.0));
+  return argument;
+}
+[[gnu::always_inline]] inline VF finish_log(VF result, VF x) {
+  result = select(x < VF(kInfinity), result, x);  // infinity and NaN
+  result = select(x == VF(0.0), VF(-kInfinity), result);
+  return select(x < VF(0.0), VF(kNaN), result);
+}
+
+[[gnu::always_inline]] inline VF log(VF x) {
+  const LogArgument argument = split_positive(x);
+  const VF low = fma(argument.e, VF(kLn2Low), log_rest(argument.f));
+  return finish_log(fma(argument.e, VF(kLn2High), argument.f + low), x);
+}
+
+[[gnu::always_inline]] inline VF log2(VF x) {
+  const LogArgument argument = split_positive(x);
+  const VF natural = argument.f + log_rest(argument.f);
+  const VF low = natural * VF(kLog2E - 1.4423828125);
+  return finish_log(fma(natural, VF(1.4423828125), low) + argument.e, x);
+}
+
+[[gnu::always_inline]] inline VF log10(VF x) {
+  const LogArgument argument = split_positive(x);
+  const VF natural = argument.f + log_rest(argument.f);
+  const VF low = fma(argument.e, VF(0.30102999566398120 - 0.30078125),
+                     natural * VF(0.43429448190325182 - 0.43408203125));
+  return finish_log(fma(argument.e, VF(0.30078125), fma(natural, VF(0.43408203125), low)), x);
+}
+
+// The rounding error of u = 1 + x goes back in as a correction of f.
+[[gnu::always_inline]] inline VF log1p(VF x) {
+  const VF u = VF(1.0) + x;
+  const VF lost = select(x < VF(1.0), x - (u - VF(1.0)), VF(1.0) - (u - x));
+  const LogArgument argument = split_log(u);
+  // 2**-e, which is in range because u is between 2**-24 and 2**128
+  const VF scale = bit_cast_to<float>(shift_left<23>(VI(127) - argument.exponent));
+  const VF f = fma(lost, at_least(scale, VF(0.0)), argument.f);
+  const VF low = fma(argument.e, VF(kLn2Low), log_rest(f));
+  VF result = fma(argument.e, VF(kLn2High), f + low);
+  result = select(x < VF(kInfinity), result, x);
+  result = select(x == VF(-1.0), VF(-kInfinity), result);
+  result = select(x == VF(0.0), x, result);
+  return select(x < VF(-1.0), VF(kNaN), result);
+}
+
+// ---- Error function ----
+
+// Below 0.9375 erf x = x + x P(x**2), above it 1 - exp(x P(x)) (minimax.py: erf_small, erf_large).
+[[gnu::always_inline]] inline VF erf(VF x) {
+  const VF a = at_most(abs(x), VF(4.0));
+  const VF small = fma(a,
+                       polynomial(a * a, 0.128379166, -0.376126289, 0.112836257, -0.026855737,
+                                  0.00519243814, -0.000805038435, 8.00027919e-05),
+                       a);
+  const VF power = a * polynomial(a, -1.12864852, -0.635151207, -0.106237032, 0.0237621609,
+                                  -0.00364248175, 0.000322801468, -1.12300313e-05);
+  return with_sign(select(a < VF(0.9375), small, VF(1.0) - exp_in_range(power)), x);
+}
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Vec<T>: one register of numbers, the value type that functors see on the CPU. Only sources
+// compiled per instruction-set level (TSR_ISA) include it; everything here lives in the namespace
+// of that level.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tsr::cpu::TSR_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kVecBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVecBytes = 32;
+#else
+inline constexpr int kVecBytes = 16;
+#endif
+
+// The signed integer of the same width: the element of a comparison's result.
+template <class T>
+using LaneInt =
+    std::conditional_t<sizeof(T) == 1, int8_t,
+                       std::conditional_t<sizeof(T) == 2, int16_t,
+                                          std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>>;
+
+// All bits of a lane are set where it holds.
+template <class T>
+struct Mask {
+  typedef LaneInt<T> Native __attribute__((vector_size(kVecBytes)));
+  Native v;
+};
+
+template <class T>
+struct Vec {
+  using Element = T;
+  typedef T Native __attribute__((vector_size(kVecBytes)));
+  static constexpr int kSize = kVecBytes / static_cast<int>(sizeof(T));
+
+  Native v;
+
+  Vec() = default;
+  [[gnu::always_inline]] explicit Vec(Native native) : v(native) {}
+  // Every lane holds `value`. (Subtracting zero keeps the sign of -0; adding it would not.)
+  template <class S>
+  requires std::is_arithmetic_v<S>
+  [[gnu::always_inline]] Vec(S value) : v(static_cast<T>(value) - Native{}) {}
+
+  [[gnu::always_inline]] static Vec load(const T* source) {
+    Vec result;
+    __builtin_memcpy(&result.v, source, sizeof(Native));
+    return result;
+  }
+  [[gnu::always_inline]] void store(T* target) const {
+    __builtin_memcpy(target, &v, sizeof(Native));
+  }
+
+  // The first `count` elements; the other lanes hold `padding`.
+  [[gnu::always_inline]] static Vec load_part(const T* source, int64_t count, T padding) {
+    T lanes[kSize];
+    Vec(padding).store(lanes);
+    for (int64_t i = 0; i < count; ++i) lanes[i] = source[i];
+    return load(lanes);
+  }
+  [[gnu::always_inline]] void store_part(T* target, int64_t count) const {
+    T lanes[kSize];
+    store(lanes);
+    for (int64_t i = 0; i < count; ++i) target[i] = lanes[i];
+  }
+};
+
+using VF = Vec<float>;
+using VD = Vec<double>;
+using VI = Vec<int32_t>;
+using VL = Vec<int64_t>;
+
+// ---- Arithmetic ----
+
+template <class T>
+[[gnu::always_inline]] inline Vec<T> operator+(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v + b.v);
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> operator-(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v - b.v);
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> operator*(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v * b.v);
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> operator/(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v / b.v);
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> operator-(Vec<T> a) {
+  return Vec<T>(-a.v);
+}
+
+template <class T>
+requires std::is_integral_v<T>
+[[gnu::always_inline]] inline Vec<T> operator&(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v & b.v);
+}
+template <class T>
+requires std::is_integral_v<T>
+[[gnu::always_inline]] inline Vec<T> operator|(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v | b.v);
+}
+template <class T>
+requires std::is_integral_v<T>
+[[gnu::always_inline]] inline Vec<T> operator^(Vec<T> a, Vec<T> b) {
+  return Vec<T>(a.v ^ b.v);
+}
+template <class T>
+requires std::is_integral_v<T>
+[[gnu::always_inline]] inline Vec<T> operator~(Vec<T> a) {
+  return Vec<T>(~a.v);
+}
+template <int kBits, class T>
+[[gnu::always_inline]] inline Vec<T> shift_left(Vec<T> a) {
+  return Vec<T>(a.v << kBits);
+}
+template <int kBits, class T>
+[[gnu::always_inline]] inline Vec<T> shift_right(Vec<T> a) {
+  return Vec<T>(a.v >> kBits);
+}
+
+// ---- Comparisons and masks ----
+
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator==(Vec<T> a, Vec<T> b) {
+  return {a.v == b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator!=(Vec<T> a, Vec<T> b) {
+  return {a.v != b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator<(Vec<T> a, Vec<T> b) {
+  return {a.v < b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator<=(Vec<T> a, Vec<T> b) {
+  return {a.v <= b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator>(Vec<T> a, Vec<T> b) {
+  return {a.v > b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator>=(Vec<T> a, Vec<T> b) {
+  return {a.v >= b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator&(Mask<T> a, Mask<T> b) {
+  return {a.v & b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator|(Mask<T> a, Mask<T> b) {
+  return {a.v | b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator^(Mask<T> a, Mask<T> b) {
+  return {a.v ^ b.v};
+}
+template <class T>
+[[gnu::always_inline]] inline Mask<T> operator!(Mask<T> a) {
+  return {~a.v};
+}
+
+template <class T>
+[[gnu::always_inline]] inline Vec<T> select(Mask<T> mask, Vec<T> yes, Vec<T> no) {
+  return Vec<T>(mask.v ? yes.v : no.v);
+}
+
+template <class T>
+[[gnu::always_inline]] inline bool any(Mask<T> mask) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask(reinterpret_cast<__m512i>(mask.v),
+                                reinterpret_cast<__m512i>(mask.v)) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_epi8(reinterpret_cast<__m256i>(mask.v)) != 0;
+#else
+  return _mm_movemask_epi8(reinterpret_cast<__m128i>(mask.v)) != 0;
+#endif
+}
+
+template <class T>
+[[gnu::always_inline]] inline T first_lane(Vec<T> a) {
+  return a.v[0];
+}
+
+// The same lanes under a type of the same width.
+template <class U, class T>
+[[gnu::always_inline]] inline Vec<U> bit_cast_to(Vec<T> a) {
+  static_assert(sizeof(U) == sizeof(T));
+  return Vec<U>(reinterpret_cast<typename Vec<U>::Native>(a.v));
+}
+template <class U, class T>
+[[gnu::always_inline]] inline Vec<U> convert_lanes(Vec<T> a) {
+  static_assert(sizeof(U) == sizeof(T));
+  return Vec<U>(__builtin_convertvector(a.v, typename Vec<U>::Native));
+}
+
+// Writes 1 or 0 as a byte per lane.
+template <class T>
+[[gnu::always_inline]] inline void store_bools(Mask<T> mask, uint8_t* target) {
+  typedef int8_t Bytes __attribute__((vector_size(kVecBytes / sizeof(T))));
+  const Bytes bytes = -__builtin_convertvector(mask.v, Bytes);
+  __builtin_memcpy(target, &bytes, sizeof(bytes));
+}
+// Reads one byte per lane; nonzero holds.
+template <class T>
+[[gnu::always_inline]] inline Mask<T> load_bools(const uint8_t* source) {
+  typedef int8_t Bytes __attribute__((vector_size(kVecBytes / sizeof(T))));
+  Bytes bytes;
+  __builtin_memcpy(&bytes, source, sizeof(bytes));
+  return {__builtin_convertvector(bytes != 0, typename Mask<T>::Native)};
+}
+
+// Calls fn on every lane: for what has no vector form.
+template <class T, class Fn>
+[[gnu::always_inline]] inline Vec<T> by_lane(Vec<T> a, Fn fn) {
+  T lanes[Vec<T>::kSize];
+  a.store(lanes);
+  for (T& lane : lanes) lane = fn(lane);
+  return Vec<T>::load(lanes);
+}
+template <class T, class Fn>
+[[gnu::always_inline]] inline Vec<T> by_lane(Vec<T> a, Vec<T> b, Fn fn) {
+  T left[Vec<T>::kSize];
+  T right[Vec<T>::kSize];
+  a.store(left);
+  b.store(right);
+  for (int i = 0; i < Vec<T>::kSize; ++i) left[i] = fn(left[i], right[i]);
+  return Vec<T>::load(left);
+}
+
+// ---- Sign, minimum, maximum ----
+
+template <class T>
+requires std::is_floating_point_v<T>
+[[gnu::always_inline]] inline Vec<T> sign_bit(Vec<T> a) {
+  return bit_cast_to<T>(bit_cast_to<LaneInt<T>>(a) & bit_cast_to<LaneInt<T>>(Vec<T>(-0.0)));
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> abs(Vec<T> a) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using I = LaneInt<T>;
+    return bit_cast_to<T>(bit_cast_to<I>(a) & ~bit_cast_to<I>(Vec<T>(-0.0)));
+  } else if constexpr (std::is_signed_v<T>) {
+    return select(a < Vec<T>(0), Vec<T>(0) - a, a);
+  } else {
+    return a;
+  }
+}
+// `magnitude`, which is not negative, with the sign of `sign`.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> with_sign(Vec<T> magnitude, Vec<T> sign) {
+  using I = LaneInt<T>;
+  return bit_cast_to<T>(bit_cast_to<I>(magnitude) | bit_cast_to<I>(sign_bit(sign)));
+}
+// A NaN in `a` stays; a NaN limit is returned.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> at_least(Vec<T> a, Vec<T> limit) {
+  return select(a < limit, limit, a);
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> at_most(Vec<T> a, Vec<T> limit) {
+  return select(a > limit, limit, a);
+}
+
+}  // namespace tsr::cpu::TSR_ISA
+
+#include "backend/common/vec_arch.h"

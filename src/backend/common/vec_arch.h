@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler's vector types cannot say: fused multiply-add, rounding, square roots and
+// changes of width, through the intrinsics of each level. Included by vec.h only.
+#pragma once
+
+namespace tsr::cpu::TSR_ISA {
+
+// The two halves of a VF's lanes in double.
+struct VDPair {
+  VD low, high;
+};
+
+#if defined(__AVX512F__)
+
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) {
+  return VF(_mm512_fmadd_ps(a.v, b.v, c.v));
+}
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
+  return VD(_mm512_fmadd_pd(a.v, b.v, c.v));
+}
+[[gnu::always_inline]] inline VF sqrt(VF a) {
+  return VF(_mm512_sqrt_ps(a.v));
+}
+[[gnu::always_inline]] inline VD sqrt(VD a) {
+  return VD(_mm512_sqrt_pd(a.v));
+}
+template <int kMode>
+[[gnu::always_inline]] inline VF round_to(VF a) {
+  return VF(_mm512_roundscale_ps(a.v, kMode));
+}
+template <int kMode>
+[[gnu::always_inline]] inline VD round_to(VD a) {
+  return VD(_mm512_roundscale_pd(a.v, kMode));
+}
+[[gnu::always_inline]] inline VDPair widen(VF a) {
+  return {VD(_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))),
+          VD(_mm512_cvtps_pd(_mm512_extractf32x8_ps(a.v, 1)))};
+}
+[[gnu::always_inline]] inline VF narrow(VDPair a) {
+  return VF(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a.low.v)),
+                               _mm512_cvtpd_ps(a.high.v), 1));
+}
+// Nearest int32 of every lane.
+[[gnu::always_inline]] inline VI round_to_int(VDPair a) {
+  return VI(reinterpret_cast<VI::Native>(_mm512_inserti64x4(
+      _mm512_castsi256_si512(_mm512_cvtpd_epi32(a.low.v)), _mm512_cvtpd_epi32(a.high.v), 1)));
+}
+// value * 2**exponent, rounded once; the exponent is a whole number.
+[[gnu::always_inline]] inline VF scale_by_power(VF value, VF exponent) {
+  return VF(_mm512_scalef_ps(value.v, exponent.v));
+}
+
+#elif defined(__AVX2__)
+
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) {
+  return VF(_mm256_fmadd_ps(a.v, b.v, c.v));
+}
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
+  return VD(_mm256_fmadd_pd(a.v, b.v, c.v));
+}
+[[gnu::always_inline]] inline VF sqrt(VF a) {
+  return VF(_mm256_sqrt_ps(a.v));
+}
+[[gnu::always_inline]] inline VD sqrt(VD a) {
+  return VD(_mm256_sqrt_pd(a.v));
+}
+template <int kMode>
+[[gnu::always_inline]] inline VF round_to(VF a) {
+  return VF(_mm256_round_ps(a.v, kMode));
+}
+template <int kMode>
+[[gnu::always_inline]] inline VD round_to(VD a) {
+  return VD(_mm256_round_pd(a.v, kMode));
+}
+[[gnu::always_inline]] inline VDPair widen(VF a) {
+  return {VD(_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))),
+          VD(_mm256_cvtps_pd(_mm256_extractf128_ps(a.v, 1)))};
+}
+[[gnu::always_inline]] inline VF narrow(VDPair a) {
+  return VF(_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(a.low.v)),
+                                 _mm256_cvtpd_ps(a.high.v), 1));
+}
+[[gnu::always_inline]] inline VI round_to_int(VDPair a) {
+  return VI(reinterpret_cast<VI::Native>(_mm256_inserti128_si256(
+      _mm256_castsi128_si256(_mm256_cvtpd_epi32(a.low.v)), _mm256_cvtpd_epi32(a.high.v), 1)));
+}
+
+#else
+
+// No fused form at this level: the functors do not rely on the single rounding.
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) {
+  return a * b + c;
+}
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
+  return a * b + c;
+}
+[[gnu::always_inline]] inline VF sqrt(VF a) {
+  return VF(_mm_sqrt_ps(a.v));
+}
+[[gnu::always_inline]] inline VD sqrt(VD a) {
+  return VD(_mm_sqrt_pd(a.v));
+}
+template <int kMode>
+[[gnu::always_inline]] inline VF round_to(VF a) {
+  return VF(_mm_round_ps(a.v, kMode));
+}
+template <int kMode>
+[[gnu::always_inline]] inline VD round_to(VD a) {
+  return VD(_mm_round_pd(a.v, kMode));
+}
+[[gnu::always_inline]] inline VDPair widen(VF a) {
+  return {VD(_mm_cvtps_pd(a.v)), VD(_mm_cvtps_pd(_mm_movehl_ps(a.v, a.v)))};
+}
+[[gnu::always_inline]] inline VF narrow(VDPair a) {
+  return VF(_mm_movelh_ps(_mm_cvtpd_ps(a.low.v), _mm_cvtpd_ps(a.high.v)));
+}
+[[gnu::always_inline]] inline VI round_to_int(VDPair a) {
+  return VI(reinterpret_cast<VI::Native>(
+      _mm_unpacklo_epi64(_mm_cvtpd_epi32(a.low.v), _mm_cvtpd_epi32(a.high.v))));
+}
+
+#endif
+
+#if !defined(__AVX512F__)
+// In two steps, because 2**exponent alone may be out of range where the result is not.
+[[gnu::always_inline]] inline VF scale_by_power(VF value, VF exponent) {
+  const VI whole = convert_lanes<int32_t>(exponent);
+  const VI half = shift_right<1>(whole);
+  const VI bias(127);
+  const VF first = bit_cast_to<float>(shift_left<23>(half + bias));
+  const VF second = bit_cast_to<float>(shift_left<23>(whole - half + bias));
+  return value * first * second;
+}
+#endif
+
+template <class T>
+requires std::is_floating_point_v<T>
+[[gnu::always_inline]] inline Vec<T> round_even(Vec<T> a) {
+  return round_to<_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC>(a);
+}
+template <class T>
+requires std::is_floating_point_v<T>
+[[gnu::always_inline]] inline Vec<T> floor(Vec<T> a) {
+  return round_to<_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC>(a);
+}
+template <class T>
+requires std::is_floating_point_v<T>
+[[gnu::always_inline]] inline Vec<T> ceil(Vec<T> a) {
+  return round_to<_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC>(a);
+}
+template <class T>
+requires std::is_floating_point_v<T>
+[[gnu::always_inline]] inline Vec<T> trunc(Vec<T> a) {
+  return round_to<_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC>(a);
+}
+
+// ---- Pairs ----
+
+[[gnu::always_inline]] inline VDPair operator*(VDPair a, VDPair b) {
+  return {a.low * b.low, a.high * b.high};
+}
+template <class Fn>
+[[gnu::always_inline]] inline VDPair each_half(VDPair a, Fn fn) {
+  return {fn(a.low), fn(a.high)};
+}
+template <class Fn>
+[[gnu::always_inline]] inline VDPair each_half(VDPair a, VDPair b, Fn fn) {
+  return {fn(a.low, b.low), fn(a.high, b.high)};
+}
+
+}  // namespace tsr::cpu::TSR_ISA

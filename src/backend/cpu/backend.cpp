@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/backend.h"
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/host.h"
+#include "backend/cpu/pointwise.h"
+#include "backend/cpu/reduce.h"
+#include "backend/cpu/rows.h"
+#include "base/cpu_device.h"
+
+namespace tsr::cpu {
+namespace {
+
+constexpr kernel::KernelTable make_kernels() {
+  kernel::KernelTable table{};
+  table.fill = fill;
+  table.copy = copy;
+  table.unary = unary;
+  table.binary = binary;
+  table.ternary = ternary;
+  table.reduce = reduce;
+  table.gemm = gemm;
+  return table;
+}
+constexpr kernel::KernelTable kKernels = make_kernels();
+
+}  // namespace
+
+const kernel::Backend* backend_entry(const kernel::HostServices* services) {
+  if (services == nullptr || services->contract_version != kernel::kContractVersion) return nullptr;
+  set_host(services);
+  if (best_level() == nullptr) {
+    failure(Code::kBackend, "expected a processor with SSE4.2, got an older one");
+    return nullptr;
+  }
+  static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kCpu, "tessera-cpu",
+                                       &cpu_device_interface(), &kKernels};
+  return &backend;
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// float16 and bfloat16 to and from vectors of float32; the same roundings as base/half.h.
+#pragma once
+
+#include "backend/common/vec.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// A VF's worth of 16-bit numbers.
+typedef uint16_t Halves __attribute__((vector_size(kVecBytes / 2)));
+
+[[gnu::always_inline]] inline VI widen_halves(const uint16_t* source) {
+  Halves halves;
+  __builtin_memcpy(&halves, source, sizeof(halves));
+  return VI(__builtin_convertvector(halves, VI::Native));
+}
+[[gnu::always_inline]] inline void narrow_halves(VI words, uint16_t* target) {
+  const Halves halves = __builtin_convertvector(words.v, Halves);
+  __builtin_memcpy(target, &halves, sizeof(halves));
+}
+
+[[gnu::always_inline]] inline VF load_bfloat(const uint16_t* source) {
+  return bit_cast_to<float>(shift_left<16>(widen_halves(source)));
+}
+[[gnu::always_inline]] inline void store_bfloat(VF value, uint16_t* target) {
+  using U = Vec<uint32_t>;
+  const U word = bit_cast_to<uint32_t>(value);
+  const U high = shift_right<16>(word);
+  const U rounded = shift_right<16>(word + U(0x7fff) + (high & U(1)));
+  const Mask<float> nan = value != value;
+  const U chosen((nan.v ? (high | U(0x40)).v : rounded.v));
+  narrow_halves(bit_cast_to<int32_t>(chosen), target);
+}
+
+#if defined(__AVX512F__)
+
+[[gnu::always_inline]] inline VF load_half(const uint16_t* source) {
+  return VF(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(source))));
+}
+[[gnu::always_inline]] inline void store_half(VF value, uint16_t* target) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),
+                      _mm512_cvtps_ph(value.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+#elif defined(__F16C__)
+
+[[gnu::always_inline]] inline VF load_half(const uint16_t* source) {
+  return VF(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source))));
+}
+[[gnu::always_inline]] inline void store_half(VF value, uint16_t* target) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
+                   _mm256_cvtps_ph(value.v, _MM_FROUND_TO_NEAREST_INT));
+}
+
+#else
+
+// As Half::to_float: multiplying by 2**112 moves the exponent and makes denormals normal.
+[[gnu::always_inline]] inline VF load_half(const uint16_t* source) {
+  const VI half = widen_halves(source);
+  const VI sign = shift_left<16>(half & VI(0x8000));
+  const VI magnitude = shift_left<13>(half & VI(0x7fff));
+  const VI scaled = bit_cast_to<int32_t>(bit_cast_to<float>(magnitude) * VF(5.192296858534828e33));
+  const VI special = magnitude + VI(0x70000000);
+  return bit_cast_to<float>(sign | select(magnitude >= VI(0x0f800000), special, scaled));
+}
+// As Half::from_float.
+[[gnu::always_inline]] inline void store_half(VF value, uint16_t* target) {
+  const VI word = bit_cast_to<int32_t>(value);
+  const VI magnitude = word & VI(0x7fffffff);
+  const VI sign = shift_right<16>(word) & VI(0x8000);
+  const VI special = select(magnitude > VI(0x7f800000), VI(0x7e00), VI(0x7c00));
+  const VI tiny = bit_cast_to<int32_t>(bit_cast_to<float>(magnitude) + VF(0.5)) - VI(0x3f000000);
+  const VI odd = shift_right<13>(magnitude) & VI(1);
+  const VI normal = shift_right<13>(magnitude - VI(0x37fff001) + odd);
+  const VI finite = select(magnitude < VI(0x38800000), tiny, normal);
+  narrow_halves(sign | select(magnitude >= VI(0x47800000), special, finite), target);
+}
+
+#endif
+
+}  // namespace tsr::cpu::TSR_ISA

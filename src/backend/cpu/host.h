@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the CPU backend was given by its host, and how its kernels report failures.
+#pragma once
+
+#include "base/error.h"
+#include "kernel/kernels.h"
+
+namespace tsr::cpu {
+
+// Set once, by the backend's entry, before any kernel runs.
+void set_host(const kernel::HostServices* services) noexcept;
+
+// Leaves the text for the host and returns the status of `code`.
+kernel::Status failure(Code code, const char* text) noexcept;
+
+// Scratch memory for the length of a kernel; `data` is null when there was none.
+class Workspace {
+ public:
+  explicit Workspace(int64_t nbytes) noexcept;
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  void* data_;
+  uint64_t nbytes_;
+};
+
+}  // namespace tsr::cpu

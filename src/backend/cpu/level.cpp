@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the instruction-set level at run time.
+#include <cstdlib>
+#include <cstring>
+
+#include "backend/cpu/rows.h"
+
+namespace tsr::cpu {
+
+#if defined(TSR_HAVE_sse42)
+namespace sse42 {
+extern const Level kLevel;
+}
+#endif
+#if defined(TSR_HAVE_avx2)
+namespace avx2 {
+extern const Level kLevel;
+}
+#endif
+#if defined(TSR_HAVE_avx512)
+namespace avx512 {
+extern const Level kLevel;
+}
+#endif
+
+namespace {
+
+// The microarchitecture levels the sources are compiled for (x86-64-v2, -v3, -v4).
+bool runs_v2() {
+  return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("popcnt") != 0;
+}
+[[maybe_unused]] bool runs_v3() {
+  return runs_v2() && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("f16c") != 0;
+}
+[[maybe_unused]] bool runs_v4() {
+  return runs_v3() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+}
+
+struct Candidate {
+  const Level* level;
+  bool (*runs)();
+};
+// Best first.
+const Candidate kCandidates[] = {
+#if defined(TSR_HAVE_avx512)
+    {&avx512::kLevel, runs_v4},
+#endif
+#if defined(TSR_HAVE_avx2)
+    {&avx2::kLevel, runs_v3},
+#endif
+#if defined(TSR_HAVE_sse42)
+    {&sse42::kLevel, runs_v2},
+#endif
+};
+
+const Level* choose() noexcept {
+  const char* wanted = std::getenv("TSR_CPU_LEVEL");
+  if (wanted != nullptr) {
+    if (const Level* named = find_level(wanted)) return named;
+  }
+  for (const Candidate& candidate : kCandidates) {
+    if (candidate.runs()) return candidate.level;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Level* find_level(const char* name) noexcept {
+  for (const Candidate& candidate : kCandidates) {
+    if (std::strcmp(candidate.level->name, name) == 0)
+      return candidate.runs() ? candidate.level : nullptr;
+  }
+  return nullptr;
+}
+
+const Level* best_level() noexcept {
+  static const Level* const chosen = choose();
+  return chosen;
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// How reductions walk: along runs of reduced elements or across neighbouring results, split into
+// parts that depend on the plan alone, so that the result does not depend on the number of threads.
+#include "backend/cpu/reduce.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/reduce_state.h"
+#include "backend/cpu/strided.h"
+#include "backend/cpu/walk.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+
+using kernel::ReducePlan;
+using kernel::Status;
+
+namespace {
+
+constexpr int64_t kBlock = 512;  // elements brought in at a time
+constexpr int64_t kPart =
+    65536;  // elements of a part, where one result is the work of several threads
+constexpr int64_t kFewResults =
+    64;                            // with at least so many results, each is the work of one thread
+constexpr int64_t kShortRun = 16;  // runs below this are not worth the start of a fold
+constexpr int64_t kMaxParts = 64;  // of a reduction across results
+
+struct Buffers {
+  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte magnitude[kBlock * 16];
+  alignas(64) std::byte element[kBlock * 16];
+};
+
+class Reduction {
+ public:
+  explicit Reduction(const ReducePlan& plan);
+
+  [[nodiscard]] bool supported() const {
+    return row_.along != nullptr && (!kind_.magnitude || magnitude_ != nullptr);
+  }
+  Status run() const;
+
+ private:
+  [[nodiscard]] bool prefers_across() const;
+  Cursor kept_cursor(int64_t linear) const;
+  Cursor reduced_cursor(int64_t linear) const;
+  const void* fetch(const Cursor& cursor, int64_t count, const std::byte* base,
+                    const int64_t* strides, Buffers& buffers) const;
+  void fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const;
+  void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
+                   int64_t stride) const;
+  void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
+  Status run_along() const;
+  Status run_across() const;
+
+  const ReducePlan& plan_;
+  ReduceKind kind_;
+  ReduceRow row_;
+  Row magnitude_ = nullptr;
+  DType taken_;  // the dtype that is cast to the element: the input's, or that of its magnitude
+  CastRow cast_ = nullptr;
+  CastRow cast_out_ = nullptr;
+  int64_t size_;
+};
+
+Reduction::Reduction(const ReducePlan& plan)
+    : plan_(plan),
+      kind_(reduce_kind(plan)),
+      row_(best_level()->reduce(kind_.fold, kind_.element)),
+      taken_(plan.input_dtype),
+      size_(itemsize(plan.input_dtype)) {
+  if (kind_.magnitude) {
+    magnitude_ = best_level()->unary(kernel::UnaryOp::kAbs, plan.input_dtype);
+    taken_ = real_dtype(plan.input_dtype);
+  }
+  if (taken_ != kind_.element) cast_ = best_level()->cast(taken_, kind_.element);
+  if (kind_.result != plan.output_dtype)
+    cast_out_ = best_level()->cast(kind_.result, plan.output_dtype);
+}
+
+// Across reads neighbours of the results together; it pays when the reduced elements do not lie
+// together, or are few.
+bool Reduction::prefers_across() const {
+  const bool runs = plan_.reduced_strides[plan_.reduced_ndim - 1] == size_ &&
+                    plan_.reduced_sizes[plan_.reduced_ndim - 1] >= kShortRun;
+  if (runs || plan_.kept_numel < kShortRun / 2) return false;
+  const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
+  return neighbours || plan_.reduced_numel < kShortRun;
+}
+
+Cursor Reduction::kept_cursor(int64_t linear) const {
+  Cursor cursor;
+  cursor.ndim = plan_.kept_ndim;
+  cursor.sizes = plan_.kept_sizes;
+  cursor.seek(linear);
+  return cursor;
+}
+Cursor Reduction::reduced_cursor(int64_t linear) const {
+  Cursor cursor;
+  cursor.ndim = plan_.reduced_ndim;
+  cursor.sizes = plan_.reduced_sizes;
+  cursor.seek(linear);
+  return cursor;
+}
+
+// Brings `count` elements from the cursor on into the form the fold takes.
+const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byte* base,
+                             const int64_t* strides, Buffers& buffers) const {
+  const void* source = base + cursor.offset(strides);
+  if (strides[cursor.ndim - 1] != size_ || count > cursor.left_in_row()) {
+    gather(cursor, count, size_, buffers.raw, base, strides);
+    source = buffers.raw;
+  }
+  if (kind_.magnitude) {
+    magnitude_(count, buffers.magnitude, &source, plan_.params);
+    source = buffers.magnitude;
+  }
+  if (cast_ == nullptr) return source;
+  cast_(count, buffers.element, source);
+  return buffers.element;
+}
+
+void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const {
+  Buffers buffers;
+  const auto* base = static_cast<const std::byte*>(plan_.input) +
+                     kept_cursor(kept).offset(plan_.kept_input_strides);
+  Cursor cursor = reduced_cursor(begin);
+  const bool in_place = cast_ == nullptr && !kind_.magnitude &&
+                        plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
+  for (int64_t i = begin; i < end;) {
+    // A run that needs no buffer is taken whole, up to what the cache holds for a second pass over
+    // it.
+    int64_t count = std::min(in_place ? 8 * kBlock : kBlock, end - i);
+    if (in_place && cursor.left_in_row() >= kShortRun)
+      count = std::min(count, cursor.left_in_row());
+    else
+      count = std::min(count, kBlock);
+    // Positions count from the start of the whole, other folds from the start of the part.
+    const bool position = kind_.fold == Fold::kArgMax || kind_.fold == Fold::kArgMin;
+    row_.along(count, fetch(cursor, count, base, plan_.reduced_strides, buffers),
+               position ? i : i - begin, state, plan_.params);
+    cursor.advance(count);
+    i += count;
+  }
+}
+
+void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
+                            int64_t stride) const {
+  Buffers buffers;
+  const Cursor results = kept_cursor(kept);
+  Cursor cursor = reduced_cursor(begin);
+  const bool position = kind_.fold == Fold::kArgMax || kind_.fold == Fold::kArgMin;
+  for (int64_t i = begin; i < end; ++i) {
+    const auto* base =
+        static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides);
+    row_.across(width, fetch(results, width, base, plan_.kept_input_strides, buffers),
+                position ? i : i - begin, state, stride, plan_.params);
+    cursor.advance_in_row(1);
+  }
+}
+
+// Turns states into results and puts them where the plan wants them.
+void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t width) const {
+  alignas(16) std::byte results[kBlock * 16];
+  alignas(16) std::byte cast[kBlock * 16];
+  const Cursor start = kept_cursor(kept);
+  Cursor cursor = start;
+  for (int64_t done = 0; done < count; done += kBlock) {
+    const int64_t part = std::min(kBlock, count - done);
+    finish_states(kind_, plan_, part, static_cast<const int64_t*>(states) + done, width, results);
+    if (cast_out_ != nullptr) cast_out_(part, cast, results);
+    scatter(cursor, part, itemsize(plan_.output_dtype), plan_.output, plan_.kept_output_strides,
+            cast_out_ != nullptr ? cast : results);
+    cursor.advance(part);
+  }
+}
+
+Status Reduction::run_along() const {
+  const int64_t parts =
+      plan_.kept_numel < kFewResults ? (plan_.reduced_numel + kPart - 1) / kPart : 1;
+  if (parts <= 1) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(plan_.reduced_numel, 1));
+    parallel_for(plan_.kept_numel, grain, [&](int64_t begin, int64_t end) {
+      int64_t states[kBlock * kMaxWords];
+      for (int64_t kept = begin; kept < end; kept += kBlock) {
+        const int64_t count = std::min(kBlock, end - kept);
+        for (int64_t j = 0; j < count; ++j) {
+          int64_t state[kMaxWords];
+          start_states(kind_, 1, state, 1);
+          fold_along(kept + j, 0, plan_.reduced_numel, state);
+          for (int w = 0; w < kind_.words; ++w) states[w * kBlock + j] = state[w];
+        }
+        write(kept, count, states, kBlock);
+      }
+    });
+    return kernel::kOk;
+  }
+  const Workspace workspace(plan_.kept_numel * parts * kMaxWords * 8);
+  auto* states = static_cast<int64_t*>(workspace.data());
+  if (states == nullptr)
+    return failure(Code::kOutOfMemory, "expected workspace for a reduction, got none");
+  parallel_for(plan_.kept_numel * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first = task % parts * kPart;
+      int64_t* state = states + task * kMaxWords;
+      start_states(kind_, 1, state, 1);
+      fold_along(task / parts, first, std::min(first + kPart, plan_.reduced_numel), state);
+    }
+  });
+  for (int64_t kept = 0; kept < plan_.kept_numel; ++kept) {
+    int64_t* total = states + kept * parts * kMaxWords;
+    for (int64_t part = 1; part < parts; ++part) {
+      const int64_t elements = std::min(kPart, plan_.reduced_numel - part * kPart);
+      merge_states(kind_, 1, total, part * kPart, total + part * kMaxWords, elements, 1);
+    }
+    write(kept, 1, total, 1);
+  }
+  return kernel::kOk;
+}
+
+Status Reduction::run_across() const {
+  const int64_t kept = plan_.kept_numel;
+  const int64_t blocks = (kept + kBlock - 1) / kBlock;
+  int64_t parts = 1;
+  if (blocks < kFewResults / 4)
+    parts = std::clamp<int64_t>(plan_.reduced_numel * kept / kPart, 1, kMaxParts);
+  parts = std::min(parts, plan_.reduced_numel);
+  const int64_t rows = parts == 0 ? 0 : (plan_.reduced_numel + parts - 1) / parts;
+  parts = rows == 0 ? 1 : (plan_.reduced_numel + rows - 1) / rows;
+  // The states of part p of all results stand together.
+  const Workspace workspace(parts > 1 ? parts * kept * kMaxWords * 8 : 0);
+  auto* shared = static_cast<int64_t*>(workspace.data());
+  if (parts > 1 && shared == nullptr)
+    return failure(Code::kOutOfMemory, "expected workspace for a reduction, got none");
+  const int64_t grain =
+      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, rows * std::min(kept, kBlock)));
+  parallel_for(blocks * parts, grain, [&](int64_t begin, int64_t end) {
+    int64_t own[kBlock * kMaxWords];
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first = task % blocks * kBlock;
+      const int64_t width = std::min(kBlock, kept - first);
+      const int64_t part = task / blocks;
+      int64_t* states = parts > 1 ? shared + part * kept * kMaxWords + first : own;
+      const int64_t stride = parts > 1 ? kept : kBlock;
+      start_states(kind_, width, states, stride);
+      fold_across(first, width, part * rows, std::min(plan_.reduced_numel, (part + 1) * rows),
+                  states, stride);
+      if (parts == 1) write(first, width, states, stride);
+    }
+  });
+  if (parts == 1) return kernel::kOk;
+  for (int64_t part = 1; part < parts; ++part) {
+    const int64_t elements = std::min(rows, plan_.reduced_numel - part * rows);
+    merge_states(kind_, kept, shared, part * rows, shared + part * kept * kMaxWords, elements,
+                 kept);
+  }
+  write(0, kept, shared, kept);
+  return kernel::kOk;
+}
+
+Status Reduction::run() const {
+  if (plan_.kept_numel == 0) return kernel::kOk;
+  return prefers_across() ? run_across() : run_along();
+}
+
+}  // namespace
+
+Status reduce(const ReducePlan& plan) {
+  const Reduction reduction(plan);
+  if (!reduction.supported()) {
+    return failure(Code::kNotImplemented,
+                   "expected a reduction that exists for this dtype, got one that does not");
+  }
+  return reduction.run();
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Moving elements between strided arrays and contiguous buffers; elements are bytes of a known
+// size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel/contract.h"
+
+namespace tsr::cpu {
+
+// A position in the walk over `ndim` dims, row-major.
+struct Cursor {
+  int32_t ndim;
+  const int64_t* sizes;
+  int64_t index[kernel::kMaxRank];
+
+  // Moves to the element of that linear number.
+  void seek(int64_t linear);
+  // Moves `count` elements on within the innermost dim, or to the start of the next row at its end.
+  void advance_in_row(int64_t count);
+  // Moves `count` elements on.
+  void advance(int64_t count);
+  // Elements left in the current row.
+  [[nodiscard]] int64_t left_in_row() const { return sizes[ndim - 1] - index[ndim - 1]; }
+  // Byte offset of the current element in an operand of those strides.
+  [[nodiscard]] int64_t offset(const int64_t* strides) const;
+};
+
+// Copies `count` elements of `size` bytes (1, 2, 4, 8 or 16) from one stride to another.
+void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, const void* from,
+                  int64_t from_stride);
+// Copies the `count` elements from the cursor on into a contiguous buffer, or back.
+void gather(Cursor cursor, int64_t count, int64_t size, void* to, const void* base,
+            const int64_t* strides);
+void scatter(Cursor cursor, int64_t count, int64_t size, void* base, const int64_t* strides,
+             const void* from);
+
+}  // namespace tsr::cpu

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/walk.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/strided.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::ElementwisePlan;
+using kernel::Status;
+
+constexpr int kMaxInputs = 3;
+constexpr int64_t kBlockBytes =
+    8192;  // of each operand: the buffers of a block stay in the first-level cache
+constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several to a block
+// Outputs from this size on are written past the caches: their lines would be evicted before anyone
+// reads them, and an ordinary store reads each of them from memory first.
+constexpr int64_t kStreamBytes = int64_t{8} << 20;
+constexpr int64_t kLine = 64;
+
+// How an operand's elements travel between memory and the row.
+struct Operand {
+  std::byte* data;
+  const int64_t* strides;
+  int64_t size;      // bytes of an element in memory
+  int64_t row_size;  // bytes of an element as the row sees it
+  bool dense;        // contiguous over the whole plan
+  bool constant;     // one element for the whole plan
+  bool unit;         // innermost stride is the element's size
+  CastRow cast;      // null: memory holds what the row wants
+};
+
+// The buffers of one thread. `raw` holds elements before a cast in or after a cast out.
+struct Buffers {
+  alignas(kLine) std::byte input[kMaxInputs][kBlockBytes];
+  alignas(kLine) std::byte output[kBlockBytes];
+  alignas(kLine) std::byte raw[kBlockBytes];
+};
+
+Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
+  const DType dtype = plan.dtypes[slot];
+  Operand operand{static_cast<std::byte*>(plan.data[slot]),
+                  plan.strides[slot],
+                  itemsize(dtype),
+                  itemsize(row_dtype),
+                  true,
+                  true,
+                  true,
+                  nullptr};
+  operand.unit = operand.strides[plan.ndim - 1] == operand.size;
+  int64_t expected = operand.size;
+  for (int32_t d = plan.ndim - 1; d >= 0; --d) {
+    if (plan.sizes[d] == 1) continue;
+    operand.dense &= operand.strides[d] == expected;
+    operand.constant &= operand.strides[d] == 0;
+    expected *= plan.sizes[d];
+  }
+  if (dtype != row_dtype)
+    operand.cast =
+        slot == 0 ? best_level()->cast(row_dtype, dtype) : best_level()->cast(dtype, row_dtype);
+  return operand;
+}
+
+class Walk {
+ public:
+  Walk(const ElementwisePlan& plan, Row row, const RowTypes& types)
+      : plan_(plan),
+        row_(row),
+        inputs_(plan.operands - 1),
+        output_(describe(plan, 0, types.output)) {
+    int64_t widest = std::max(output_.size, output_.row_size);
+    for (int k = 0; k < inputs_; ++k) {
+      input_[k] = describe(plan, k + 1, types.inputs[k]);
+      widest = std::max({widest, input_[k].size, input_[k].row_size});
+    }
+    block_ = kBlockBytes / widest;
+    by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
+    stream_ = plan.numel * output_.size >= kStreamBytes && output_.dense && !in_place() &&
+              reinterpret_cast<uintptr_t>(output_.data) % kLine == 0;
+  }
+
+  // All operands as the row wants them, one block, one thread: no buffers are needed.
+  [[nodiscard]] bool direct() const {
+    if (plan_.numel > kGrain || !output_.dense || output_.cast != nullptr) return false;
+    for (int k = 0; k < inputs_; ++k) {
+      if (!input_[k].dense || input_[k].cast != nullptr) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool run(int64_t begin, int64_t end) const;
+
+ private:
+  [[nodiscard]] bool in_place() const {
+    for (int k = 0; k < inputs_; ++k) {
+      if (input_[k].data == output_.data) return true;
+    }
+    return false;
+  }
+
+  // The address of `count` elements from the cursor on, when memory holds them in a row.
+  static std::byte* in_memory(const Operand& operand, const Cursor& cursor, int64_t linear,
+                              int64_t count) {
+    if (operand.dense) return operand.data + linear * operand.size;
+    if (operand.unit && count <= cursor.left_in_row())
+      return operand.data + cursor.offset(operand.strides);
+    return nullptr;
+  }
+
+  const void* fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
+                    Buffers& buffers) const;
+  void fill_constant(int k, int64_t count, std::byte* buffer) const;
+  bool emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
+            Buffers& buffers) const;
+
+  const ElementwisePlan& plan_;
+  Row row_;
+  int inputs_;
+  int64_t block_ = 0;  // elements
+  bool by_row_ = false;
+  bool stream_ = false;
+  Operand output_;
+  Operand input_[kMaxInputs];
+};
+
+// Brings input elements into the form the row wants.
+const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
+                        Buffers& buffers) const {
+  const Operand& operand = input_[k];
+  const std::byte* source = in_memory(operand, cursor, linear, count);
+  if (source == nullptr) {
+    std::byte* buffer = operand.cast == nullptr ? buffers.input[k] : buffers.raw;
+    gather(cursor, count, operand.size, buffer, operand.data, operand.strides);
+    source = buffer;
+  }
+  if (operand.cast == nullptr) return source;
+  operand.cast(count, buffers.input[k], source);
+  return buffers.input[k];
+}
+
+// Fills a buffer, once per thread, for an operand that is one element throughout.
+void Walk::fill_constant(int k, int64_t count, std::byte* buffer) const {
+  const Operand& operand = input_[k];
+  alignas(16) std::byte element[16];
+  if (operand.cast != nullptr)
+    operand.cast(1, element, operand.data);
+  else
+    std::memcpy(element, operand.data, static_cast<size_t>(operand.size));
+  copy_strided(count, operand.row_size, buffer, operand.row_size, element, 0);
+}
+
+// Runs the row and brings its results to where the plan wants them.
+bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
+                Buffers& buffers) const {
+  std::byte* target = in_memory(output_, cursor, linear, count);
+  const bool whole_lines = (count * output_.size) % kLine == 0;
+  const bool stream = stream_ && whole_lines;
+  if (target != nullptr && output_.cast == nullptr && !stream)
+    return row_(count, target, in, plan_.params);
+  const bool ok = row_(count, buffers.output, in, plan_.params);
+  const std::byte* result = buffers.output;
+  if (output_.cast != nullptr) {
+    std::byte* to = target != nullptr && !stream ? target : buffers.raw;
+    output_.cast(count, to, buffers.output);
+    if (to == target) return ok;
+    result = buffers.raw;
+  }
+  if (stream)
+    best_level()->stream(target, result, count * output_.size);
+  else
+    scatter(cursor, count, output_.size, output_.data, output_.strides, result);
+  return ok;
+}
+
+bool Walk::run(int64_t begin, int64_t end) const {
+  Buffers buffers;
+  const void* in[kMaxInputs] = {};
+  Cursor cursor;
+  cursor.ndim = plan_.ndim;
+  cursor.sizes = plan_.sizes;
+  cursor.seek(begin);
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].constant) continue;
+    fill_constant(k, std::min(block_, end - begin), buffers.input[k]);
+    in[k] = buffers.input[k];
+  }
+  bool ok = true;
+  for (int64_t linear = begin; linear < end;) {
+    int64_t count = std::min(block_, end - linear);
+    if (by_row_) count = std::min(count, cursor.left_in_row());
+    for (int k = 0; k < inputs_; ++k) {
+      if (!input_[k].constant) in[k] = fetch(k, cursor, linear, count, buffers);
+    }
+    ok &= emit(cursor, linear, count, in, buffers);
+    linear += count;
+    cursor.advance(count);
+  }
+  return ok;
+}
+
+}  // namespace
+
+Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
+  if (plan.numel == 0) return kernel::kOk;
+  const Walk walk(plan, row, types);
+  std::atomic<bool> ok{true};
+  if (walk.direct()) {
+    ok = row(plan.numel, plan.data[0], plan.data + 1, plan.params);
+  } else {
+    parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
+      if (!walk.run(begin, end)) ok.store(false, std::memory_order_relaxed);
+    });
+  }
+  return ok ? kernel::kOk
+            : failure(Code::kValue,
+                      "expected divisors other than 0, got an integer division by zero");
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// walk_rows: runs a row over an ElementwisePlan: strides, broadcasts, casts, threads and cache use.
+#pragma once
+
+#include "backend/cpu/rows.h"
+
+namespace tsr::cpu {
+
+// What a row wants and gives; inputs of another dtype are cast on the way in, the result on the way
+// out.
+struct RowTypes {
+  DType output;
+  DType inputs[3];
+};
+
+// Every element is computed by the same instructions whatever the layout, the position or the
+// number of threads. Fails with kValue when the row meets an integer division by zero.
+kernel::Status walk_rows(const kernel::ElementwisePlan& plan, Row row, const RowTypes& types);
+
+// Elements that one thread should at least be given.
+inline constexpr int64_t kGrain = 32768;
+
+}  // namespace tsr::cpu

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The binary family against double references, over dtypes, layouts and broadcasts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "arrays.h"
+#include "base/error.h"
+
+namespace tsr::test {
+namespace {
+
+using kernel::BinaryOp;
+
+const DType kFloats[] = {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
+const DType kIntegers[] = {DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64,
+                           DType::kInt8,  DType::kInt16,  DType::kInt32,  DType::kInt64};
+
+double floor_divide(double a, double b) {
+  return std::floor(a / b);
+}
+double remainder(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+struct Case {
+  BinaryOp op;
+  const char* name;
+  double low, high;
+  double (*reference)(double, double);
+};
+
+const Case kArithmetic[] = {
+    {BinaryOp::kAdd, "add", -5, 5, [](double a, double b) { return a + b; }},
+    {BinaryOp::kSubtract, "subtract", -5, 5, [](double a, double b) { return a - b; }},
+    {BinaryOp::kMultiply, "multiply", -5, 5, [](double a, double b) { return a * b; }},
+    {BinaryOp::kMaximum, "maximum", -5, 5, [](double a, double b) { return std::max(a, b); }},
+    {BinaryOp::kMinimum, "minimum", -5, 5, [](double a, double b) { return std::min(a, b); }},
+    {BinaryOp::kFloorDivide, "floor_divide", 1, 9, floor_divide},
+    {BinaryOp::kRemainder, "remainder", 1, 9, remainder},
+};
+const Case kReal[] = {
+    {BinaryOp::kDivide, "divide", 0.5, 5, [](double a, double b) { return a / b; }},
+    {BinaryOp::kPow, "pow", 0.1, 4, [](double a, double b) { return std::pow(a, b); }},
+    {BinaryOp::kAtan2, "atan2", -5, 5, [](double a, double b) { return std::atan2(a, b); }},
+    {BinaryOp::kHypot, "hypot", -5, 5, [](double a, double b) { return std::hypot(a, b); }},
+    {BinaryOp::kTanhGrad, "tanh_grad", -1, 1, [](double g, double y) { return g * (1 - y * y); }},
+    {BinaryOp::kSigmoidGrad, "sigmoid_grad", 0, 1,
+     [](double g, double y) { return g * y * (1 - y); }},
+    {BinaryOp::kReluGrad, "relu_grad", -1, 1, [](double g, double y) { return y > 0 ? g : 0.0; }},
+};
+const Case kComparisons[] = {
+    {BinaryOp::kEqual, "equal", 0, 3, [](double a, double b) { return a == b ? 1.0 : 0.0; }},
+    {BinaryOp::kNotEqual, "not_equal", 0, 3, [](double a, double b) { return a != b ? 1.0 : 0.0; }},
+    {BinaryOp::kLess, "less", 0, 3, [](double a, double b) { return a < b ? 1.0 : 0.0; }},
+    {BinaryOp::kLessEqual, "less_equal", 0, 3,
+     [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
+    {BinaryOp::kGreater, "greater", 0, 3, [](double a, double b) { return a > b ? 1.0 : 0.0; }},
+    {BinaryOp::kGreaterEqual, "greater_equal", 0, 3,
+     [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+    {BinaryOp::kLogicalAnd, "logical_and", 0, 2,
+     [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }},
+    {BinaryOp::kLogicalOr, "logical_or", 0, 2,
+     [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }},
+    {BinaryOp::kLogicalXor, "logical_xor", 0, 2,
+     [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; }},
+};
+
+void check(const Case& c, DType dtype, DType result, Layout first, Layout second) {
+  SCOPED_TRACE(testing::Message() << c.name << " " << name(dtype) << " layouts "
+                                  << static_cast<int>(first) << " " << static_cast<int>(second));
+  Array a(dtype, {3, 29, 7}, first);
+  Array b(dtype, {3, 29, 7}, second);
+  Array output(result, {3, 29, 7});
+  const bool no_sign = category(dtype) == Category::kIntegral && !info(dtype).is_signed;
+  const double low = no_sign ? std::max(c.low, 1.0) : c.low;
+  a.randomize(no_sign ? c.high : low, no_sign ? 2 * c.high : c.high,
+              1);  // so that a - b is not negative
+  b.randomize(low, c.high, 2);
+  ASSERT_EQ(kernels().binary(c.op, elementwise({&output, &a, &b})), kernel::kOk) << last_error();
+  expect_elements(
+      output, {&a, &b},
+      [&](const std::vector<Value>& x) { return Value(c.reference(x[0].real(), x[1].real())); }, 2);
+}
+
+TEST(Binary, arithmetic_matches_the_reference_for_every_real_dtype_and_layout) {
+  for (const Case& c : kArithmetic) {
+    for (const DType dtype : kFloats) {
+      for (const Layout layout : kLayouts) check(c, dtype, dtype, layout, Layout::kContiguous);
+      check(c, dtype, dtype, Layout::kContiguous, Layout::kBroadcast);
+    }
+    for (const DType dtype : kIntegers)
+      check(c, dtype, dtype, Layout::kTransposed, Layout::kContiguous);
+  }
+  for (const Case& c : kReal) {
+    for (const DType dtype : kFloats) check(c, dtype, dtype, Layout::kContiguous, Layout::kSliced);
+  }
+}
+
+TEST(Binary, comparisons_write_bools) {
+  for (const Case& c : kComparisons) {
+    for (const DType dtype : kFloats)
+      check(c, dtype, DType::kBool, Layout::kContiguous, Layout::kReversed);
+    for (const DType dtype : kIntegers)
+      check(c, dtype, DType::kBool, Layout::kContiguous, Layout::kContiguous);
+    check(c, DType::kBool, DType::kBool, Layout::kContiguous, Layout::kContiguous);
+  }
+}
+
+TEST(Binary, complex_arithmetic) {
+  for (const DType dtype : {DType::kComplex64, DType::kComplex128}) {
+    Array a(dtype, {77});
+    Array b(dtype, {77});
+    Array output(dtype, {77});
+    a.randomize(-2, 2, 1);
+    b.randomize(0.5, 2, 2);
+    const auto run = [&](BinaryOp op, Value (*f)(Value, Value)) {
+      ASSERT_EQ(kernels().binary(op, elementwise({&output, &a, &b})), kernel::kOk) << last_error();
+      expect_elements(
+          output, {&a, &b}, [&](const std::vector<Value>& x) { return f(x[0], x[1]); }, 4);
+    };
+    run(BinaryOp::kAdd, [](Value x, Value y) { return x + y; });
+    run(BinaryOp::kSubtract, [](Value x, Value y) { return x - y; });
+    run(BinaryOp::kMultiply, [](Value x, Value y) { return x * y; });
+    run(BinaryOp::kDivide, [](Value x, Value y) { return x / y; });
+    run(BinaryOp::kPow, [](Value x, Value y) { return std::pow(x, y); });
+  }
+}
+
+TEST(Binary, bool_arithmetic_is_logic) {
+  Array a(DType::kBool, {4});
+  Array b(DType::kBool, {4});
+  Array output(DType::kBool, {4});
+  for (int i = 0; i < 4; ++i) {
+    a.set(i, i & 1);
+    b.set(i, i >> 1);
+  }
+  const auto run = [&](BinaryOp op, bool (*f)(bool, bool)) {
+    ASSERT_EQ(kernels().binary(op, elementwise({&output, &a, &b})), kernel::kOk) << last_error();
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(output.get(i).real(), f((i & 1) != 0, (i >> 1) != 0)) << i;
+  };
+  run(BinaryOp::kAdd, [](bool x, bool y) { return x || y; });
+  run(BinaryOp::kMultiply, [](bool x, bool y) { return x && y; });
+  run(BinaryOp::kBitwiseXor, [](bool x, bool y) { return x != y; });
+  run(BinaryOp::kMaximum, [](bool x, bool y) { return x || y; });
+}
+
+TEST(Binary, bits_of_integers) {
+  Array a(DType::kInt32, {100});
+  Array b(DType::kInt32, {100});
+  Array output(DType::kInt32, {100});
+  a.randomize(-1e6, 1e6, 1);
+  b.randomize(-1e6, 1e6, 2);
+  const auto run = [&](BinaryOp op, int (*f)(int, int)) {
+    ASSERT_EQ(kernels().binary(op, elementwise({&output, &a, &b})), kernel::kOk) << last_error();
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(output.get(i).real(),
+                f(static_cast<int>(a.get(i).real()), static_cast<int>(b.get(i).real())));
+    }
+  };
+  run(BinaryOp::kBitwiseAnd, [](int x, int y) { return x & y; });
+  run(BinaryOp::kBitwiseOr, [](int x, int y) { return x | y; });
+  run(BinaryOp::kBitwiseXor, [](int x, int y) { return x ^ y; });
+}
+
+TEST(Binary, division_rounds_as_python_does) {
+  const double as[] = {7, -7, 7, -7, 0, 6, -6, 1e10, 5.3};
+  const double bs[] = {3, 3, -3, -3, -3, 3, 3, 0.1, -0.7};
+  for (const DType dtype : {DType::kFloat64, DType::kInt32}) {
+    const int count = dtype == DType::kFloat64 ? 9 : 7;
+    Array a(dtype, {count});
+    Array b(dtype, {count});
+    Array output(dtype, {count});
+    for (int i = 0; i < count; ++i) {
+      a.set(i, as[i]);
+      b.set(i, bs[i]);
+    }
+    ASSERT_EQ(kernels().binary(BinaryOp::kFloorDivide, elementwise({&output, &a, &b})),
+              kernel::kOk);
+    const double quotients[] = {2, -3, -3, 2, 0, 2, -2, 99999999999, -8};
+    for (int i = 0; i < count; ++i)
+      EXPECT_EQ(output.get(i).real(), quotients[i]) << as[i] << " // " << bs[i];
+    ASSERT_EQ(kernels().binary(BinaryOp::kRemainder, elementwise({&output, &a, &b})), kernel::kOk);
+    for (int i = 0; i < count; ++i)
+      EXPECT_EQ(output.get(i).real(), remainder(as[i], bs[i])) << as[i] << " % " << bs[i];
+  }
+}
+
+TEST(Binary, an_integer_division_by_zero_is_refused) {
+  Array a(DType::kInt64, {3});
+  Array b(DType::kInt64, {3});
+  Array output(DType::kInt64, {3});
+  b.set(0, 1);
+  b.set(1, 1);
+  EXPECT_EQ(kernels().binary(BinaryOp::kRemainder, elementwise({&output, &a, &b})),
+            static_cast<kernel::Status>(Code::kValue));
+}
+
+TEST(Binary, the_smallest_integer_over_minus_one_wraps) {
+  Array a(DType::kInt32, {1});
+  Array b(DType::kInt32, {1});
+  Array output(DType::kInt32, {1});
+  *static_cast<int32_t*>(a.data()) = INT32_MIN;
+  b.set(0, -1);
+  ASSERT_EQ(kernels().binary(BinaryOp::kFloorDivide, elementwise({&output, &a, &b})), kernel::kOk);
+  EXPECT_EQ(*static_cast<int32_t*>(output.data()), INT32_MIN);
+}
+
+TEST(Binary, nan_propagates_through_maximum_and_minimum) {
+  Array a(DType::kFloat32, {3});
+  Array b(DType::kFloat32, {3});
+  Array output(DType::kFloat32, {3});
+  a.set(0, NAN);
+  b.set(1, NAN);
+  for (const BinaryOp op : {BinaryOp::kMaximum, BinaryOp::kMinimum}) {
+    ASSERT_EQ(kernels().binary(op, elementwise({&output, &a, &b})), kernel::kOk);
+    EXPECT_TRUE(std::isnan(output.get(0).real()) && std::isnan(output.get(1).real()));
+    EXPECT_EQ(output.get(2).real(), 0);
+  }
+}
+
+TEST(Binary, works_in_place_and_in_large_arrays) {
+  constexpr int64_t kCount = (int64_t{5} << 20) + 3;
+  Array a(DType::kFloat32, {kCount});
+  Array b(DType::kFloat32, {kCount});
+  Array output(DType::kFloat32, {kCount});
+  auto* x = static_cast<float*>(a.data());
+  auto* y = static_cast<float*>(b.data());
+  for (int64_t i = 0; i < kCount; ++i) {
+    x[i] = static_cast<float>(i);
+    y[i] = 0.5F;
+  }
+  ASSERT_EQ(kernels().binary(BinaryOp::kAdd, elementwise({&output, &a, &b})), kernel::kOk);
+  ASSERT_EQ(kernels().binary(BinaryOp::kAdd, elementwise({&a, &a, &b})), kernel::kOk);
+  for (int64_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(static_cast<float*>(output.data())[i], static_cast<float>(i) + 0.5F);
+    ASSERT_EQ(x[i], static_cast<float>(i) + 0.5F);
+  }
+}
+
+TEST(Binary, power_follows_c_at_the_special_points) {
+  const float points[] = {0.0F, -0.0F,    1,         -1,  2,      -2,   0.5F,
+                          -3,   INFINITY, -INFINITY, NAN, 1e-40F, 3e38F};
+  Array a(DType::kFloat32, {13 * 13});
+  Array b(DType::kFloat32, {13 * 13});
+  Array output(DType::kFloat32, {13 * 13});
+  for (int i = 0; i < 13 * 13; ++i) {
+    a.set(i, points[i / 13]);
+    b.set(i, points[i % 13]);
+  }
+  ASSERT_EQ(kernels().binary(BinaryOp::kPow, elementwise({&output, &a, &b})), kernel::kOk);
+  for (int i = 0; i < 13 * 13; ++i) {
+    const float want = std::pow(points[i / 13], points[i % 13]);
+    const float got = static_cast<float*>(output.data())[i];
+    if (std::isnan(want))
+      EXPECT_TRUE(std::isnan(got)) << points[i / 13] << "**" << points[i % 13];
+    else
+      EXPECT_FLOAT_EQ(got, want) << points[i / 13] << "**" << points[i % 13];
+  }
+}
+
+}  // namespace
+}  // namespace tsr::test

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products against three loops, over dtypes, storage orders, sizes, batches and factors.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "arrays.h"
+
+namespace tsr::test {
+namespace {
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+kernel::GemmPlan plan_for(const Array& c, const Array& a, const Array& b, Shape s) {
+  kernel::GemmPlan plan{};
+  plan.dtype = c.dtype();
+  plan.m = s.m;
+  plan.n = s.n;
+  plan.k = s.k;
+  plan.a = a.data();
+  plan.b = b.data();
+  plan.c = c.data();
+  const int64_t size = itemsize(c.dtype());
+  for (size_t d = 0; d < 2; ++d) {
+    plan.a_strides[d] = a.strides()[d] / size;
+    plan.b_strides[d] = b.strides()[d] / size;
+    plan.c_strides[d] = c.strides()[d] / size;
+  }
+  plan.batch = 1;
+  set_param(plan.alpha, c.dtype(), 1);
+  set_param(plan.beta, c.dtype(), 0);
+  return plan;
+}
+
+void check(DType dtype, Shape s, Layout la, Layout lb, Layout lc, double alpha, double beta,
+           bool conj = false) {
+  SCOPED_TRACE(testing::Message() << name(dtype) << " " << s.m << "x" << s.n << "x" << s.k
+                                  << " layouts " << static_cast<int>(la) << static_cast<int>(lb)
+                                  << static_cast<int>(lc));
+  Array a(dtype, {s.m, s.k}, la);
+  Array b(dtype, {s.k, s.n}, lb);
+  Array c(dtype, {s.m, s.n}, lc);
+  const double low = info(dtype).is_signed ? -2 : 0;
+  a.randomize(low, 3, 1);
+  b.randomize(low, 3, 2);
+  c.randomize(low, 3, 3);
+  if (beta == 0) c.set(0, is_integral_or_bool(dtype) ? 1 : NAN);
+  std::vector<Value> old;
+  for (int64_t i = 0; i < c.numel(); ++i) old.push_back(c.get(i));
+  kernel::GemmPlan plan = plan_for(c, a, b, s);
+  set_param(plan.alpha, dtype, alpha);
+  set_param(plan.beta, dtype, beta);
+  plan.conj_a = conj ? 1 : 0;
+  ASSERT_EQ(kernels().gemm(plan), kernel::kOk) << last_error();
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; ++j) {
+      Value want = 0;
+      double scale = 1;
+      for (int64_t l = 0; l < s.k; ++l) {
+        const Value x = conj ? std::conj(a.get(i * s.k + l)) : a.get(i * s.k + l);
+        want += x * b.get(l * s.n + j);
+        scale += std::abs(x * b.get(l * s.n + j));
+      }
+      want *= alpha;
+      if (beta != 0) want += beta * old[static_cast<size_t>(i * s.n + j)];
+      ASSERT_LE(std::abs(c.get(i * s.n + j) - want), tolerance(dtype, scale))
+          << "at " << i << ", " << j;
+    }
+  }
+}
+
+const DType kBlas[] = {DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128};
+const Layout kOrders[] = {Layout::kContiguous, Layout::kTransposed};
+
+TEST(Gemm, matches_three_loops_for_every_storage_order) {
+  for (const DType dtype : kBlas) {
+    for (const Shape s : {Shape{3, 4, 5}, Shape{33, 17, 29}, Shape{1, 40, 50}, Shape{40, 1, 50},
+                          Shape{1, 1, 2000}, Shape{20, 30, 1}}) {
+      for (const Layout a : kOrders) {
+        for (const Layout b : kOrders) {
+          for (const Layout c : kOrders) check(dtype, s, a, b, c, 1, 0);
+        }
+      }
+      check(dtype, s, Layout::kContiguous, Layout::kTransposed, Layout::kContiguous, 0.5, 2);
+    }
+  }
+}
+
+TEST(Gemm, conjugates_its_operands) {
+  for (const Layout a : kOrders)
+    check(DType::kComplex64, {12, 13, 14}, a, Layout::kContiguous, Layout::kContiguous, 1, 0, true);
+}
+
+TEST(Gemm, short_floats_accumulate_in_float32) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    for (const Layout a : kOrders) {
+      for (const Layout b : kOrders) check(dtype, {33, 17, 300}, a, b, Layout::kContiguous, 1, 0);
+    }
+    check(dtype, {9, 8, 7}, Layout::kContiguous, Layout::kContiguous, Layout::kTransposed, 2, 1);
+  }
+}
+
+TEST(Gemm, integers_are_exact) {
+  for (const DType dtype :
+       {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt8}) {
+    for (const Layout b : kOrders)
+      check(dtype, {5, 6, 9}, Layout::kTransposed, b, Layout::kContiguous, 1, 0);
+  }
+  check(DType::kInt32, {5, 6, 9}, Layout::kContiguous, Layout::kContiguous, Layout::kTransposed, 2,
+        3);
+}
+
+TEST(Gemm, an_empty_inner_dimension_scales_c) {
+  for (const DType dtype : {DType::kFloat32, DType::kComplex64, DType::kFloat16}) {
+    check(dtype, {4, 5, 0}, Layout::kContiguous, Layout::kContiguous, Layout::kContiguous, 1, 0);
+    check(dtype, {4, 5, 0}, Layout::kContiguous, Layout::kContiguous, Layout::kContiguous, 1, 2);
+  }
+}
+
+TEST(Gemm, batches_broadcast_their_operands) {
+  const Shape s{7, 9, 11};
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+    Array a(dtype, {6, s.m, s.k});
+    Array b(dtype, {2, s.k, s.n});
+    Array c(dtype, {2, 3, s.m, s.n});
+    a.randomize(-1, 1, 1);
+    b.randomize(-1, 1, 2);
+    Array one_a(dtype, {s.m, s.k});
+    Array one_b(dtype, {s.k, s.n});
+    Array one_c(dtype, {s.m, s.n});
+    kernel::GemmPlan plan = plan_for(one_c, one_a, one_b, s);
+    plan.a = a.data();
+    plan.b = b.data();
+    plan.c = c.data();
+    plan.batch_ndim = 2;
+    plan.batch = 6;
+    plan.batch_sizes[0] = 2;
+    plan.batch_sizes[1] = 3;
+    const int64_t strides[3][2] = {
+        {3 * s.m * s.k, s.m * s.k}, {s.k * s.n, 0}, {3 * s.m * s.n, s.m * s.n}};
+    for (int operand = 0; operand < 3; ++operand) {
+      for (int d = 0; d < 2; ++d) plan.batch_strides[operand][d] = strides[operand][d];
+    }
+    ASSERT_EQ(kernels().gemm(plan), kernel::kOk);
+    for (int64_t batch = 0; batch < 6; ++batch) {
+      for (int64_t i = 0; i < s.m; ++i) {
+        for (int64_t j = 0; j < s.n; ++j) {
+          Value want = 0;
+          for (int64_t l = 0; l < s.k; ++l) {
+            want += a.get((batch * s.m + i) * s.k + l) * b.get((batch / 3 * s.k + l) * s.n + j);
+          }
+          ASSERT_LE(std::abs(c.get((batch * s.m + i) * s.n + j) - want), tolerance(dtype, 11));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tsr::test

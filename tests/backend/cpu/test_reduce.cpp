@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The reductions against naive double references, over dtypes, layouts, axes and thread counts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "arrays.h"
+#include "base/parallel.h"
+
+namespace tsr::test {
+namespace {
+
+using kernel::ReduceOp;
+using Doubles = std::vector<double>;
+
+struct Case {
+  ReduceOp op;
+  const char* name;
+  double parameter;
+  double (*reference)(const Doubles&);
+};
+
+double sum(const Doubles& x) {
+  double total = 0;
+  for (const double value : x) total += value;
+  return total;
+}
+double variance(const Doubles& x) {
+  const double mean = sum(x) / static_cast<double>(x.size());
+  double total = 0;
+  for (const double value : x) total += (value - mean) * (value - mean);
+  return total / (static_cast<double>(x.size()) - 1);
+}
+double norm(const Doubles& x, double p) {
+  double total = 0;
+  for (const double value : x) total += std::pow(std::abs(value), p);
+  return std::pow(total, 1 / p);
+}
+double logsumexp(const Doubles& x) {
+  double total = 0;
+  for (const double value : x) total += std::exp(value);
+  return std::log(total);
+}
+double position(const Doubles& x,
+                Doubles::const_iterator (*find)(Doubles::const_iterator, Doubles::const_iterator)) {
+  return static_cast<double>(find(x.begin(), x.end()) - x.begin());
+}
+
+const Case kCases[] = {
+    {ReduceOp::kSum, "sum", 0, sum},
+    {ReduceOp::kProd, "prod", 0,
+     [](const Doubles& x) {
+       double p = 1;
+       for (const double v : x) p *= v;
+       return p;
+     }},
+    {ReduceOp::kMean, "mean", 0,
+     [](const Doubles& x) { return sum(x) / static_cast<double>(x.size()); }},
+    {ReduceOp::kMax, "max", 0,
+     [](const Doubles& x) { return *std::max_element(x.begin(), x.end()); }},
+    {ReduceOp::kMin, "min", 0,
+     [](const Doubles& x) { return *std::min_element(x.begin(), x.end()); }},
+    {ReduceOp::kArgMax, "argmax", 0,
+     [](const Doubles& x) { return position(x, std::max_element); }},
+    {ReduceOp::kArgMin, "argmin", 0,
+     [](const Doubles& x) { return position(x, std::min_element); }},
+    {ReduceOp::kAny, "any", 0,
+     [](const Doubles& x) {
+       return std::any_of(x.begin(), x.end(), [](double v) { return v != 0; }) ? 1.0 : 0.0;
+     }},
+    {ReduceOp::kAll, "all", 0,
+     [](const Doubles& x) {
+       return std::all_of(x.begin(), x.end(), [](double v) { return v != 0; }) ? 1.0 : 0.0;
+     }},
+    {ReduceOp::kCountNonzero, "count_nonzero", 0,
+     [](const Doubles& x) {
+       return static_cast<double>(
+           std::count_if(x.begin(), x.end(), [](double v) { return v != 0; }));
+     }},
+    {ReduceOp::kVar, "var", 1, variance},
+    {ReduceOp::kNorm, "norm2", 2, [](const Doubles& x) { return norm(x, 2); }},
+    {ReduceOp::kNorm, "norm1", 1, [](const Doubles& x) { return norm(x, 1); }},
+    {ReduceOp::kNorm, "norm3.5", 3.5, [](const Doubles& x) { return norm(x, 3.5); }},
+    {ReduceOp::kNorm, "norm inf", INFINITY,
+     [](const Doubles& x) {
+       double m = 0;
+       for (const double v : x) m = std::max(m, std::abs(v));
+       return m;
+     }},
+    {ReduceOp::kNorm, "norm -inf", -INFINITY,
+     [](const Doubles& x) {
+       double m = INFINITY;
+       for (const double v : x) m = std::min(m, std::abs(v));
+       return m;
+     }},
+    {ReduceOp::kNorm, "norm0", 0,
+     [](const Doubles& x) {
+       return static_cast<double>(
+           std::count_if(x.begin(), x.end(), [](double v) { return v != 0; }));
+     }},
+    {ReduceOp::kLogSumExp, "logsumexp", 0, logsumexp},
+};
+
+DType output_dtype(ReduceOp op, DType input) {
+  switch (op) {
+    case ReduceOp::kAny:
+    case ReduceOp::kAll:
+      return DType::kBool;
+    case ReduceOp::kArgMax:
+    case ReduceOp::kArgMin:
+    case ReduceOp::kCountNonzero:
+      return DType::kInt64;
+    case ReduceOp::kSum:
+    case ReduceOp::kProd:
+      return is_integral_or_bool(input) ? DType::kInt64 : input;
+    default:
+      return input;
+  }
+}
+
+// The numbers that go into each kept element, in row-major order.
+std::vector<Doubles> groups(const Array& input, const std::vector<bool>& reduced) {
+  std::vector<Doubles> result;
+  for (int64_t i = 0; i < input.numel(); ++i) {
+    int64_t kept = 0;
+    int64_t rest = i;
+    int64_t step = 1;
+    for (size_t d = input.sizes().size(); d-- > 0;) {
+      if (!reduced[d]) {
+        kept += rest % input.sizes()[d] * step;
+        step *= input.sizes()[d];
+      }
+      rest /= input.sizes()[d];
+    }
+    if (static_cast<size_t>(kept) >= result.size()) result.resize(static_cast<size_t>(kept) + 1);
+    result[static_cast<size_t>(kept)].push_back(input.get(i).real());
+  }
+  return result;
+}
+
+void check(const Case& c, DType dtype, const Sizes& sizes, const std::vector<bool>& reduced,
+           Layout layout) {
+  SCOPED_TRACE(testing::Message() << c.name << " " << name(dtype) << " layout "
+                                  << static_cast<int>(layout) << " reduced "
+                                  << testing::PrintToString(reduced));
+  Array input(dtype, sizes, layout);
+  input.randomize(is_floating(dtype) ? 0.7 : 0, is_floating(dtype) ? 1.3 : 3, 17);
+  Sizes kept;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!reduced[d]) kept.push_back(sizes[d]);
+  }
+  Array output(output_dtype(c.op, dtype), kept);
+  kernel::ReducePlan plan = reduction(c.op, output, input, reduced);
+  std::memcpy(&plan.params[0], &c.parameter, sizeof(double));
+  ASSERT_EQ(kernels().reduce(plan), kernel::kOk) << last_error();
+  const std::vector<Doubles> want = groups(input, reduced);
+  expect_elements(
+      output, {},
+      [&, i = size_t{0}](const std::vector<Value>&) mutable {
+        return Value(c.reference(want[i++]));
+      },
+      4);
+}
+
+const std::vector<bool> kAxes[] = {{true, true, true},
+                                   {false, false, true},
+                                   {true, false, false},
+                                   {false, true, false},
+                                   {true, false, true}};
+
+TEST(Reduce, matches_the_reference_for_every_float_dtype_layout_and_set_of_axes) {
+  for (const Case& c : kCases) {
+    for (const DType dtype :
+         {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+      for (const auto& axes : kAxes) {
+        for (const Layout layout : kLayouts) check(c, dtype, {4, 9, 35}, axes, layout);
+      }
+    }
+  }
+}
+
+TEST(Reduce, integers_and_bools) {
+  for (const Case& c : kCases) {
+    if (c.op >= ReduceOp::kVar || c.op == ReduceOp::kMean || c.op == ReduceOp::kProd) continue;
+    for (const DType dtype : {DType::kBool, DType::kUInt8, DType::kInt8, DType::kInt32,
+                              DType::kInt64, DType::kUInt64}) {
+      for (const auto& axes : kAxes) check(c, dtype, {3, 5, 21}, axes, Layout::kContiguous);
+    }
+  }
+}
+
+TEST(Reduce, large_arrays_are_split_into_parts) {
+  for (const Case& c : kCases) {
+    if (c.op == ReduceOp::kProd) continue;
+    check(c, DType::kFloat32, {1, 3, 150000}, {true, false, true}, Layout::kContiguous);
+    check(c, DType::kFloat32, {30000, 1, 20}, {true, true, false}, Layout::kContiguous);
+  }
+}
+
+TEST(Reduce, a_sum_of_ones_is_exact) {
+  constexpr int64_t kCount = int64_t{1} << 25;
+  Array input(DType::kFloat32, {kCount});
+  std::fill_n(static_cast<float*>(input.data()), kCount, 1.0F);
+  Array output(DType::kFloat32, {});
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, output, input, {true})), kernel::kOk);
+  EXPECT_EQ(output.get(0).real(), static_cast<double>(kCount));
+}
+
+TEST(Reduce, does_not_depend_on_the_number_of_threads) {
+  const int32_t before = num_threads();
+  for (const Sizes& sizes : {Sizes{3000000, 1}, Sizes{50000, 70}, Sizes{70, 50000}}) {
+    Array input(DType::kFloat64, sizes);
+    input.randomize(-1, 1, 5);
+    for (const auto& axes : {std::vector<bool>{true, true}, std::vector<bool>{true, false},
+                             std::vector<bool>{false, true}}) {
+      Sizes kept;
+      for (size_t d = 0; d < 2; ++d) {
+        if (!axes[d]) kept.push_back(sizes[d]);
+      }
+      Array first(DType::kFloat64, kept);
+      Array second(DType::kFloat64, kept);
+      set_num_threads(1);
+      ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, first, input, axes)), kernel::kOk);
+      set_num_threads(3);
+      ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, second, input, axes)), kernel::kOk);
+      for (int64_t i = 0; i < first.numel(); ++i) ASSERT_EQ(first.get(i), second.get(i)) << i;
+    }
+  }
+  set_num_threads(before);
+}
+
+TEST(Reduce, nan_propagates_and_is_the_position_sought) {
+  for (const std::vector<bool>& axes :
+       {std::vector<bool>{false, true}, std::vector<bool>{true, false}}) {
+    Array input(DType::kFloat32, {40, 40});
+    input.randomize(-1, 1, 2);
+    for (int64_t i = 0; i < 40; ++i) {
+      input.set(i * 40 + 39 - i, NAN);
+      if (i > 0) input.set(i * 40 + 40 - i, NAN);
+    }
+    Array value(DType::kFloat32, {40});
+    Array position_of(DType::kInt64, {40});
+    for (const ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kSum}) {
+      ASSERT_EQ(kernels().reduce(reduction(op, value, input, axes)), kernel::kOk);
+      for (int64_t i = 0; i < 40; ++i) ASSERT_TRUE(std::isnan(value.get(i).real())) << i;
+    }
+    for (const ReduceOp op : {ReduceOp::kArgMax, ReduceOp::kArgMin}) {
+      ASSERT_EQ(kernels().reduce(reduction(op, position_of, input, axes)), kernel::kOk);
+      for (int64_t i = 0; i < 40; ++i)
+        ASSERT_EQ(position_of.get(i).real(), static_cast<double>(39 - i)) << i;
+    }
+  }
+}
+
+TEST(Reduce, equal_elements_give_the_first_position) {
+  Array input(DType::kInt32, {1000});
+  Array output(DType::kInt64, {});
+  for (int64_t i = 0; i < 1000; ++i) input.set(i, static_cast<double>(i % 7));
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kArgMax, output, input, {true})), kernel::kOk);
+  EXPECT_EQ(output.get(0).real(), 6);
+}
+
+TEST(Reduce, empty_reductions_write_the_identity) {
+  Array input(DType::kFloat32, {3, 0});
+  Array output(DType::kFloat32, {3});
+  output.randomize(5, 6, 1);
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, output, input, {false, true})), kernel::kOk);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(output.get(i).real(), 0);
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kProd, output, input, {false, true})),
+            kernel::kOk);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(output.get(i).real(), 1);
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kLogSumExp, output, input, {false, true})),
+            kernel::kOk);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(output.get(i).real(), -INFINITY);
+}
+
+TEST(Reduce, complex_sums_products_and_norms) {
+  for (const std::vector<bool>& axes :
+       {std::vector<bool>{false, true}, std::vector<bool>{true, false}}) {
+    Array input(DType::kComplex64, {20, 20});
+    input.randomize(-1, 1, 8);
+    Array output(DType::kComplex64, {20});
+    Array real(DType::kFloat32, {20});
+    const auto element = [&](int64_t kept, int64_t k) {
+      return input.get(axes[1] ? kept * 20 + k : k * 20 + kept);
+    };
+    ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kSum, output, input, axes)), kernel::kOk);
+    for (int64_t i = 0; i < 20; ++i) {
+      Value want = 0;
+      for (int64_t k = 0; k < 20; ++k) want += element(i, k);
+      EXPECT_LE(std::abs(output.get(i) - want), 1e-5);
+    }
+    ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kProd, output, input, axes)), kernel::kOk);
+    for (int64_t i = 0; i < 20; ++i) {
+      Value want = 1;
+      for (int64_t k = 0; k < 20; ++k) want *= element(i, k);
+      EXPECT_LE(std::abs(output.get(i) - want), 1e-6);
+    }
+    kernel::ReducePlan plan = reduction(ReduceOp::kNorm, real, input, axes);
+    const double order = 2;
+    std::memcpy(&plan.params[0], &order, sizeof(order));
+    ASSERT_EQ(kernels().reduce(plan), kernel::kOk);
+    for (int64_t i = 0; i < 20; ++i) {
+      double want = 0;
+      for (int64_t k = 0; k < 20; ++k) want += std::norm(element(i, k));
+      EXPECT_NEAR(real.get(i).real(), std::sqrt(want), 1e-5);
+    }
+  }
+}
+
+TEST(Reduce, logsumexp_survives_infinities_and_large_values) {
+  Array input(DType::kFloat32, {4, 3});
+  const double rows[4][3] = {{1000, 1000, 1000},
+                             {-INFINITY, -INFINITY, -INFINITY},
+                             {INFINITY, 0, 1},
+                             {-1000, -1000, -2000}};
+  for (int64_t i = 0; i < 12; ++i) input.set(i, rows[i / 3][i % 3]);
+  Array output(DType::kFloat32, {4});
+  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kLogSumExp, output, input, {false, true})),
+            kernel::kOk);
+  EXPECT_NEAR(output.get(0).real(), 1000 + std::log(3.0), 1e-3);
+  EXPECT_EQ(output.get(1).real(), -INFINITY);
+  EXPECT_EQ(output.get(2).real(), INFINITY);
+  EXPECT_NEAR(output.get(3).real(), -1000 + std::log(2.0), 1e-3);
+}
+
+}  // namespace
+}  // namespace tsr::test

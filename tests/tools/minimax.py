@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Derives the polynomial coefficients of src/backend/common/math_*.h (Remez exchange).
+
+Each row of CASES names a function, the interval, the powers of the polynomial and the weight of
+the error. Coefficients are rounded to float32 (or float64) one at a time, from the most
+significant on; after each rounding the others are fitted again, so that the later ones make good
+for the rounding of the earlier ones. Run it to print C++ literals and the error reached.
+"""
+import sys
+
+import mpmath as mp
+import numpy as np
+
+mp.mp.dps = 40
+
+
+def remez(target, weight, powers, lo, hi, grid=4000, rounds=60):
+    """Coefficients c minimising max |weight(x) * (target(x) - sum c_k x**powers[k])|."""
+    n = len(powers)
+    nodes = [mp.mpf(lo) + (mp.mpf(hi) - lo) * (1 - mp.cos(mp.pi * (i + mp.mpf(1) / 2) / grid)) / 2
+             for i in range(grid)]
+    values = [target(x) for x in nodes]
+    weights = [weight(x) for x in nodes]
+    xs = np.array(nodes, dtype=np.longdouble)
+    fs = np.array([np.longdouble(mp.nstr(v, 25)) for v in values])
+    ws = np.array([np.longdouble(mp.nstr(w, 25)) for w in weights])
+    xs = np.array([np.longdouble(mp.nstr(x, 25)) for x in nodes])
+    picks = [round(i * (grid - 1) / n) for i in range(n + 1)]  # the nodes are spaced by cosines
+    best = None
+    for _ in range(rounds):
+        system = mp.matrix(n + 1, n + 1)
+        right = mp.matrix(n + 1, 1)
+        for row, i in enumerate(picks):
+            for col, power in enumerate(powers):
+                system[row, col] = nodes[i] ** power
+            system[row, n] = (-1) ** row / weights[i]
+            right[row] = values[i]
+        try:
+            solution = mp.lu_solve(system, right)
+        except ZeroDivisionError:  # the exchange has run into rounding noise: the best so far stands
+            break
+        coefficients = [solution[k] for k in range(n)]
+        fit = sum(np.longdouble(mp.nstr(c, 25)) * xs ** p for c, p in zip(coefficients, powers))
+        error = ws * (fs - fit)
+        worst = float(np.max(np.abs(error)))
+        if best is None or worst < best[0]:
+            best = (worst, coefficients)
+        extrema = alternating_extrema(error, n + 1)
+        if extrema is None or extrema == picks:
+            break
+        picks = extrema
+    return best[1], best[0]
+
+
+def alternating_extrema(error, count):
+    """Indices of `count` alternating extrema of the error with the largest one among them."""
+    signs = np.sign(error)
+    starts = [0] + [i for i in range(1, len(error)) if signs[i] != signs[i - 1]] + [len(error)]
+    peaks = [s + int(np.argmax(np.abs(error[s:e]))) for s, e in zip(starts, starts[1:]) if e > s]
+    if len(peaks) < count:
+        return None
+    while len(peaks) > count:
+        drop_front = abs(error[peaks[0]]) < abs(error[peaks[-1]])
+        peaks.pop(0 if drop_front else -1)
+    return peaks
+
+
+def rounded_fit(target, weight, powers, lo, hi, dtype):
+    """Like remez, with the coefficients representable in dtype (one rounded per round)."""
+    fixed, remaining = {}, list(powers)
+    error = 0.0
+    while remaining:
+        def rest(x):
+            return target(x) - sum(c * x ** p for p, c in fixed.items())
+        coefficients, error = remez(rest, weight, remaining, lo, hi, grid=1200)
+        fixed[remaining[0]] = mp.mpf(float(dtype(float(coefficients[0]))))
+        remaining.pop(0)
+    return [float(fixed[p]) for p in powers], error
+
+
+LN2 = mp.log(2)
+ONE = lambda x: mp.mpf(1)  # noqa: E731
+
+
+def even_ratio(f, first, x2):
+    """(f(x) - x) / x**first as a function of x**2, by series near zero."""
+    x = mp.sqrt(x2) if x2 > 0 else mp.mpf(10) ** -9
+    return (f(x) - x) / x ** first
+
+
+TINY = mp.mpf(10) ** -10
+
+
+def near(x):
+    return x if abs(x) > TINY else TINY
+
+
+CASES = {
+    # name: (target, weight, powers, low, high, dtype)
+    # e**r = 1 + r + r**2 * P(r)
+    'exp': (lambda r: (mp.exp(near(r)) - 1 - near(r)) / near(r) ** 2,
+            lambda r: r * r / mp.exp(r), [0, 1, 2, 3, 4], -LN2 / 2 * 1.002, LN2 / 2 * 1.002, np.float32),
+    # expm1(r) = r + r**2 * P(r), relative to expm1
+    'expm1': (lambda r: (mp.exp(near(r)) - 1 - near(r)) / near(r) ** 2,
+              lambda r: near(r) ** 2 / mp.expm1(near(r)), [0, 1, 2, 3, 4, 5],
+              -LN2 / 2 * 1.002, LN2 / 2 * 1.002, np.float32),
+    # 2**r = 1 + r * P(r)
+    'exp2': (lambda r: (mp.mpf(2) ** near(r) - 1) / near(r), lambda r: r, [0, 1, 2, 3, 4, 5],
+             mp.mpf(-0.5), mp.mpf(0.5), np.float32),
+    # log(1 + f) = f - f**2 / 2 + f**3 * P(f)
+    'log': (lambda f: (mp.log1p(near(f)) - near(f) + near(f) ** 2 / 2) / near(f) ** 3,
+            lambda f: near(f) ** 3 / mp.log1p(near(f)), [0, 1, 2, 3, 4, 5, 6, 7, 8],
+            mp.sqrt(mp.mpf(0.5)) - 1, mp.sqrt(2) - 1, np.float32),
+    # erf(x) = x + x * P(x**2), |x| < 0.9375
+    'erf_small': (lambda z: mp.erf(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))) - 1,
+                  lambda z: mp.sqrt(near(abs(z))) / mp.erf(mp.sqrt(near(abs(z)))),
+                  [0, 1, 2, 3, 4, 5, 6], mp.mpf(0), mp.mpf(0.9375) ** 2, np.float32),
+    # log(erfc(x)) = x * P(x) for 0.9375 <= x <= 4: erf = 1 - exp(..)
+    'erf_large': (lambda x: mp.log(mp.erfc(x)) / x, lambda x: x * mp.erfc(x) / mp.erf(x),
+                  [0, 1, 2, 3, 4, 5, 6], mp.mpf(0.92), mp.mpf(4), np.float32),
+    # sin(x) = x + x**3 * P(x**2)
+    'sin': (lambda z: even_ratio(mp.sin, 3, near(abs(z))),
+            lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.sin(mp.sqrt(near(abs(z)))),
+            [0, 1, 2, 3], mp.mpf(0), (mp.pi / 4 * 1.01) ** 2, np.float32),
+    # cos(x) = 1 - x**2 / 2 + x**4 * P(x**2)
+    'cos': (lambda z: (mp.cos(mp.sqrt(near(abs(z)))) - 1 + near(abs(z)) / 2) / near(abs(z)) ** 2,
+            lambda z: z * z, [0, 1, 2, 3], mp.mpf(0), (mp.pi / 4 * 1.01) ** 2, np.float32),
+    # asin(x) = x + x**3 * P(x**2), |x| <= 0.5
+    'asin': (lambda z: even_ratio(mp.asin, 3, near(abs(z))),
+             lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.asin(mp.sqrt(near(abs(z)))),
+             [0, 1, 2, 3, 4], mp.mpf(0), mp.mpf(0.25), np.float32),
+    # atan(x) = x + x**3 * P(x**2), |x| <= tan(pi / 8)
+    'atan': (lambda z: even_ratio(mp.atan, 3, near(abs(z))),
+             lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.atan(mp.sqrt(near(abs(z)))),
+             [0, 1, 2, 3, 4], mp.mpf(0), mp.tan(mp.pi / 8) ** 2 * 1.001, np.float32),
+    # sinh(x) = x + x**3 * P(x**2), |x| <= 1
+    'sinh': (lambda z: even_ratio(mp.sinh, 3, near(abs(z))),
+             lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.sinh(mp.sqrt(near(abs(z)))),
+             [0, 1, 2, 3], mp.mpf(0), mp.mpf(1.01), np.float32),
+    # tanh(x) = x + x**3 * P(x**2), |x| <= 0.625
+    'tanh': (lambda z: even_ratio(mp.tanh, 3, near(abs(z))),
+             lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.tanh(mp.sqrt(near(abs(z)))),
+             [0, 1, 2, 3, 4], mp.mpf(0), mp.mpf(0.625) ** 2, np.float32),
+    # log2(m) = s * P(s**2) with s = (m - 1) / (m + 1), m in [sqrt(1/2), sqrt(2)]; double
+    'log2_f64': (lambda z: 2 * mp.atanh(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))) / LN2,
+                 ONE, [0, 1, 2, 3, 4, 5], mp.mpf(0), ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001,
+                 np.float64),
+}
+
+
+def main():
+    names = sys.argv[1:] or list(CASES)
+    for name in names:
+        target, weight, powers, lo, hi, dtype = CASES[name]
+        coefficients, error = rounded_fit(target, weight, powers, lo, hi, dtype)
+        digits = 9 if dtype is np.float32 else 17
+        print(f'{name}: error {error:.3g} = 2**{np.log2(error):.2f}')
+        for power, c in zip(powers, coefficients):
+            print(f'  x**{power}: {c:.{digits}g}{"f" if digits == 9 else ""}')
+
+
+if __name__ == '__main__':
+    main()
