@@ -5,12 +5,29 @@
 #include "capi/handle.h"
 #include "tessera/tessera.h"
 #include "ops/reduce.h"
+#include "ops/scan.h"
 
 namespace {
 
 using namespace tsr::capi;
 
 constexpr CallInfo kInfo_sum{"sum", {"input", "axes", "keepdims", "dtype"}};
+constexpr CallInfo kInfo_prod{"prod", {"input", "axes", "keepdims", "dtype"}};
+constexpr CallInfo kInfo_mean{"mean", {"input", "axes", "keepdims", "dtype"}};
+constexpr CallInfo kInfo_var{"var", {"input", "axes", "correction", "keepdims"}};
+constexpr CallInfo kInfo_std{"std", {"input", "axes", "correction", "keepdims"}};
+constexpr CallInfo kInfo_max{"max", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_min{"min", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_amax{"amax", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_amin{"amin", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_argmax{"argmax", {"input", "axis", "keepdims"}};
+constexpr CallInfo kInfo_argmin{"argmin", {"input", "axis", "keepdims"}};
+constexpr CallInfo kInfo_any{"any", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_all{"all", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_count_nonzero{"count_nonzero", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_logsumexp{"logsumexp", {"input", "axes", "keepdims"}};
+constexpr CallInfo kInfo_vector_norm{"vector_norm", {"input", "axes", "keepdims", "ord"}};
+constexpr CallInfo kInfo_cumulative_sum{"cumulative_sum", {"input", "axis", "dtype", "include_initial"}};
 
 }  // namespace
 
@@ -34,6 +51,322 @@ tsr_status tsr_sum_out(
     tsr::ops::sum(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_prod(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_prod, [&] {
+    give(tsr::ops::prod(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
+  });
+}
+
+tsr_status tsr_prod_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst) {
+  return guard(kInfo_prod, [&] {
+    tsr::ops::prod(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_mean(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_mean, [&] {
+    give(tsr::ops::mean(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
+  });
+}
+
+tsr_status tsr_mean_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst) {
+  return guard(kInfo_mean, [&] {
+    tsr::ops::mean(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_var(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_var, [&] {
+    give(tsr::ops::var(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          correction, bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_var_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor dst) {
+  return guard(kInfo_var, [&] {
+    tsr::ops::var(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        correction, bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_std(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_std, [&] {
+    give(tsr::ops::std(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          correction, bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_std_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor dst) {
+  return guard(kInfo_std, [&] {
+    tsr::ops::std(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        correction, bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_max(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_max, [&] {
+    give(tsr::ops::max(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_max_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_max, [&] {
+    tsr::ops::max(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_min(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_min, [&] {
+    give(tsr::ops::min(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_min_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_min, [&] {
+    tsr::ops::min(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_amax(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_amax, [&] {
+    give(tsr::ops::max(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_amax_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_amax, [&] {
+    tsr::ops::max(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_amin(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_amin, [&] {
+    give(tsr::ops::min(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_amin_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_amin, [&] {
+    tsr::ops::min(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_argmax(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_argmax, [&] {
+    give(tsr::ops::argmax(
+          TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
+          "keepdims")), out);
+  });
+}
+
+tsr_status tsr_argmax_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_argmax, [&] {
+    tsr::ops::argmax(
+        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
+        "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_argmin(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_argmin, [&] {
+    give(tsr::ops::argmin(
+          TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
+          "keepdims")), out);
+  });
+}
+
+tsr_status tsr_argmin_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_argmin, [&] {
+    tsr::ops::argmin(
+        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
+        "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_any(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_any, [&] {
+    give(tsr::ops::any(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_any_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_any, [&] {
+    tsr::ops::any(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_all(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_all, [&] {
+    give(tsr::ops::all(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_all_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_all, [&] {
+    tsr::ops::all(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_count_nonzero(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_count_nonzero, [&] {
+    give(tsr::ops::count_nonzero(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_count_nonzero_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_count_nonzero, [&] {
+    tsr::ops::count_nonzero(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_logsumexp(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_logsumexp, [&] {
+    give(tsr::ops::logsumexp(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims")), out);
+  });
+}
+
+tsr_status tsr_logsumexp_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst) {
+  return guard(kInfo_logsumexp, [&] {
+    tsr::ops::logsumexp(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_vector_norm(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor*
+    out) {
+  clear(out);
+  return guard(kInfo_vector_norm, [&] {
+    give(tsr::ops::vector_norm(
+          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+          bool_arg(keepdims, "keepdims"), ord), out);
+  });
+}
+
+tsr_status tsr_vector_norm_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor
+    dst) {
+  return guard(kInfo_vector_norm, [&] {
+    tsr::ops::vector_norm(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), ord, tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_cumulative_sum(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_cumulative_sum, [&] {
+    give(tsr::ops::cumulative_sum(
+          TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
+          "dtype"), bool_arg(include_initial, "include_initial")), out);
+  });
+}
+
+tsr_status tsr_cumulative_sum_out(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor dst) {
+  return guard(kInfo_cumulative_sum, [&] {
+    tsr::ops::cumulative_sum(
+        TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
+        "dtype"), bool_arg(include_initial, "include_initial"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });
 }

@@ -5,8 +5,11 @@
 set(TSR_CAPI_GENERATED
     generated/consistency.cpp
     generated/ops_binary.cpp
+    generated/ops_create.cpp
     generated/ops_linalg.cpp
+    generated/ops_random.cpp
     generated/ops_reduce.cpp
+    generated/ops_ternary.cpp
     generated/ops_unary.cpp
     generated/tables.cpp
 )

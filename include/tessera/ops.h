@@ -639,8 +639,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64_inplace(tsr_tensor input, i
 /* ---- Ops: reductions and scans ---- */
 
 /* Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
- * axes: axes to sum over, negative ones count from the end; absent means all
- * keepdims: keep the summed axes with size 1
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
  * dtype: dtype of the result and of the accumulation */
 TSR_API TSR_NODISCARD tsr_status tsr_sum(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
@@ -649,12 +649,427 @@ TSR_API TSR_NODISCARD tsr_status tsr_sum_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor dst);
 
+/* Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype of the result and of the accumulation */
+TSR_API TSR_NODISCARD tsr_status tsr_prod(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_prod_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst);
+
+/* Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype of the result and of the accumulation */
+TSR_API TSR_NODISCARD tsr_status tsr_mean(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_mean_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst);
+
+/* Variance over axes, the mean squared distance from the mean; floating dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * correction: what is subtracted from the count in the divisor
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_var(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_var_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor dst);
+
+/* Standard deviation over axes, the root of the variance; floating dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * correction: what is subtracted from the count in the divisor
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_std(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_std_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor dst);
+
+/* Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_max(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_min(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_min_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Largest element over axes, another name of max.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_amax(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_amax_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Smallest element over axes, another name of min.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_amin(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_amin_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Position of the first largest element, as int64; real dtypes.
+ * axis: axis to search; absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_argmax(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_argmax_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst);
+
+/* Position of the first smallest element, as int64; real dtypes.
+ * axis: axis to search; absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_argmin(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_argmin_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst);
+
+/* Whether any element over axes is not zero.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_any(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_any_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Whether all elements over axes are not zero.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_all(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_all_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Number of elements over axes that are not zero, as int64.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_count_nonzero(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_count_nonzero_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_logsumexp(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logsumexp_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
+
+/* Norm of the elements over axes; floating and complex dtypes, the result is real.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * ord: order: 0 counts nonzeros, infinite ones take extrema */
+TSR_API TSR_NODISCARD tsr_status tsr_vector_norm(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor*
+    out);
+TSR_API TSR_NODISCARD tsr_status tsr_vector_norm_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor
+    dst);
+
+/* Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+ * axis: axis to run along; may be absent for 1-D inputs
+ * dtype: dtype of the result and of the accumulation
+ * include_initial: start with a 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_cumulative_sum(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cumulative_sum_out(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor dst);
+
 /* ---- Ops: linear algebra ---- */
 
 /* Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
  * Both must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE otherwise). */
 TSR_API TSR_NODISCARD tsr_status tsr_matmul(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_matmul_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* ---- Ops: creation ---- */
+
+/* A tensor whose contents are whatever the memory held.
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_empty(
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* A tensor of zeros.
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_zeros(
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* A tensor of ones.
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_ones(
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* A tensor whose elements are all one number.
+ * dtype: absent means bool, int64, the default floating or complex dtype, by the value
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_full_f64(
+    const int64_t* shape, int32_t n_shape, double value, tsr_dtype dtype, tsr_device_type
+    device_type, int32_t device_index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_full_i64(
+    const int64_t* shape, int32_t n_shape, int64_t value, tsr_dtype dtype, tsr_device_type
+    device_type, int32_t device_index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_full_c128(
+    const int64_t* shape, int32_t n_shape, double value_re, double value_im, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_full_bool(
+    const int64_t* shape, int32_t n_shape, int32_t value, tsr_dtype dtype, tsr_device_type
+    device_type, int32_t device_index, tsr_tensor* out);
+
+/* A tensor of the input's shape and memory order with contents of whatever the memory held.
+ * dtype: absent means the input's
+ * device: absent means the input's */
+TSR_API TSR_NODISCARD tsr_status tsr_empty_like(
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* Zeros of the input's shape and memory order.
+ * dtype: absent means the input's
+ * device: absent means the input's */
+TSR_API TSR_NODISCARD tsr_status tsr_zeros_like(
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* Ones of the input's shape and memory order.
+ * dtype: absent means the input's
+ * device: absent means the input's */
+TSR_API TSR_NODISCARD tsr_status tsr_ones_like(
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* A tensor of the input's shape and memory order whose elements are all one number.
+ * dtype: absent means the input's
+ * device: absent means the input's */
+TSR_API TSR_NODISCARD tsr_status tsr_full_like_f64(
+    tsr_tensor input, double value, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_full_like_i64(
+    tsr_tensor input, int64_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_full_like_c128(
+    tsr_tensor input, double value_re, double value_im, tsr_dtype dtype, tsr_device_type
+    device_type, int32_t device_index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_full_like_bool(
+    tsr_tensor input, int32_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* start, start + step, ... up to but not including stop.
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_arange(
+    double start, double stop, double step, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* start, start + step, ... up to but not including stop, exact in integers.
+ * dtype: absent means int64
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_arange_int(
+    int64_t start, int64_t stop, int64_t step, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* Equally spaced numbers from start to stop.
+ * dtype: absent means the default floating dtype
+ * endpoint: whether stop is the last number
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_linspace(
+    double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type
+    device_type, int32_t device_index, tsr_tensor* out);
+
+/* Ones on one diagonal, zeros elsewhere.
+ * n_cols: absent means n_rows
+ * k: which diagonal: above the main one when positive
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU */
+TSR_API TSR_NODISCARD tsr_status tsr_eye(
+    int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_tensor* out);
+
+/* The input as a tensor of this dtype and device; the input itself when nothing changes.
+ * dtype: absent means the input's
+ * device: absent means the input's
+ * copy: true: always copy, false: never, absent: when needed */
+TSR_API TSR_NODISCARD tsr_status tsr_asarray(
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, int32_t
+    copy, tsr_tensor* out);
+
+/* ---- Ops: random tensors ---- */
+
+/* Uniform random numbers in [0, 1); floating dtypes.
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_rand(
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_generator generator, tsr_tensor* out);
+
+/* Random numbers of the standard normal distribution; floating dtypes.
+ * dtype: absent means the default floating dtype
+ * device: absent means the CPU
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_randn(
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
+    device_index, tsr_generator generator, tsr_tensor* out);
+
+/* Uniform random integers in [low, high).
+ * high: one above the largest number
+ * dtype: absent means int64
+ * device: absent means the CPU
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_randint(
+    int64_t low, int64_t high, const int64_t* shape, int32_t n_shape, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_generator generator, tsr_tensor* out);
+
+/* The numbers 0 to n - 1 in random order.
+ * dtype: absent means int64
+ * device: absent means the CPU
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_randperm(
+    int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_generator
+    generator, tsr_tensor* out);
+
+/* 1 with the probability that each element of the input names, else 0; floating dtypes.
+ * input: probabilities
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_bernoulli(
+    tsr_tensor input, tsr_generator generator, tsr_tensor* out);
+
+/* Overwrites the input with uniform random numbers in [low, high); floating dtypes.
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_uniform_inplace(
+    tsr_tensor input, double low, double high, tsr_generator generator);
+
+/* Overwrites the input with normal random numbers; floating dtypes.
+ * std: standard deviation
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_normal_inplace(
+    tsr_tensor input, double mean, double std, tsr_generator generator);
+
+/* ---- Ops: ternary, elementwise ---- */
+
+/* The input where the condition holds, other elsewhere; all three broadcast.
+ * condition: bool */
+TSR_API TSR_NODISCARD tsr_status tsr_where(
+    tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_out(
+    tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_f64(
+    tsr_tensor condition, tsr_tensor input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_f64_out(
+    tsr_tensor condition, tsr_tensor input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_i64(
+    tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_i64_out(
+    tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_c128(
+    tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_c128_out(
+    tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_f64_left(
+    tsr_tensor condition, double input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_f64_left_out(
+    tsr_tensor condition, double input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_i64_left(
+    tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_i64_left_out(
+    tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_c128_left(
+    tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_c128_left_out(
+    tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_f64_both(
+    tsr_tensor condition, double input, double other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_f64_both_out(
+    tsr_tensor condition, double input, double other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_i64_both(
+    tsr_tensor condition, int64_t input, int64_t other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_i64_both_out(
+    tsr_tensor condition, int64_t input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_c128_both(
+    tsr_tensor condition, double input_re, double input_im, double other_re, double other_im,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_c128_both_out(
+    tsr_tensor condition, double input_re, double input_im, double other_re, double other_im,
+    tsr_tensor dst);
+
+/* input + weight (other - input); floating and complex dtypes. */
+TSR_API TSR_NODISCARD tsr_status tsr_lerp(
+    tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_inplace(
+    tsr_tensor input, tsr_tensor other, tsr_tensor weight);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_f64(
+    tsr_tensor input, tsr_tensor other, double weight, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_f64_out(
+    tsr_tensor input, tsr_tensor other, double weight, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_f64_inplace(
+    tsr_tensor input, tsr_tensor other, double weight);
+
+/* input + value tensor1 tensor2; floating and complex dtypes. */
+TSR_API TSR_NODISCARD tsr_status tsr_addcmul(
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_addcmul_out(
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_addcmul_inplace(
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value);
+
+/* input + value tensor1 / tensor2; floating and complex dtypes. */
+TSR_API TSR_NODISCARD tsr_status tsr_addcdiv(
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_out(
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_inplace(
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value);
+
+/* The input limited to bounds, of which one may be absent; the gradient passes inside and at the
+ * bounds.
+ * min: lower bound
+ * max: upper bound */
+TSR_API TSR_NODISCARD tsr_status tsr_clip(
+    tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_out(
+    tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max);
+
+/* The input limited to numbers, of which one may be absent; the gradient passes inside and at
+ * the bounds.
+ * min: lower bound
+ * max: upper bound */
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_f64(
+    tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_f64_out(
+    tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_f64_inplace(
+    tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64(
+    tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64_out(
+    tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64_inplace(
+    tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
 
 #ifdef __cplusplus
 }

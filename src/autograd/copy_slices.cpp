@@ -33,33 +33,35 @@ Shadow make_shadow(const Geometry& a, const Geometry& b, const Tensor& like) {
   return {gradient_ops().zeros(std::array{length}, like.dtype(), like.device()), low};
 }
 
-// window += grad, where the window may show one element several times.
-void add_into(const Tensor& window, const Tensor& grad, bool fresh) {
-  const Dims& sizes = window.sizes();
-  const Dims& strides = window.strides();
+// flat[geometry] += grad, where the window may show one element several times. Every window is cut
+// from `flat`, whose elements have a place each, so that this can itself be differentiated.
+void add_into(const Tensor& flat, const Geometry& geometry, const Tensor& grad, bool fresh) {
+  const Dims& sizes = geometry.sizes;
+  const Dims& strides = geometry.strides;
   if (!may_overlap_itself(sizes, strides)) {
+    const Tensor window = as_strided_view(flat, sizes, strides, geometry.offset);
     gradient_ops().copy_into(window, fresh ? grad : gradient_ops().add(window, grad));
     return;
   }
+  Geometry part = geometry;
   // Shown repeatedly along a dim of stride 0: one place gets the sum.
-  Dims kept = sizes;
-  for (size_t d = 0; d < kept.size(); ++d) {
-    if (strides[d] == 0 && kept[d] > 1) kept[d] = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (strides[d] == 0) part.sizes[d] = 1;
   }
-  if (!(kept == sizes)) {
-    const Tensor narrow = as_strided_view(window, kept, strides, window.offset());
-    add_into(narrow, gradient_ops().sum_to(grad, kept), fresh);
+  if (!(part.sizes == sizes)) {
+    add_into(flat, part, gradient_ops().sum_to(grad, part.sizes), fresh);
     return;
   }
   // Overlapping windows: one after the other along the first dim that is longer than 1.
+  const Tensor dense = gradient_ops().clone(grad);
   size_t dim = 0;
-  while (kept[dim] <= 1) ++dim;
-  kept[dim] = 1;
+  while (sizes[dim] <= 1) ++dim;
+  part.sizes[dim] = 1;
   for (int64_t i = 0; i < sizes[dim]; ++i) {
-    const Tensor part = as_strided_view(window, kept, strides, window.offset() + i * strides[dim]);
-    const Tensor grad_part = as_strided_view(
-        grad, kept, grad.strides(), grad.offset() + i * grad.stride(static_cast<int64_t>(dim)));
-    add_into(part, grad_part, false);
+    part.offset = geometry.offset + i * strides[dim];
+    const Tensor grad_part =
+        as_strided_view(dense, part.sizes, dense.strides(), i * dense.strides()[dim]);
+    add_into(flat, part, grad_part, false);
   }
 }
 
@@ -71,7 +73,9 @@ NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const
               "the gradient of a strided window on a tensor that shows elements repeatedly is not "
               "implemented; make the tensor contiguous first");
     const Shadow shadow = make_shadow(source, view, ctx.grad());
-    if (ctx.grad().numel() != 0) add_into(shadow.window(view), ctx.grad(), true);
+    Geometry place = view;
+    place.offset -= shadow.low;
+    if (ctx.grad().numel() != 0) add_into(shadow.flat, place, ctx.grad(), true);
     ctx.set(0, shadow.window(source));
   };
   NodePtr node = NodePtr::adopt(

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kSmallSize = kMiB;         // largest request of the small pool
 constexpr uint64_t kMinMaxSplit = 20 * kMiB;  // segments that are shared must stay splittable
-constexpr uint64_t kMaxRequest = uint64_t{1} << 62;  // beyond, rounding could overflow
+constexpr uint64_t kMaxRequest = uint64_t{1} << 48;  // no device has more; sums cannot overflow
 constexpr size_t kBlocksPerRequest = 2;  // a segment's first block and the rest of a split
 
 uint64_t round_up(uint64_t value, uint64_t unit) noexcept {
@@ -60,7 +60,6 @@ void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   reserve_blocks();
   StreamPools& pools = pools_of(stream);
   BlockPool& pool = size <= kSmallSize ? pools.small : pools.large;
-  ++clock_;
   Block* block = take_fitting(pool, size);
   if (block == nullptr) {
     block = grow(lock, pool, size, nbytes);
@@ -260,7 +259,7 @@ void CachingAllocator::become_free(Block* block) noexcept {
   stats_.active.subtract(block->pool->kind, 1);
   stats_.active_bytes.subtract(block->pool->kind, block->size);
   history_.add(HistoryAction::kFreeCompleted, block->data, block->size, block->pool->stream);
-  block->freed_at = clock_;
+  block->freed_at = ++clock_;
   if (block->prev != nullptr && block->prev->is_free()) {
     Block* before = block->prev;
     leave_pool(before);

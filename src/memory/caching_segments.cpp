@@ -15,7 +15,7 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kSmallSegment = 2 * kMiB;
 constexpr uint64_t kLargeSegment = 20 * kMiB;
 constexpr uint64_t kMinOwnSegment = 10 * kMiB;  // requests from here on get their own segment
-constexpr int kReliefSteps = 4;
+constexpr int kReliefSteps = 5;
 
 // A pressure callback that allocates must not be called for its own allocation.
 thread_local bool t_in_pressure_callback = false;
@@ -72,14 +72,11 @@ bool CachingAllocator::relieve(Lock& lock, const Request& request, int step) {
       return call_pressure(lock, request);
     case 1:
       return free_fitting(lock, request.segment_size) > 0;
-    case 2:
-      return free_down_to(lock, 0) > 0;
+    case 3:
+      return wait_for_events(lock);
     default:
-      break;
+      return free_down_to(lock, 0) > 0;
   }
-  if (!wait_for_events(lock)) return false;
-  free_down_to(lock, 0);
-  return true;
 }
 
 // A block of at least `size`, in no pool: found, after others were freed, or in a fresh segment.

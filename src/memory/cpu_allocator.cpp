@@ -145,16 +145,26 @@ void small::connect_chunk_source() {
 
 // ---- Objects that the lists do not serve ----
 
+namespace {
+std::atomic<int64_t> g_large_objects{0};
+}  // namespace
+
 void* large_object_allocate(size_t nbytes) {
   const size_t rounded = (nbytes + kSmallAlignment - 1) / kSmallAlignment * kSmallAlignment;
   void* data = rounded < nbytes ? nullptr : std::aligned_alloc(kSmallAlignment, rounded);
   TSR_CHECK(data != nullptr, Code::kOutOfMemory, nullptr, "out of memory on cpu: asked for ",
             nbytes, " bytes for an object");
+  g_large_objects.fetch_add(1, std::memory_order_relaxed);
   return data;
 }
 
 void large_object_free(void* data) noexcept {
+  g_large_objects.fetch_sub(1, std::memory_order_relaxed);
   std::free(data);
+}
+
+int64_t live_large_objects() noexcept {
+  return g_large_objects.load(std::memory_order_relaxed);
 }
 
 }  // namespace tsr

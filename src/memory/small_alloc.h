@@ -134,6 +134,8 @@ inline void release(void* data) noexcept {
 // Above kSmallLimit, or where lists are off: the system's allocator.
 void* large_object_allocate(size_t nbytes);
 void large_object_free(void* data) noexcept;
+// Objects lent by large_object_allocate.
+[[nodiscard]] int64_t live_large_objects() noexcept;
 
 // Memory for one of the library's own objects, aligned to 64 bytes. Throws Error kOutOfMemory.
 // Any thread may free it; the size must be the one it was allocated with.

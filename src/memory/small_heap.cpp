@@ -381,6 +381,20 @@ uint64_t trim() noexcept {
   return given_back;
 }
 
+int64_t live_blocks() noexcept {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  int64_t live = 0;
+  for (const Chunk* chunk = h.chunks; chunk != nullptr; chunk = chunk->next) {
+    for (const Span& span : chunk->spans) live += span.used;
+  }
+  for (const ThreadLists* lists = h.all; lists != nullptr; lists = lists->next) {
+    const FreeBlock* block = lists->remote.load(std::memory_order_acquire);
+    for (; block != nullptr; block = block->next) --live;
+  }
+  return live;
+}
+
 void visit_chunks(void (*visit)(void* user, const ChunkInfo& chunk), void* user) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);

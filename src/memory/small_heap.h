@@ -69,6 +69,9 @@ struct ChunkInfo {
 // Calls visit for every chunk under the heap's lock: it must not allocate from the lists.
 void visit_chunks(void (*visit)(void* user, const ChunkInfo& chunk), void* user);
 
+// Blocks lent to anybody, data and objects alike. For tests: other threads must be idle.
+[[nodiscard]] int64_t live_blocks() noexcept;
+
 // Checks the calling thread's lists and the shared pool; throws Error kInternal.
 void verify();
 

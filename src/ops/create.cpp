@@ -2,33 +2,174 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/create.h"
 
+#include <cmath>
+
 #include "base/error.h"
+#include "kernel/registry.h"
 #include "ops/copy.h"
 #include "ops/sum_to.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
+namespace {
 
-Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype,
-            std::optional<Device> device) {
-  const DType type = dtype.value_or(promote_scalar(DType::kBool, value));
-  TSR_CHECK(value.category() != Category::kComplex || is_complex(type), Code::kDType, "dtype",
-            "expected a complex type for ", value, ", got ", type);
-  Tensor result = empty(shape, type, device.value_or(Device{}));
+using kernel::KernelTable;
+
+// Memory like the input's: the same order of dims when it has no gaps.
+Tensor allocate_like(const Tensor& input, std::optional<DType> dtype,
+                     std::optional<Device> device) {
+  const DType type = dtype.value_or(input.dtype());
+  const Device where = device.value_or(input.device());
+  if (input.is_contiguous() || !is_dense(input.sizes(), input.strides()))
+    return tsr::empty(input.sizes(), type, where);
+  return empty_strided(input.sizes(), dense_strides_like(input.sizes(), input.strides()), type,
+                       where);
+}
+
+Tensor filled(Tensor result, const Scalar& value) {
+  TSR_CHECK(value.category() != Category::kComplex || is_complex(result.dtype()), Code::kDType,
+            "dtype", "expected a complex dtype for ", value, ", got ", result.dtype());
   fill_memory(result, value);
   return result;
 }
 
+// How many numbers arange gives; exact for integers.
+int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step, bool integral) {
+  if (integral) {
+    const auto first = static_cast<__int128>(start.to<int64_t>());
+    const auto last = static_cast<__int128>(stop.to<int64_t>());
+    const auto stride = static_cast<__int128>(step.to<int64_t>());
+    TSR_CHECK(stride != 0, Code::kValue, "step", "expected a step that is not 0");
+    const __int128 span = last - first;
+    if ((span > 0) != (stride > 0) || span == 0) return 0;
+    return static_cast<int64_t>((span + stride - (stride > 0 ? 1 : -1)) / stride);
+  }
+  const double first = start.to<double>();
+  const double last = stop.to<double>();
+  const double stride = step.to<double>();
+  TSR_CHECK(stride != 0, Code::kValue, "step", "expected a step that is not 0");
+  TSR_CHECK(std::isfinite(first) && std::isfinite(last) && std::isfinite(stride), Code::kValue,
+            "stop", "expected finite numbers, got start ", first, ", stop ", last, ", step ",
+            stride);
+  const double count = std::ceil((last - first) / stride);
+  TSR_CHECK(count < 9.2e18, Code::kShape, "stop", "expected fewer than 2^63 elements, got ", count);
+  return count <= 0 ? 0 : static_cast<int64_t>(count);
+}
+
+void launch_sequence(const Tensor& result, kernel::SequencePlan& plan) {
+  if (result.numel() == 0) return;
+  plan.numel = result.numel();
+  plan.place.device = result.device().index;
+  plan.dtype = result.dtype();
+  plan.output = result.data();
+  kernel::launch<&KernelTable::sequence>(result.device(), "sequence", plan);
+}
+
+void refuse_bool(DType dtype) {
+  TSR_CHECK(dtype != DType::kBool, Code::kDType, "dtype", "expected a numeric dtype, got bool");
+}
+
+}  // namespace
+
+Tensor empty(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
+  return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(Device{}));
+}
+
+Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype,
+            std::optional<Device> device) {
+  const DType natural = promote_scalar(DType::kBool, value);
+  return filled(tsr::empty(shape, dtype.value_or(natural), device.value_or(Device{})), value);
+}
+
 Tensor zeros(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
-  return full(shape, 0, dtype.value_or(default_dtype()), device);
+  return filled(empty(shape, dtype, device), 0);
 }
 
 Tensor ones(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
-  return full(shape, 1, dtype.value_or(default_dtype()), device);
+  return filled(empty(shape, dtype, device), 1);
+}
+
+Tensor empty_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device) {
+  return allocate_like(input, dtype, device);
+}
+
+Tensor zeros_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device) {
+  return filled(allocate_like(input, dtype, device), 0);
+}
+
+Tensor ones_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device) {
+  return filled(allocate_like(input, dtype, device), 1);
+}
+
+Tensor full_like(const Tensor& input, const Scalar& value, std::optional<DType> dtype,
+                 std::optional<Device> device) {
+  return filled(allocate_like(input, dtype, device), value);
+}
+
+Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
+              std::optional<DType> dtype, std::optional<Device> device) {
+  const Category kind = std::max({start.category(), stop.category(), step.category()});
+  TSR_CHECK(kind != Category::kComplex, Code::kType, "start",
+            "expected real numbers, got complex ones");
+  const bool integral = kind <= Category::kIntegral;
+  const DType type = dtype.value_or(integral ? DType::kInt64 : default_dtype());
+  refuse_bool(type);
+  const Dims shape{arange_count(start, stop, step, integral)};
+  Tensor result = tsr::empty(shape, type, device.value_or(Device{}));
+  kernel::SequencePlan plan{};
+  plan.start = start.to<double>();
+  plan.step = step.to<double>();
+  plan.start_integer = start.to<int64_t>();
+  plan.step_integer = step.to<int64_t>();
+  launch_sequence(result, plan);
+  return result;
+}
+
+Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dtype, bool endpoint,
+                std::optional<Device> device) {
+  TSR_CHECK(num >= 0, Code::kValue, "num", "expected a count that is not negative, got ", num);
+  const DType type = dtype.value_or(default_dtype());
+  refuse_bool(type);
+  const auto steps = static_cast<double>(endpoint ? num - 1 : num);
+  // Integers are rounded down from the real sequence, as NumPy does.
+  const DType compute = is_integral(type) ? DType::kFloat64 : type;
+  Tensor result = tsr::empty(Dims{num}, compute, device.value_or(Device{}));
+  kernel::SequencePlan plan{};
+  plan.start = start;
+  plan.step = steps > 0 ? (stop - start) / steps : 0;
+  plan.stop = endpoint ? stop : stop - plan.step;
+  plan.symmetric = num > 1 ? 1 : 0;
+  launch_sequence(result, plan);
+  return cast_memory(result, type);
+}
+
+Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optional<DType> dtype,
+           std::optional<Device> device) {
+  const int64_t width = columns.value_or(rows);
+  TSR_CHECK(rows >= 0, Code::kValue, "n_rows", "expected a count that is not negative, got ", rows);
+  TSR_CHECK(width >= 0, Code::kValue, "n_cols", "expected a count that is not negative, got ",
+            width);
+  Tensor result = zeros(Dims{rows, width}, dtype, device);
+  if (k <= -rows || k >= width) return result;
+  const int64_t length = k >= 0 ? std::min(rows, width - k) : std::min(rows + k, width);
+  if (length <= 0) return result;
+  fill_memory(make_view(result, Dims{length}, Dims{width + 1}, k >= 0 ? k : -k * width), 1);
+  return result;
+}
+
+Tensor asarray(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device,
+               std::optional<bool> copy) {
+  const bool changes = dtype.value_or(input.dtype()) != input.dtype() ||
+                       device.value_or(input.device()) != input.device();
+  TSR_CHECK(!changes || copy.value_or(true), Code::kValue, "copy",
+            "expected that a copy is allowed, because ", input.dtype(), " on ", input.device(),
+            " must become ", dtype.value_or(input.dtype()), " on ",
+            device.value_or(input.device()));
+  return to(input, device, dtype, copy.value_or(false));
 }
 
 Tensor zeros_like_shape(DimsView sizes, DType dtype, Device device) {
-  return full(sizes, 0, dtype, device);
+  return filled(tsr::empty(sizes, dtype, device), 0);
 }
 
 Tensor zeros_of(const Tensor& like) {

@@ -10,11 +10,41 @@
 
 namespace tsr::ops {
 
-// Dtype defaults to default_dtype(), device to the CPU. Throws kShape for impossible shapes.
+// Everywhere: dtype defaults to default_dtype(), device to the CPU; impossible shapes throw kShape,
+// no memory throws kOutOfMemory. The *_like forms take shape, dtype and device from the input, and
+// its memory order.
+
+// Contents are whatever the memory held.
+Tensor empty(DimsView shape, std::optional<DType> dtype, std::optional<Device> device);
 Tensor zeros(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {});
 Tensor ones(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {});
 // Dtype defaults to what the value's kind asks for: bool, int64, default_dtype() or its complex.
 Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype = {},
             std::optional<Device> device = {});
+
+Tensor empty_like(const Tensor& input, std::optional<DType> dtype = {},
+                  std::optional<Device> device = {});
+Tensor zeros_like(const Tensor& input, std::optional<DType> dtype = {},
+                  std::optional<Device> device = {});
+Tensor ones_like(const Tensor& input, std::optional<DType> dtype = {},
+                 std::optional<Device> device = {});
+Tensor full_like(const Tensor& input, const Scalar& value, std::optional<DType> dtype = {},
+                 std::optional<Device> device = {});
+
+// start, start + step, ... below stop (above it for a negative step). Dtype defaults to int64 when
+// all three are integers. Throws kValue for a step of 0 or numbers that are not finite.
+Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
+              std::optional<DType> dtype = {}, std::optional<Device> device = {});
+// `num` equally spaced numbers from start to stop (not including stop when endpoint is false),
+// exact at both ends and symmetric. Throws kValue when num is negative.
+Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dtype = {},
+                bool endpoint = true, std::optional<Device> device = {});
+// Ones on diagonal k, zeros elsewhere; columns default to rows. Throws kValue for negative sizes.
+Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t k = 0,
+           std::optional<DType> dtype = {}, std::optional<Device> device = {});
+// The input as a tensor of this dtype and device; copies when told to or when it must, throws
+// kValue when it must but `copy` forbids it. Differentiable.
+Tensor asarray(const Tensor& input, std::optional<DType> dtype = {},
+               std::optional<Device> device = {}, std::optional<bool> copy = {});
 
 }  // namespace tsr::ops

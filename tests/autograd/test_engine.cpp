@@ -15,35 +15,15 @@
 namespace tsr {
 namespace {
 
+using toy::expect_error;
 using toy::grad_values;
 using toy::leaf;
 using toy::make;
+using toy::message_of;
+using toy::Values;
 using toy::values;
-using Values = std::vector<double>;
 
-class Engine : public testing::Test {
- protected:
-  void SetUp() override {
-    toy::install();
-    live_before_ = live_nodes();
-  }
-  // Whatever a test did, no node may outlive its tensors.
-  void TearDown() override { EXPECT_EQ(live_nodes(), live_before_); }
-
- private:
-  int64_t live_before_ = 0;
-};
-
-std::string message_of(const std::function<void()>& call, Code code) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.message();
-    return error.message();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
+using Engine = toy::GraphTest;
 
 TEST_F(Engine, no_node_is_made_when_nothing_requires_grad) {
   const int64_t before = live_nodes();

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toy_ops.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <functional>
@@ -77,6 +75,27 @@ void add_backward(Backward& ctx) {
 }
 
 }  // namespace
+
+void GraphTest::SetUp() {
+  install();
+  live_before_ = live_nodes();
+}
+
+std::string message_of(const std::function<void()>& call, Code code) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.message();
+    return error.message();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+void expect_error(const std::function<void()>& call, const std::string& fact, Code code) {
+  const std::string text = message_of(call, code);
+  EXPECT_NE(text.find(fact), std::string::npos) << text;
+}
 
 void install() {
   set_gradient_ops({add, add_inplace, sum_to, cast, clone, copy_inplace, zeros, ones});

@@ -4,7 +4,11 @@
 // library's own ops.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <functional>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "autograd/engine.h"
@@ -12,8 +16,27 @@
 #include "autograd/record.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/view.h"
+#include "base/error.h"
 
 namespace tsr::toy {
+
+using Values = std::vector<double>;
+
+// A test that leaves no node behind.
+class GraphTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override { EXPECT_EQ(live_nodes(), live_before_); }
+
+ private:
+  int64_t live_before_ = 0;
+};
+
+// Expects an Error of this code and returns its message.
+std::string message_of(const std::function<void()>& call, Code code = Code::kAutograd);
+// Expects an Error of this code whose message has the fact in it.
+void expect_error(const std::function<void()>& call, const std::string& fact,
+                  Code code = Code::kAutograd);
 
 // Makes these ops the GradientOps of the process.
 void install();

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Random tensors. Numbers depend on the generator's seed and counter only: the same on every device
+// and for any number of threads. Nothing here is differentiable.
+#pragma once
+
+#include <optional>
+
+#include "base/generator.h"
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+// Everywhere: a null generator means the default one; dtype defaults to default_dtype() (int64 for
+// integers).
+
+// Uniform in [0, 1), and standard normal; floating dtypes.
+Tensor rand(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {},
+            Generator* generator = nullptr);
+Tensor randn(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {},
+             Generator* generator = nullptr);
+// Integers in [low, high). Throws kValue when there are none.
+Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> dtype = {},
+               std::optional<Device> device = {}, Generator* generator = nullptr);
+// A random order of 0 .. n - 1.
+Tensor randperm(int64_t n, std::optional<DType> dtype = {}, std::optional<Device> device = {},
+                Generator* generator = nullptr);
+// 0 or 1 in the input's dtype, 1 with the probability that each element of the (floating) input
+// names. Throws kValue for probabilities outside [0, 1].
+Tensor bernoulli(const Tensor& input, Generator* generator = nullptr);
+
+// In place, real floating dtypes; the gradient of the overwritten values is 0.
+Tensor uniform_(const Tensor& input, double low = 0, double high = 1,
+                Generator* generator = nullptr);
+Tensor normal_(const Tensor& input, double mean = 0, double std = 1,
+               Generator* generator = nullptr);
+
+// 1 / (1 - p) with probability 1 - p, else 0: what dropout multiplies with. Floating dtypes.
+Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator);
+
+}  // namespace tsr::ops

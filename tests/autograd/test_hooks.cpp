@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/hooks.h"
+
+#include <gtest/gtest.h>
+
+#include "toy_ops.h"
+
+namespace tsr {
+namespace {
+
+using toy::expect_error;
+using toy::grad_values;
+using toy::leaf;
+using toy::make;
+using toy::Values;
+using toy::values;
+
+using HooksTest = toy::GraphTest;
+
+TensorHook times(double factor) {
+  return [=](const Tensor& g) { return toy::scale(g, factor); };
+}
+
+TEST_F(HooksTest, tensor_hooks_replace_the_gradient_in_order_of_registration) {
+  const Tensor x = leaf({1}, {1});
+  const Tensor y = toy::scale(x, 1);
+  Values seen;
+  add_tensor_hook(y, times(2));
+  add_tensor_hook(y, [&](const Tensor& g) {
+    seen.push_back(values(g)[0]);
+    return Tensor();
+  });
+  add_tensor_hook(y, [](const Tensor& g) { return toy::add(g, make({1}, {1})); });
+  backward(std::array{y});
+  EXPECT_EQ(seen, (Values{2}));
+  EXPECT_EQ(grad_values(x), (Values{3}));
+}
+
+TEST_F(HooksTest, leaf_hook_sees_the_whole_gradient_before_it_is_accumulated) {
+  const Tensor x = leaf({1}, {3});
+  int calls = 0;
+  add_tensor_hook(x, [&](const Tensor& g) {
+    ++calls;
+    EXPECT_EQ(values(g), (Values{6}));
+    return toy::scale(g, 10);
+  });
+  backward(std::array{toy::mul(x, x)});
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(grad_values(x), (Values{60}));
+}
+
+TEST_F(HooksTest, hooks_also_change_what_grad_returns) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor m = toy::mul(x, x);
+  add_tensor_hook(x, times(10));
+  add_tensor_hook(m, times(2));
+  const auto grads = grad(std::array{toy::scale(m, 1)}, std::array{x, m});
+  EXPECT_EQ(values(grads[0]), (Values{120}));
+  EXPECT_EQ(values(grads[1]), (Values{2}));
+}
+
+TEST_F(HooksTest, hook_on_one_output_of_several_sees_only_that) {
+  const Tensor x = leaf({2, 1}, {1, 2});
+  const std::vector<Tensor> rows = toy::unbind(toy::scale(x, 1));
+  add_tensor_hook(rows[1], times(100));
+  backward(std::array{toy::add(rows[0], rows[1])});
+  EXPECT_EQ(grad_values(x), (Values{1, 100}));
+}
+
+TEST_F(HooksTest, removed_hook_does_not_run_and_gives_up_its_callable) {
+  const Tensor x = leaf({1}, {1});
+  const Tensor y = toy::scale(x, 1);
+  const auto token = std::make_shared<int>(0);
+  const HookHandle handle = add_tensor_hook(y, [token](const Tensor& g) {
+    ++*token;
+    return g;
+  });
+  EXPECT_EQ(token.use_count(), 2);
+  handle.remove();
+  handle.remove();
+  EXPECT_EQ(token.use_count(), 1);
+  backward(std::array{y});
+  EXPECT_EQ(*token, 0);
+}
+
+TEST_F(HooksTest, hook_may_remove_itself_while_it_runs) {
+  const Tensor x = leaf({1}, {1});
+  HookHandle handle;
+  int calls = 0;
+  const auto token = std::make_shared<int>(0);
+  handle = add_tensor_hook(x, [&, token](const Tensor&) {
+    handle.remove();
+    EXPECT_EQ(token.use_count(), 2);
+    ++calls;
+    return Tensor();
+  });
+  for (int i = 0; i < 2; ++i) backward(std::array{toy::scale(x, 1)});
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST_F(HooksTest, callable_is_destroyed_with_the_graph) {
+  const auto token = std::make_shared<int>(0);
+  {
+    const Tensor y = toy::scale(leaf({1}, {1}), 1);
+    add_tensor_hook(y, [token](const Tensor&) { return Tensor(); });
+    add_pre_hook(*grad_fn(y), [token](std::span<Tensor>) {});
+    EXPECT_EQ(token.use_count(), 3);
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST_F(HooksTest, hooks_are_removed_by_number) {
+  const Tensor x = leaf({1}, {1});
+  const int64_t first = hook_id(x, add_tensor_hook(x, times(2)));
+  const int64_t second = hook_id(x, add_tensor_hook(x, times(3)));
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(remove_hook(x, first));
+  EXPECT_FALSE(remove_hook(x, first));
+  EXPECT_FALSE(remove_hook(make({1}, {1}), second));
+  backward(std::array{toy::scale(x, 1)});
+  EXPECT_EQ(grad_values(x), (Values{3}));
+}
+
+TEST_F(HooksTest, order_is_tensor_hook_pre_hook_node_post_hook) {
+  const Tensor x = leaf({1}, {1});
+  std::string order;
+  Tensor y = x.detached();
+  record(y, "NoteBackward", {x}, {}, [&order](Backward& ctx) {
+    order += 'n';
+    ctx.set(0, ctx.grad());
+  });
+  add_post_hook(*grad_fn(y), [&](std::span<Tensor>, std::span<const Tensor>) { order += 'p'; });
+  add_pre_hook(*grad_fn(y), [&](std::span<Tensor>) { order += 'b'; });
+  add_tensor_hook(y, [&](const Tensor&) {
+    order += 't';
+    return Tensor();
+  });
+  add_accumulate_hook(x, [&](const Tensor& at) {
+    EXPECT_TRUE(grad_of(at).defined());
+    order += 'a';
+  });
+  add_tensor_hook(x, [&](const Tensor&) {
+    EXPECT_FALSE(grad_of(x).defined());
+    order += 'l';
+    return Tensor();
+  });
+  backward(std::array{y});
+  EXPECT_EQ(order, "tbnpla");
+}
+
+TEST_F(HooksTest, pre_and_post_hooks_may_replace_gradients) {
+  const Tensor x = leaf({1}, {1});
+  const Tensor y = toy::scale(x, 2);
+  add_pre_hook(*grad_fn(y), [](std::span<Tensor> grads) { grads[0] = toy::scale(grads[0], 10); });
+  add_post_hook(*grad_fn(y), [](std::span<Tensor> results, std::span<const Tensor> grads) {
+    EXPECT_EQ(values(grads[0]), (Values{10}));
+    results[0] = toy::add(results[0], make({1}, {1}));
+  });
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(x), (Values{21}));
+}
+
+TEST_F(HooksTest, retained_gradient_is_stored_and_adds_up) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = toy::scale(x, 2);
+  EXPECT_FALSE(retains_grad(y));
+  retain_grad(y);
+  retain_grad(y);
+  EXPECT_TRUE(retains_grad(y));
+  for (int i = 0; i < 2; ++i) backward(std::array{toy::scale(y, 5)});
+  EXPECT_EQ(grad_values(y), (Values{10}));
+  EXPECT_EQ(grad_values(x), (Values{20}));
+}
+
+TEST_F(HooksTest, retained_gradient_sees_what_tensor_hooks_made_of_it) {
+  const Tensor y = toy::scale(leaf({1}, {3}), 2);
+  retain_grad(y);
+  add_tensor_hook(y, times(7));
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(y), (Values{7}));
+}
+
+TEST_F(HooksTest, retaining_does_not_keep_the_tensor_alive) {
+  const Tensor x = leaf({1}, {3});
+  Tensor y = toy::scale(x, 2);
+  retain_grad(y);
+  const StoragePtr memory = y.storage();
+  const Tensor z = toy::scale(y, 5);
+  y.reset();
+  EXPECT_EQ(memory->refs.load(), 1U);
+  backward(std::array{z});
+  EXPECT_EQ(grad_values(x), (Values{10}));
+}
+
+TEST_F(HooksTest, hooks_need_a_tensor_that_requires_grad) {
+  expect_error([] { add_tensor_hook(make({1}, {1}), times(1)); }, "requires grad");
+  const Tensor y = toy::scale(leaf({1}, {3}), 2);
+  expect_error([&] { add_accumulate_hook(y, [](const Tensor&) {}); }, "expected a leaf");
+  expect_error([] { retain_grad(make({1}, {1})); }, "requires grad");
+}
+
+TEST_F(HooksTest, hook_that_changes_the_shape_raises) {
+  const Tensor x = leaf({1}, {3});
+  add_tensor_hook(x, [](const Tensor&) { return make({2}, {1, 1}); });
+  expect_error([&] { backward(std::array{toy::scale(x, 1)}); }, "[2]");
+}
+
+}  // namespace
+}  // namespace tsr

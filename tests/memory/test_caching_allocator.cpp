@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Blocks and segments on one stream: rounding, reuse, best fit, splitting, merging, giving back.
+#include "memory/caching_allocator.h"
+
+#include <vector>
+
+#include "memory/simulated_fixture.h"
+
+namespace tsr::test {
+namespace {
+
+using CachingAllocator = SimulatedMemory;
+
+TEST_F(CachingAllocator, rounds_one_byte_to_512_and_holds_2_mib) {
+  void* block = take(1);
+  EXPECT_NE(block, nullptr);
+  EXPECT_EQ(stats().allocated_bytes.all.current, 512);
+  EXPECT_EQ(stats().requested_bytes.all.current, 1);
+  EXPECT_EQ(stats().reserved_bytes.all.current, 2 * kMiB);
+  EXPECT_EQ(stats().reserved_bytes.pool[1].current, 2 * kMiB);
+  EXPECT_EQ(stats().inactive_split_bytes.all.current, 2 * kMiB - 512);
+  give(block, 1);
+  EXPECT_EQ(stats().allocated_bytes.all.current, 0);
+  EXPECT_EQ(stats().inactive_split.all.current, 0);
+}
+
+TEST_F(CachingAllocator, gives_nothing_for_no_bytes) {
+  EXPECT_EQ(take(0), nullptr);
+  give(nullptr, 0);
+  EXPECT_EQ(stats().allocated.all.allocated, 0);
+}
+
+TEST_F(CachingAllocator, reuses_block_freed_on_same_stream) {
+  void* first = take(5 * kMiB);
+  give(first, 5 * kMiB);
+  const sim::Calls before = sim::calls();
+  void* second = take(5 * kMiB);
+  EXPECT_EQ(second, first);
+  give(second, 5 * kMiB);
+  const sim::Calls after = sim::calls();
+  EXPECT_EQ(after.raw_allocate, before.raw_allocate);
+  EXPECT_EQ(after.raw_free, before.raw_free);
+  EXPECT_EQ(after.event_record, 0);
+}
+
+TEST_F(CachingAllocator, chooses_segments_by_the_size_of_the_request) {
+  const struct {
+    uint64_t nbytes;
+    uint64_t segment;
+    PoolKind kind;
+  } rows[] = {
+      {1, 2 * kMiB, PoolKind::kSmall},
+      {kMiB, 2 * kMiB, PoolKind::kSmall},
+      {kMiB + 1, 20 * kMiB, PoolKind::kLarge},
+      {10 * kMiB - 512, 20 * kMiB, PoolKind::kLarge},
+      {10 * kMiB, 10 * kMiB, PoolKind::kLarge},
+      {10 * kMiB + 1, 12 * kMiB, PoolKind::kLarge},
+      {101 * kMiB, 102 * kMiB, PoolKind::kLarge},
+  };
+  for (const auto& row : rows) {
+    restart(sim::kDefaultCapacity);
+    void* block = take(row.nbytes);
+    EXPECT_EQ(stats().reserved_bytes.all.current, row.segment) << row.nbytes;
+    EXPECT_EQ(stats().reserved_bytes.pool[static_cast<size_t>(row.kind)].current, row.segment);
+    give(block, row.nbytes);
+  }
+}
+
+TEST_F(CachingAllocator, takes_the_smallest_block_that_fits) {
+  void* large = take(40 * kMiB);
+  void* middle = take(24 * kMiB);
+  void* small = take(14 * kMiB);
+  give(large, 40 * kMiB);
+  give(middle, 24 * kMiB);
+  give(small, 14 * kMiB);
+  void* best = take(20 * kMiB);
+  EXPECT_EQ(best, middle);
+  give(best, 20 * kMiB);
+}
+
+TEST_F(CachingAllocator, splits_a_block_and_merges_neighbours_whatever_the_order) {
+  const std::vector<std::vector<size_t>> orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                                   {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (const auto& order : orders) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 3; ++i) blocks.push_back(take(3 * kMiB));
+    EXPECT_EQ(stats().segment.all.current, 1);
+    for (const size_t i : order) give(blocks[i], 3 * kMiB);
+    EXPECT_EQ(stats().inactive_split.all.current, 0) << "the segment is one free block again";
+  }
+  EXPECT_EQ(sim::calls().raw_allocate, 1);
+}
+
+TEST_F(CachingAllocator, leaves_a_small_rest_with_a_large_block) {
+  void* block = take(20 * kMiB);
+  give(block, 20 * kMiB);
+  void* again = take(19 * kMiB);
+  EXPECT_EQ(stats().allocated_bytes.all.current, 20 * kMiB) << "a rest of 1 MiB is not split off";
+  give(again, 19 * kMiB);
+  again = take(19 * kMiB - 512);
+  EXPECT_EQ(stats().allocated_bytes.all.current, 19 * kMiB - 512);
+  give(again, 19 * kMiB - 512);
+}
+
+TEST_F(CachingAllocator, gives_every_byte_back_when_emptied) {
+  void* small = take(100);
+  void* large = take(30 * kMiB);
+  give(small, 100);
+  EXPECT_EQ(allocator_->trim(0), 2 * kMiB);
+  give(large, 30 * kMiB);
+  EXPECT_EQ(allocator_->trim(0), 30 * kMiB);
+  allocator_->verify();
+  EXPECT_EQ(sim::used_bytes(), 0U);
+  EXPECT_EQ(stats().num_device_alloc, 2);
+  EXPECT_EQ(stats().num_device_free, 2);
+}
+
+TEST_F(CachingAllocator, trims_what_was_unused_for_longest_first) {
+  void* old = take(12 * kMiB);
+  void* recent = take(14 * kMiB);
+  give(old, 12 * kMiB);
+  give(recent, 14 * kMiB);
+  void* other = take(30 * kMiB);
+  give(other, 30 * kMiB);
+  EXPECT_EQ(allocator_->trim(50 * kMiB), 12 * kMiB);
+  allocator_->verify();
+  EXPECT_EQ(take(14 * kMiB), recent);
+  give(recent, 14 * kMiB);
+}
+
+TEST_F(CachingAllocator, keeps_a_segment_while_one_of_its_blocks_is_lent) {
+  void* kept = take(512);
+  void* freed = take(512);
+  give(freed, 512);
+  EXPECT_EQ(allocator_->trim(0), 0U);
+  give(kept, 512);
+  EXPECT_EQ(allocator_->trim(0), 2 * kMiB);
+}
+
+TEST_F(CachingAllocator, ignores_a_block_that_is_not_lent) {
+  void* block = take(512);
+  int local = 0;
+  give(&local, sizeof local);
+  give(block, 512);
+  give(block, 512);
+  EXPECT_EQ(stats().allocated.all.freed, 1);
+}
+
+TEST_F(CachingAllocator, returns_segments_and_events_when_destroyed) {
+  void* lent = take(3 * kMiB);
+  allocator_->record_stream(lent, sim::make_stream());
+  EXPECT_EQ(sim::live_events(), 1);
+  allocator_.reset();
+  EXPECT_EQ(sim::live_segments(), 0);
+  EXPECT_EQ(sim::live_events(), 0);
+}
+
+TEST_F(CachingAllocator, refuses_sizes_that_no_device_has) {
+  void* block = take(512);
+  for (const uint64_t nbytes : {UINT64_MAX, UINT64_MAX - 511, uint64_t{1} << 63, uint64_t{1} << 62,
+                                (uint64_t{1} << 62) + 1, uint64_t{1} << 50}) {
+    EXPECT_EQ(failure_of(nbytes).code(), Code::kOutOfMemory) << nbytes;
+  }
+  EXPECT_EQ(stats().num_ooms, 6);
+  give(block, 512);
+}
+
+// ---- Settings ----
+
+TEST_F(CachingAllocator, rounds_up_to_divisions_of_powers_of_two) {
+  CachingSettings settings;
+  settings.roundup_power2_divisions = 4;
+  allocator_->configure(settings);
+  void* block = take(1200);
+  EXPECT_EQ(stats().allocated_bytes.all.current, 1536) << "1280 by division, 1536 by granularity";
+  give(block, 1200);
+  block = take(5 * kMiB + 1);
+  EXPECT_EQ(stats().allocated_bytes.all.current, 6 * kMiB);
+  give(block, 5 * kMiB + 1);
+}
+
+TEST_F(CachingAllocator, never_splits_blocks_above_the_largest_split_size) {
+  CachingSettings settings;
+  settings.max_split_size = 64 * kMiB;
+  settings.max_non_split_rounding = 20 * kMiB;
+  allocator_->configure(settings);
+  EXPECT_EQ(stats().max_split_size, 64 * kMiB);
+  void* large = take(100 * kMiB);
+  EXPECT_EQ(stats().oversize_allocations.current, 1);
+  EXPECT_EQ(stats().oversize_segments.current, 1);
+  give(large, 100 * kMiB);
+  void* small = take(30 * kMiB);
+  EXPECT_NE(small, large) << "a smaller request must not tie up the oversize block";
+  void* near = take(90 * kMiB);
+  EXPECT_EQ(near, large);
+  give(near, 90 * kMiB);
+  void* far = take(70 * kMiB);
+  EXPECT_NE(far, large) << "more than max_non_split_rounding would be wasted";
+  give(far, 70 * kMiB);
+  give(small, 30 * kMiB);
+}
+
+TEST_F(CachingAllocator, collects_old_segments_above_the_threshold) {
+  CachingSettings settings;
+  settings.garbage_collection_threshold = 0.5;
+  allocator_->configure(settings);
+  allocator_->set_limit(200 * kMiB);
+  void* old = take(50 * kMiB);
+  give(old, 50 * kMiB);
+  void* recent = take(60 * kMiB);
+  EXPECT_EQ(stats().segment.all.current, 1) << "110 MiB would have passed half the limit";
+  EXPECT_EQ(stats().num_alloc_retries, 0);
+  give(recent, 60 * kMiB);
+}
+
+TEST_F(CachingAllocator, refuses_settings_that_contradict_each_other) {
+  CachingSettings settings;
+  settings.max_split_size = 20 * kMiB;
+  EXPECT_THROW(allocator_->configure(settings), Error);
+  settings = CachingSettings{};
+  settings.garbage_collection_threshold = 1.0;
+  EXPECT_THROW(allocator_->configure(settings), Error);
+  settings = CachingSettings{};
+  settings.roundup_power2_divisions = 3;
+  EXPECT_THROW(allocator_->configure(settings), Error);
+}
+
+}  // namespace
+}  // namespace tsr::test

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// fail_each_allocation: shows that a piece of work leaks nothing, whichever allocation fails in it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <new>
+
+#include "base/error.h"
+#include "base/function_ref.h"
+#include "memory/allocator.h"
+#include "memory/caching_allocator.h"
+#include "memory/debug_flags.h"
+#include "memory/small_heap.h"
+
+namespace tsr::test {
+
+// Tensor memory and library objects lent to anybody; other threads must be idle.
+inline int64_t live_allocations() {
+  const MemoryStats pools = allocator_for(Device{}).caching()->stats();
+  return small::live_blocks() + live_large_objects() + pools.allocated.all.current;
+}
+
+// Runs `body` once undisturbed, to fill what is made only once; then with its first allocation
+// failing, then its second, and so on, until a run needs no more allocations than may pass. Each
+// failing run may end normally or by an Error kOutOfMemory (or std::bad_alloc), and must leave as
+// many live allocations as there were before. Returns the number of runs with a failure.
+inline int64_t fail_each_allocation(FunctionRef<void()> body) {
+  constexpr int64_t kMaxRuns = 100000;
+  body();
+  const int64_t before = live_allocations();
+  for (int64_t run = 0; run < kMaxRuns; ++run) {
+    fail_allocation_after(static_cast<uint64_t>(run));
+    try {
+      body();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kOutOfMemory) << "run " << run << ": " << error.message();
+    } catch (const std::bad_alloc&) {
+      // The standard library's form of the same.
+    }
+    const bool all_passed = cancel_injected_failure();
+    EXPECT_EQ(live_allocations(), before) << "a leak when allocation " << run << " fails";
+    if (all_passed || testing::Test::HasFailure()) return run;
+  }
+  ADD_FAILURE() << "still allocating after " << kMaxRuns << " runs";
+  return kMaxRuns;
+}
+
+}  // namespace tsr::test
