@@ -96,10 +96,9 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> grads, Back
   check_inputs(inputs);
   const GraphRoot root = make_root(roots, grads);
   GraphTask task(root, options.retain_graph.value_or(options.create_graph));
-  SmallVector<Edge, 2> targets;  // keeps accumulators alive while the task names them
   for (const Tensor& input : inputs) {
     retain_grad(input);
-    task.deliver(targets.emplace_back(gradient_edge(input)));
+    task.deliver(gradient_edge(input));
   }
   run_task(task, options.create_graph);
 }
@@ -110,9 +109,8 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   check_inputs(inputs);
   const GraphRoot root = make_root(outputs, grads);
   GraphTask task(root, options.retain_graph.value_or(options.create_graph));
-  SmallVector<Edge, 2> targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    task.capture(targets.emplace_back(gradient_edge(inputs[i])), i);
+    task.capture(gradient_edge(inputs[i]), i);
   }
   run_task(task, options.create_graph);
   std::vector<Tensor> results = task.take_captured();

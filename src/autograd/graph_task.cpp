@@ -39,6 +39,7 @@ bool any_defined(std::span<const Tensor> tensors) {
 
 Slot& GraphTask::target(const Edge& edge) {
   has_targets_ = true;
+  targets_.push_back(edge);
   lowest_target_ = std::min(lowest_target_, edge.node->topological());
   bool fresh;
   return table_.claim(*edge.node, fresh);

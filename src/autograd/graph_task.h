@@ -55,6 +55,7 @@ class GraphTask {
   void pass_on(const Node& node, Results& results, const Children& children);
 
   const GraphRoot& root_;
+  SmallVector<Edge, 2> targets_;  // alive as long as the table, which names their nodes
   SlotTable table_;
   ReadyQueue ready_;
   std::vector<Capture> captures_;
