@@ -25,6 +25,13 @@ void* take(size_t nbytes) {
   return small::allocate(small_class(nbytes));
 }
 
+size_t chunk_count() {
+  size_t count = 0;
+  small::visit_chunks([](void* user, const small::ChunkInfo&) { ++*static_cast<size_t*>(user); },
+                      &count);
+  return count;
+}
+
 TEST(SmallAlloc, classes_waste_less_than_a_quarter) {
   for (size_t nbytes = 1; nbytes <= kSmallLimit; ++nbytes) {
     const uint32_t index = small_class(nbytes);
@@ -88,6 +95,7 @@ TEST(SmallAlloc, gives_emptied_chunks_back) {
 TEST(SmallAlloc, takes_back_blocks_that_another_thread_freed) {
   const int64_t before = small::live_blocks();
   constexpr int kRounds = 50;
+  const size_t chunks = chunk_count();
   for (int round = 0; round < kRounds; ++round) {
     std::vector<void*> blocks;
     for (int i = 0; i < 2000; ++i) blocks.push_back(take(256));
@@ -97,17 +105,20 @@ TEST(SmallAlloc, takes_back_blocks_that_another_thread_freed) {
     small::verify();
   }
   EXPECT_EQ(small::live_blocks(), before);
-  // 2000 blocks of 256 bytes are 8 spans; without the way back each round would need 8 more.
-  struct Count {
-    uint32_t spans = 0;
-  } count;
+  EXPECT_LE(chunk_count(), chunks + 1) << "500 KB a round, 25 MB if they did not come back";
+}
+
+TEST(SmallAlloc, gives_back_what_an_ended_thread_left_behind) {
+  CpuAllocator::get().trim(0);
+  const size_t chunks = chunk_count();
+  std::vector<void*> blocks;
+  std::thread([&] {
+    for (int i = 0; i < 10000; ++i) blocks.push_back(take(1000));
+  }).join();
+  EXPECT_GE(chunk_count(), chunks + 4);
+  for (void* block : blocks) small::release(block);
   small::trim();
-  small::visit_chunks(
-      [](void* user, const small::ChunkInfo& chunk) {
-        static_cast<Count*>(user)->spans += chunk.span_count - chunk.free_spans;
-      },
-      &count);
-  EXPECT_LT(count.spans, 200U);
+  EXPECT_LE(chunk_count(), chunks);
 }
 
 TEST(SmallAlloc, hands_the_lists_of_a_thread_to_the_next) {
