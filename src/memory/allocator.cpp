@@ -44,6 +44,11 @@ Allocator* make_allocator(Device device) {
   return new CachingAllocator(device, *interface);
 }
 
+void install(std::atomic<Allocator*>& slot, Device device, Allocator* allocator) noexcept {
+  slot.store(allocator, std::memory_order_release);
+  if (device == Device{}) g_cpu_allocator.store(allocator, std::memory_order_release);
+}
+
 Allocator& make_entry(Device device) {
   static auto* const mutex = new std::mutex;
   const std::lock_guard lock(*mutex);
@@ -51,12 +56,14 @@ Allocator& make_entry(Device device) {
   Allocator* allocator = slot.load(std::memory_order_acquire);
   if (allocator == nullptr) {
     allocator = make_allocator(device);
-    slot.store(allocator, std::memory_order_release);
+    install(slot, device, allocator);
   }
   return *allocator;
 }
 
 }  // namespace
+
+std::atomic<Allocator*> g_cpu_allocator{nullptr};
 
 Allocator* find_override(Device device) noexcept {
   for (const AllocatorScope* scope = t_scope; scope != nullptr; scope = scope->outer_) {
@@ -65,7 +72,7 @@ Allocator* find_override(Device device) noexcept {
   return nullptr;
 }
 
-Allocator& allocator_for(Device device) {
+Allocator& find_allocator(Device device) {
   if ((debug_flags() & kOverridesUsed) != 0) [[unlikely]] {
     if (Allocator* allocator = find_override(device)) return *allocator;
   }
@@ -75,7 +82,7 @@ Allocator& allocator_for(Device device) {
 
 void set_allocator(Device device, Allocator& allocator) {
   make_entry(device);
-  entry(device).store(&allocator, std::memory_order_release);
+  install(entry(device), device, &allocator);
 }
 
 void install_memory(DeviceType type, const DeviceInterface& interface) {

@@ -3,11 +3,13 @@
 // Allocator: where the memory of tensors comes from, one per device.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "base/device.h"
 #include "base/device_interface.h"
+#include "memory/debug_flags.h"
 #include "memory/memory_stats.h"
 
 namespace tsr {
@@ -83,9 +85,17 @@ class Allocator {
   Device device_;
 };
 
+extern std::atomic<Allocator*> g_cpu_allocator;  // null until first asked for
+Allocator& find_allocator(Device device);
+
 // The allocator that serves `device` on the calling thread; throws Error kDevice when no backend
 // does. The reference stays valid for the life of the process.
-Allocator& allocator_for(Device device);
+inline Allocator& allocator_for(Device device) {
+  Allocator* cpu = g_cpu_allocator.load(std::memory_order_acquire);
+  if (device == Device{} && cpu != nullptr && debug_flags() == 0) [[likely]]
+    return *cpu;
+  return find_allocator(device);
+}
 
 // Replaces the allocator of a device; it must outlive the process' last tensor. Blocks lent before
 // go back to the allocator they came from. Throws as allocator_for does.

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The benchmarks' stopwatch: interleaves ours with the peer's, prints one JSON line per case.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tsr::bench {
+
+struct Case {
+  std::string name;
+  std::string shape;         // what is worked on, such as "64MiB"
+  std::string unit_of_work;  // what one of `count` is, such as "pair"
+  int64_t count = 1;         // units of work in one call
+  double bytes = 0;          // moved in one call; 0: not a matter of bandwidth
+  int threads = 1;
+  int rounds = 20;
+  std::function<void()> ours;
+  std::function<void()> peer;  // optional
+  std::string peer_name;
+};
+
+struct Times {
+  double median = 0;
+  double p10 = 0;
+  double p90 = 0;
+};
+
+inline double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+inline Times summarise(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const size_t last = seconds.size() - 1;
+  return {seconds[last / 2], seconds[last / 10], seconds[last - last / 10]};
+}
+
+// Asks the compiler to believe that the value is used.
+inline void keep(const void* value) {
+  asm volatile("" : : "r"(value) : "memory");
+}
+
+inline void run(const Case& c) {
+  std::vector<double> ours;
+  std::vector<double> peer;
+  c.ours();  // warm up
+  if (c.peer) c.peer();
+  for (int i = 0; i < c.rounds; ++i) {
+    ours.push_back(seconds_of(c.ours));
+    if (c.peer) peer.push_back(seconds_of(c.peer));
+  }
+  const Times times = summarise(ours);
+  const double scale = 1e9 / static_cast<double>(c.count);
+  std::printf(
+      "{\"name\": \"%s\", \"shape\": \"%s\", \"device\": \"cpu\", \"threads\": %d, "
+      "\"unit\": \"ns per %s\", \"median\": %.3f, \"p10\": %.3f, \"p90\": %.3f",
+      c.name.c_str(), c.shape.c_str(), c.threads, c.unit_of_work.c_str(), times.median * scale,
+      times.p10 * scale, times.p90 * scale);
+  if (c.bytes > 0) std::printf(", \"bytes_per_second\": %.4g", c.bytes / times.median);
+  if (c.peer) {
+    const Times other = summarise(peer);
+    std::printf(", \"peer\": \"%s\", \"peer_median\": %.3f, \"ratio\": %.3f", c.peer_name.c_str(),
+                other.median * scale, times.median / other.median);
+  }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+}  // namespace tsr::bench
