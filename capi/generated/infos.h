@@ -85,7 +85,7 @@ inline constexpr CallInfo kInfo_memory_trim{"tsr_memory_trim", {"device", "keep"
 inline constexpr CallInfo kInfo_memory_limit{"tsr_memory_limit", {"device", "nbytes"}};
 inline constexpr CallInfo kInfo_memory_set_limit{"tsr_memory_set_limit", {"device", "nbytes"}};
 inline constexpr CallInfo kInfo_memory_reset_peak{"tsr_memory_reset_peak", {"device"}};
-inline constexpr CallInfo kInfo_memory_pressure_add{"tsr_memory_pressure_add", {"callback", "id"}};
+inline constexpr CallInfo kInfo_memory_pressure_add{"tsr_memory_pressure_add", {"device", "callback", "id"}};
 inline constexpr CallInfo kInfo_memory_pressure_remove{"tsr_memory_pressure_remove", {"id"}};
 inline constexpr CallInfo kInfo_live_handles{"tsr_live_handles", {}};
 inline constexpr CallInfo kInfo_live_nodes{"tsr_live_nodes", {}};

@@ -41,6 +41,7 @@ extern "C" {
 tsr_status tsr_add(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_add, [&] {
+    out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -64,6 +65,7 @@ tsr_status tsr_add_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_add_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_add, [&] {
+    out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -87,6 +89,7 @@ tsr_status tsr_add_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_add_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_add, [&] {
+    out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -110,6 +113,7 @@ tsr_status tsr_add_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_add_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_add, [&] {
+    out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -133,6 +137,7 @@ tsr_status tsr_add_c128_inplace(tsr_tensor input, double other_re, double other_
 tsr_status tsr_subtract(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -156,6 +161,7 @@ tsr_status tsr_subtract_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_subtract_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -179,6 +185,7 @@ tsr_status tsr_subtract_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_subtract_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -202,6 +209,7 @@ tsr_status tsr_subtract_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_subtract_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -226,6 +234,7 @@ tsr_status tsr_subtract_c128_inplace(tsr_tensor input, double other_re, double o
 tsr_status tsr_subtract_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -241,6 +250,7 @@ tsr_status tsr_subtract_f64_left_out(double input, tsr_tensor other, tsr_tensor 
 tsr_status tsr_subtract_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -257,6 +267,7 @@ tsr_status tsr_subtract_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_subtract, [&] {
+    out_arg(out, "out");
     give(tsr::ops::subtract(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
 }
@@ -273,6 +284,7 @@ tsr_status tsr_subtract_c128_left_out(
 tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_multiply, [&] {
+    out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -296,6 +308,7 @@ tsr_status tsr_multiply_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_multiply_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_multiply, [&] {
+    out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -319,6 +332,7 @@ tsr_status tsr_multiply_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_multiply_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_multiply, [&] {
+    out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -342,6 +356,7 @@ tsr_status tsr_multiply_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_multiply_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_multiply, [&] {
+    out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -366,6 +381,7 @@ tsr_status tsr_multiply_c128_inplace(tsr_tensor input, double other_re, double o
 tsr_status tsr_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -389,6 +405,7 @@ tsr_status tsr_divide_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_divide_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -412,6 +429,7 @@ tsr_status tsr_divide_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -435,6 +453,7 @@ tsr_status tsr_divide_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_divide_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -458,6 +477,7 @@ tsr_status tsr_divide_c128_inplace(tsr_tensor input, double other_re, double oth
 tsr_status tsr_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -473,6 +493,7 @@ tsr_status tsr_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor ds
 tsr_status tsr_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -489,6 +510,7 @@ tsr_status tsr_divide_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::divide(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
 }
@@ -505,6 +527,7 @@ tsr_status tsr_divide_c128_left_out(
 tsr_status tsr_floor_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -528,6 +551,7 @@ tsr_status tsr_floor_divide_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_floor_divide_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -551,6 +575,7 @@ tsr_status tsr_floor_divide_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_floor_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -575,8 +600,9 @@ tsr_status tsr_floor_divide_c128(
     tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(
-          TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
 
@@ -600,6 +626,7 @@ tsr_status tsr_floor_divide_c128_inplace(tsr_tensor input, double other_re, doub
 tsr_status tsr_floor_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -615,6 +642,7 @@ tsr_status tsr_floor_divide_f64_left_out(double input, tsr_tensor other, tsr_ten
 tsr_status tsr_floor_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -631,8 +659,9 @@ tsr_status tsr_floor_divide_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor_divide(
-          complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
+        complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
 }
 
@@ -648,6 +677,7 @@ tsr_status tsr_floor_divide_c128_left_out(
 tsr_status tsr_remainder(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -671,6 +701,7 @@ tsr_status tsr_remainder_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_remainder_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -694,6 +725,7 @@ tsr_status tsr_remainder_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_remainder_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -717,6 +749,7 @@ tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_remainder_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -741,6 +774,7 @@ tsr_status tsr_remainder_c128_inplace(tsr_tensor input, double other_re, double 
 tsr_status tsr_remainder_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -756,6 +790,7 @@ tsr_status tsr_remainder_f64_left_out(double input, tsr_tensor other, tsr_tensor
 tsr_status tsr_remainder_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -772,6 +807,7 @@ tsr_status tsr_remainder_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
+    out_arg(out, "out");
     give(tsr::ops::remainder(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
 }
@@ -788,6 +824,7 @@ tsr_status tsr_remainder_c128_left_out(
 tsr_status tsr_pow(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -811,6 +848,7 @@ tsr_status tsr_pow_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_pow_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -834,6 +872,7 @@ tsr_status tsr_pow_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_pow_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -857,6 +896,7 @@ tsr_status tsr_pow_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_pow_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -880,6 +920,7 @@ tsr_status tsr_pow_c128_inplace(tsr_tensor input, double other_re, double other_
 tsr_status tsr_pow_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -895,6 +936,7 @@ tsr_status tsr_pow_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) 
 tsr_status tsr_pow_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -910,6 +952,7 @@ tsr_status tsr_pow_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst)
 tsr_status tsr_pow_c128_left(double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_pow, [&] {
+    out_arg(out, "out");
     give(tsr::ops::pow(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
 }
@@ -926,6 +969,7 @@ tsr_status tsr_pow_c128_left_out(
 tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_maximum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -949,6 +993,7 @@ tsr_status tsr_maximum_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_maximum_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_maximum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -972,6 +1017,7 @@ tsr_status tsr_maximum_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_maximum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -995,6 +1041,7 @@ tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_maximum_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_maximum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1019,6 +1066,7 @@ tsr_status tsr_maximum_c128_inplace(tsr_tensor input, double other_re, double ot
 tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_minimum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1042,6 +1090,7 @@ tsr_status tsr_minimum_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_minimum_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_minimum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1065,6 +1114,7 @@ tsr_status tsr_minimum_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_minimum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1088,6 +1138,7 @@ tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_minimum_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_minimum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1112,6 +1163,7 @@ tsr_status tsr_minimum_c128_inplace(tsr_tensor input, double other_re, double ot
 tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1135,6 +1187,7 @@ tsr_status tsr_atan2_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_atan2_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1158,6 +1211,7 @@ tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1181,6 +1235,7 @@ tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_atan2_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1204,6 +1259,7 @@ tsr_status tsr_atan2_c128_inplace(tsr_tensor input, double other_re, double othe
 tsr_status tsr_atan2_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -1219,6 +1275,7 @@ tsr_status tsr_atan2_f64_left_out(double input, tsr_tensor other, tsr_tensor dst
 tsr_status tsr_atan2_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
 }
@@ -1235,6 +1292,7 @@ tsr_status tsr_atan2_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan2(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
 }
@@ -1251,6 +1309,7 @@ tsr_status tsr_atan2_c128_left_out(
 tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_hypot, [&] {
+    out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1274,6 +1333,7 @@ tsr_status tsr_hypot_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_hypot_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_hypot, [&] {
+    out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1297,6 +1357,7 @@ tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double other) {
 tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_hypot, [&] {
+    out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1320,6 +1381,7 @@ tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_hypot_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_hypot, [&] {
+    out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1343,6 +1405,7 @@ tsr_status tsr_hypot_c128_inplace(tsr_tensor input, double other_re, double othe
 tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1358,6 +1421,7 @@ tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 tsr_status tsr_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1373,6 +1437,7 @@ tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
 tsr_status tsr_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1388,6 +1453,7 @@ tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
 tsr_status tsr_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1403,6 +1469,7 @@ tsr_status tsr_equal_c128_out(tsr_tensor input, double other_re, double other_im
 tsr_status tsr_not_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_not_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1418,6 +1485,7 @@ tsr_status tsr_not_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst)
 tsr_status tsr_not_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_not_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1433,6 +1501,7 @@ tsr_status tsr_not_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst)
 tsr_status tsr_not_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_not_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1448,6 +1517,7 @@ tsr_status tsr_not_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst
 tsr_status tsr_not_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_not_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1464,6 +1534,7 @@ tsr_status tsr_not_equal_c128_out(
 tsr_status tsr_less(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1479,6 +1550,7 @@ tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 tsr_status tsr_less_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1494,6 +1566,7 @@ tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
 tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1509,6 +1582,7 @@ tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
 tsr_status tsr_less_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1524,6 +1598,7 @@ tsr_status tsr_less_c128_out(tsr_tensor input, double other_re, double other_im,
 tsr_status tsr_less_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less_equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1539,6 +1614,7 @@ tsr_status tsr_less_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst
 tsr_status tsr_less_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1554,6 +1630,7 @@ tsr_status tsr_less_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst
 tsr_status tsr_less_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1570,8 +1647,9 @@ tsr_status tsr_less_equal_c128(
     tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::less_equal(
-          TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
 
@@ -1587,6 +1665,7 @@ tsr_status tsr_less_equal_c128_out(
 tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1602,6 +1681,7 @@ tsr_status tsr_greater_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 tsr_status tsr_greater_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1617,6 +1697,7 @@ tsr_status tsr_greater_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
 tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1632,6 +1713,7 @@ tsr_status tsr_greater_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) 
 tsr_status tsr_greater_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
@@ -1648,8 +1730,9 @@ tsr_status tsr_greater_c128_out(
 tsr_status tsr_greater_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater_equal(
-          TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+        TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
 
@@ -1664,6 +1747,7 @@ tsr_status tsr_greater_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor 
 tsr_status tsr_greater_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1679,6 +1763,7 @@ tsr_status tsr_greater_equal_f64_out(tsr_tensor input, double other, tsr_tensor 
 tsr_status tsr_greater_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1695,8 +1780,9 @@ tsr_status tsr_greater_equal_c128(
     tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater_equal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::greater_equal(
-          TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
+        TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
 }
 
@@ -1712,6 +1798,7 @@ tsr_status tsr_greater_equal_c128_out(
 tsr_status tsr_logical_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_logical_and, [&] {
+    out_arg(out, "out");
     give(tsr::ops::logical_and(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1727,6 +1814,7 @@ tsr_status tsr_logical_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor ds
 tsr_status tsr_logical_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_logical_or, [&] {
+    out_arg(out, "out");
     give(tsr::ops::logical_or(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1742,6 +1830,7 @@ tsr_status tsr_logical_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst
 tsr_status tsr_logical_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_logical_xor, [&] {
+    out_arg(out, "out");
     give(tsr::ops::logical_xor(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1757,6 +1846,7 @@ tsr_status tsr_logical_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor ds
 tsr_status tsr_bitwise_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_and, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_and(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1780,6 +1870,7 @@ tsr_status tsr_bitwise_and_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_bitwise_and_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_and, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_and(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1803,6 +1894,7 @@ tsr_status tsr_bitwise_and_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_bitwise_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_or, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_or(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1826,6 +1918,7 @@ tsr_status tsr_bitwise_or_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_bitwise_or_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_or, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_or(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }
@@ -1849,6 +1942,7 @@ tsr_status tsr_bitwise_or_i64_inplace(tsr_tensor input, int64_t other) {
 tsr_status tsr_bitwise_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_xor, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_xor(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }
@@ -1872,6 +1966,7 @@ tsr_status tsr_bitwise_xor_inplace(tsr_tensor input, tsr_tensor other) {
 tsr_status tsr_bitwise_xor_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_xor, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_xor(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
 }

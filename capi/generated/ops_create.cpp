@@ -33,9 +33,10 @@ tsr_status tsr_empty(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_empty, [&] {
+    out_arg(out, "out");
     give(tsr::ops::empty(
-          list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -44,9 +45,10 @@ tsr_status tsr_zeros(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_zeros, [&] {
+    out_arg(out, "out");
     give(tsr::ops::zeros(
-          list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -55,9 +57,10 @@ tsr_status tsr_ones(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_ones, [&] {
+    out_arg(out, "out");
     give(tsr::ops::ones(
-          list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -66,9 +69,10 @@ tsr_status tsr_full_f64(
     device_type, int32_t device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full(
-          list_arg(shape, n_shape, "shape"), tsr::Scalar(value), optional_dtype_arg(dtype,
-          "dtype"), optional_device_arg(device_type, device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), tsr::Scalar(value), optional_dtype_arg(dtype,
+        "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -77,9 +81,10 @@ tsr_status tsr_full_i64(
     device_type, int32_t device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full(
-          list_arg(shape, n_shape, "shape"), tsr::Scalar(value), optional_dtype_arg(dtype,
-          "dtype"), optional_device_arg(device_type, device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), tsr::Scalar(value), optional_dtype_arg(dtype,
+        "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -88,10 +93,11 @@ tsr_status tsr_full_c128(
     tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full(
-          list_arg(shape, n_shape, "shape"), complex_scalar(value_re, value_im),
-          optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-          device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), complex_scalar(value_re, value_im),
+        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
+        device_index, "device")), out);
   });
 }
 
@@ -100,10 +106,11 @@ tsr_status tsr_full_bool(
     device_type, int32_t device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full(
-          list_arg(shape, n_shape, "shape"), tsr::Scalar(bool_arg(value, "value")),
-          optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-          device_index, "device")), out);
+        list_arg(shape, n_shape, "shape"), tsr::Scalar(bool_arg(value, "value")),
+        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
+        device_index, "device")), out);
   });
 }
 
@@ -112,9 +119,10 @@ tsr_status tsr_empty_like(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_empty_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::empty_like(
-          TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -123,9 +131,10 @@ tsr_status tsr_zeros_like(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_zeros_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::zeros_like(
-          TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -134,9 +143,10 @@ tsr_status tsr_ones_like(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_ones_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::ones_like(
-          TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -145,9 +155,10 @@ tsr_status tsr_full_like_f64(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full_like(
-          TensorArg(input, "input").get(), tsr::Scalar(value), optional_dtype_arg(dtype,
-          "dtype"), optional_device_arg(device_type, device_index, "device")), out);
+        TensorArg(input, "input").get(), tsr::Scalar(value), optional_dtype_arg(dtype,
+        "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -156,9 +167,10 @@ tsr_status tsr_full_like_i64(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full_like(
-          TensorArg(input, "input").get(), tsr::Scalar(value), optional_dtype_arg(dtype,
-          "dtype"), optional_device_arg(device_type, device_index, "device")), out);
+        TensorArg(input, "input").get(), tsr::Scalar(value), optional_dtype_arg(dtype,
+        "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -167,10 +179,11 @@ tsr_status tsr_full_like_c128(
     device_type, int32_t device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full_like(
-          TensorArg(input, "input").get(), complex_scalar(value_re, value_im),
-          optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-          device_index, "device")), out);
+        TensorArg(input, "input").get(), complex_scalar(value_re, value_im),
+        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
+        device_index, "device")), out);
   });
 }
 
@@ -179,10 +192,11 @@ tsr_status tsr_full_like_bool(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_full_like, [&] {
+    out_arg(out, "out");
     give(tsr::ops::full_like(
-          TensorArg(input, "input").get(), tsr::Scalar(bool_arg(value, "value")),
-          optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-          device_index, "device")), out);
+        TensorArg(input, "input").get(), tsr::Scalar(bool_arg(value, "value")),
+        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
+        device_index, "device")), out);
   });
 }
 
@@ -191,9 +205,10 @@ tsr_status tsr_arange(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_arange, [&] {
+    out_arg(out, "out");
     give(tsr::ops::arange(
-          start, stop, step, optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        start, stop, step, optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -202,9 +217,10 @@ tsr_status tsr_arange_int(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_arange_int, [&] {
+    out_arg(out, "out");
     give(tsr::ops::arange(
-          start, stop, step, optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        start, stop, step, optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -213,9 +229,10 @@ tsr_status tsr_linspace(
     device_type, int32_t device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_linspace, [&] {
+    out_arg(out, "out");
     give(tsr::ops::linspace(
-          start, stop, num, optional_dtype_arg(dtype, "dtype"), bool_arg(endpoint,
-          "endpoint"), optional_device_arg(device_type, device_index, "device")), out);
+        start, stop, num, optional_dtype_arg(dtype, "dtype"), bool_arg(endpoint,
+        "endpoint"), optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -224,9 +241,10 @@ tsr_status tsr_eye(
     device_index, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_eye, [&] {
+    out_arg(out, "out");
     give(tsr::ops::eye(
-          n_rows, optional_int(n_cols), k, optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device")), out);
+        n_rows, optional_int(n_cols), k, optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   });
 }
 
@@ -235,10 +253,11 @@ tsr_status tsr_asarray(
     copy, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_asarray, [&] {
+    out_arg(out, "out");
     give(tsr::ops::asarray(
-          TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device"),
-          optional_bool_arg(copy, "copy")), out);
+        TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"),
+        optional_bool_arg(copy, "copy")), out);
   });
 }
 

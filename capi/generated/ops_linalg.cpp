@@ -19,6 +19,7 @@ extern "C" {
 tsr_status tsr_matmul(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_matmul, [&] {
+    out_arg(out, "out");
     give(tsr::ops::matmul(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
 }

@@ -27,10 +27,11 @@ tsr_status tsr_rand(
     device_index, tsr_generator generator, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_rand, [&] {
+    out_arg(out, "out");
     give(tsr::ops::rand(
-          list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device"),
-          generator_arg(generator, "generator")), out);
+        list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"),
+        generator_arg(generator, "generator")), out);
   });
 }
 
@@ -39,10 +40,11 @@ tsr_status tsr_randn(
     device_index, tsr_generator generator, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_randn, [&] {
+    out_arg(out, "out");
     give(tsr::ops::randn(
-          list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
-          optional_device_arg(device_type, device_index, "device"),
-          generator_arg(generator, "generator")), out);
+        list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"),
+        generator_arg(generator, "generator")), out);
   });
 }
 
@@ -51,10 +53,11 @@ tsr_status tsr_randint(
     tsr_device_type device_type, int32_t device_index, tsr_generator generator, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_randint, [&] {
+    out_arg(out, "out");
     give(tsr::ops::randint(
-          low, high, list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype,
-          "dtype"), optional_device_arg(device_type, device_index, "device"),
-          generator_arg(generator, "generator")), out);
+        low, high, list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype,
+        "dtype"), optional_device_arg(device_type, device_index, "device"),
+        generator_arg(generator, "generator")), out);
   });
 }
 
@@ -63,17 +66,19 @@ tsr_status tsr_randperm(
     generator, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_randperm, [&] {
+    out_arg(out, "out");
     give(tsr::ops::randperm(
-          n, optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-          device_index, "device"), generator_arg(generator, "generator")), out);
+        n, optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
+        device_index, "device"), generator_arg(generator, "generator")), out);
   });
 }
 
 tsr_status tsr_bernoulli(tsr_tensor input, tsr_generator generator, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bernoulli, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bernoulli(
-          TensorArg(input, "input").get(), generator_arg(generator, "generator")), out);
+        TensorArg(input, "input").get(), generator_arg(generator, "generator")), out);
   });
 }
 

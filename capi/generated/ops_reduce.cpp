@@ -38,9 +38,10 @@ tsr_status tsr_sum(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_sum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::sum(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
 }
 
@@ -60,9 +61,10 @@ tsr_status tsr_prod(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_prod, [&] {
+    out_arg(out, "out");
     give(tsr::ops::prod(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
 }
 
@@ -82,9 +84,10 @@ tsr_status tsr_mean(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_mean, [&] {
+    out_arg(out, "out");
     give(tsr::ops::mean(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
 }
 
@@ -104,9 +107,10 @@ tsr_status tsr_var(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_var, [&] {
+    out_arg(out, "out");
     give(tsr::ops::var(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          correction, bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        correction, bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -126,9 +130,10 @@ tsr_status tsr_std(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_std, [&] {
+    out_arg(out, "out");
     give(tsr::ops::std(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          correction, bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        correction, bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -147,9 +152,10 @@ tsr_status tsr_max(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_max, [&] {
+    out_arg(out, "out");
     give(tsr::ops::max(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -166,9 +172,10 @@ tsr_status tsr_min(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_min, [&] {
+    out_arg(out, "out");
     give(tsr::ops::min(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -185,9 +192,10 @@ tsr_status tsr_amax(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_amax, [&] {
+    out_arg(out, "out");
     give(tsr::ops::max(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -204,9 +212,10 @@ tsr_status tsr_amin(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_amin, [&] {
+    out_arg(out, "out");
     give(tsr::ops::min(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -222,9 +231,10 @@ tsr_status tsr_amin_out(
 tsr_status tsr_argmax(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_argmax, [&] {
+    out_arg(out, "out");
     give(tsr::ops::argmax(
-          TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
-          "keepdims")), out);
+        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
+        "keepdims")), out);
   });
 }
 
@@ -239,9 +249,10 @@ tsr_status tsr_argmax_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_
 tsr_status tsr_argmin(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_argmin, [&] {
+    out_arg(out, "out");
     give(tsr::ops::argmin(
-          TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
-          "keepdims")), out);
+        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
+        "keepdims")), out);
   });
 }
 
@@ -257,9 +268,10 @@ tsr_status tsr_any(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_any, [&] {
+    out_arg(out, "out");
     give(tsr::ops::any(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -276,9 +288,10 @@ tsr_status tsr_all(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_all, [&] {
+    out_arg(out, "out");
     give(tsr::ops::all(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -295,9 +308,10 @@ tsr_status tsr_count_nonzero(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_count_nonzero, [&] {
+    out_arg(out, "out");
     give(tsr::ops::count_nonzero(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -314,9 +328,10 @@ tsr_status tsr_logsumexp(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_logsumexp, [&] {
+    out_arg(out, "out");
     give(tsr::ops::logsumexp(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims")), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims")), out);
   });
 }
 
@@ -334,9 +349,10 @@ tsr_status tsr_vector_norm(
     out) {
   clear(out);
   return guard(kInfo_vector_norm, [&] {
+    out_arg(out, "out");
     give(tsr::ops::vector_norm(
-          TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-          bool_arg(keepdims, "keepdims"), ord), out);
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), ord), out);
   });
 }
 
@@ -355,9 +371,10 @@ tsr_status tsr_cumulative_sum(
     tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_cumulative_sum, [&] {
+    out_arg(out, "out");
     give(tsr::ops::cumulative_sum(
-          TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
-          "dtype"), bool_arg(include_initial, "include_initial")), out);
+        TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
+        "dtype"), bool_arg(include_initial, "include_initial")), out);
   });
 }
 

@@ -24,9 +24,10 @@ extern "C" {
 tsr_status tsr_where(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
-          TensorArg(other, "other").get()), out);
+        TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
+        TensorArg(other, "other").get()), out);
   });
 }
 
@@ -42,9 +43,10 @@ tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor othe
 tsr_status tsr_where_f64(tsr_tensor condition, tsr_tensor input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
-          tsr::Scalar(other)), out);
+        TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
+        tsr::Scalar(other)), out);
   });
 }
 
@@ -59,9 +61,10 @@ tsr_status tsr_where_f64_out(tsr_tensor condition, tsr_tensor input, double othe
 tsr_status tsr_where_i64(tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
-          tsr::Scalar(other)), out);
+        TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
+        tsr::Scalar(other)), out);
   });
 }
 
@@ -78,9 +81,10 @@ tsr_status tsr_where_c128(
     tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
-          complex_scalar(other_re, other_im)), out);
+        TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
+        complex_scalar(other_re, other_im)), out);
   });
 }
 
@@ -98,9 +102,10 @@ tsr_status tsr_where_f64_left(
     tsr_tensor condition, double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), tsr::Scalar(input), TensorArg(other,
-          "other").get()), out);
+        TensorArg(condition, "condition").get(), tsr::Scalar(input), TensorArg(other,
+        "other").get()), out);
   });
 }
 
@@ -117,9 +122,10 @@ tsr_status tsr_where_i64_left(
     tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), tsr::Scalar(input), TensorArg(other,
-          "other").get()), out);
+        TensorArg(condition, "condition").get(), tsr::Scalar(input), TensorArg(other,
+        "other").get()), out);
   });
 }
 
@@ -136,9 +142,10 @@ tsr_status tsr_where_c128_left(
     tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), complex_scalar(input_re, input_im),
-          TensorArg(other, "other").get()), out);
+        TensorArg(condition, "condition").get(), complex_scalar(input_re, input_im),
+        TensorArg(other, "other").get()), out);
   });
 }
 
@@ -155,8 +162,9 @@ tsr_status tsr_where_c128_left_out(
 tsr_status tsr_where_f64_both(tsr_tensor condition, double input, double other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), tsr::Scalar(input), tsr::Scalar(other)), out);
+        TensorArg(condition, "condition").get(), tsr::Scalar(input), tsr::Scalar(other)), out);
   });
 }
 
@@ -172,8 +180,9 @@ tsr_status tsr_where_f64_both_out(
 tsr_status tsr_where_i64_both(tsr_tensor condition, int64_t input, int64_t other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), tsr::Scalar(input), tsr::Scalar(other)), out);
+        TensorArg(condition, "condition").get(), tsr::Scalar(input), tsr::Scalar(other)), out);
   });
 }
 
@@ -191,9 +200,10 @@ tsr_status tsr_where_c128_both(
     tsr_tensor* out) {
   clear(out);
   return guard(kInfo_where, [&] {
+    out_arg(out, "out");
     give(tsr::ops::where(
-          TensorArg(condition, "condition").get(), complex_scalar(input_re, input_im),
-          complex_scalar(other_re, other_im)), out);
+        TensorArg(condition, "condition").get(), complex_scalar(input_re, input_im),
+        complex_scalar(other_re, other_im)), out);
   });
 }
 
@@ -211,9 +221,10 @@ tsr_status tsr_where_c128_both_out(
 tsr_status tsr_lerp(tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_lerp, [&] {
+    out_arg(out, "out");
     give(tsr::ops::lerp(
-          TensorArg(input, "input").get(), TensorArg(other, "other").get(),
-          TensorArg(weight, "weight").get()), out);
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        TensorArg(weight, "weight").get()), out);
   });
 }
 
@@ -238,9 +249,10 @@ tsr_status tsr_lerp_inplace(tsr_tensor input, tsr_tensor other, tsr_tensor weigh
 tsr_status tsr_lerp_f64(tsr_tensor input, tsr_tensor other, double weight, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_lerp, [&] {
+    out_arg(out, "out");
     give(tsr::ops::lerp(
-          TensorArg(input, "input").get(), TensorArg(other, "other").get(),
-          tsr::Scalar(weight)), out);
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::Scalar(weight)), out);
   });
 }
 
@@ -264,9 +276,10 @@ tsr_status tsr_addcmul(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_addcmul, [&] {
+    out_arg(out, "out");
     give(tsr::ops::addcmul(
-          TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-          TensorArg(tensor2, "tensor2").get(), value), out);
+        TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
+        TensorArg(tensor2, "tensor2").get(), value), out);
   });
 }
 
@@ -294,9 +307,10 @@ tsr_status tsr_addcdiv(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_addcdiv, [&] {
+    out_arg(out, "out");
     give(tsr::ops::addcdiv(
-          TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-          TensorArg(tensor2, "tensor2").get(), value), out);
+        TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
+        TensorArg(tensor2, "tensor2").get(), value), out);
   });
 }
 
@@ -323,9 +337,10 @@ tsr_status tsr_addcdiv_inplace(
 tsr_status tsr_clip(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_clip, [&] {
+    out_arg(out, "out");
     give(tsr::ops::clip(
-          TensorArg(input, "input").get(), OptionalTensorArg(min, "min").get(),
-          OptionalTensorArg(max, "max").get()), out);
+        TensorArg(input, "input").get(), OptionalTensorArg(min, "min").get(),
+        OptionalTensorArg(max, "max").get()), out);
   });
 }
 
@@ -351,9 +366,10 @@ tsr_status tsr_clip_scalar_f64(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_clip_scalar, [&] {
+    out_arg(out, "out");
     give(tsr::ops::clip(
-          TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
-          "min"), optional_scalar(has_max, tsr::Scalar(max), "max")), out);
+        TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
+        "min"), optional_scalar(has_max, tsr::Scalar(max), "max")), out);
   });
 }
 
@@ -381,9 +397,10 @@ tsr_status tsr_clip_scalar_i64(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_clip_scalar, [&] {
+    out_arg(out, "out");
     give(tsr::ops::clip(
-          TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
-          "min"), optional_scalar(has_max, tsr::Scalar(max), "max")), out);
+        TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
+        "min"), optional_scalar(has_max, tsr::Scalar(max), "max")), out);
   });
 }
 

@@ -56,6 +56,7 @@ extern "C" {
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_abs, [&] {
+    out_arg(out, "out");
     give(tsr::ops::abs(TensorArg(input, "input").get()), out);
   });
 }
@@ -79,6 +80,7 @@ tsr_status tsr_abs_inplace(tsr_tensor input) {
 tsr_status tsr_negative(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_negative, [&] {
+    out_arg(out, "out");
     give(tsr::ops::negative(TensorArg(input, "input").get()), out);
   });
 }
@@ -102,6 +104,7 @@ tsr_status tsr_negative_inplace(tsr_tensor input) {
 tsr_status tsr_sign(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_sign, [&] {
+    out_arg(out, "out");
     give(tsr::ops::sign(TensorArg(input, "input").get()), out);
   });
 }
@@ -125,6 +128,7 @@ tsr_status tsr_sign_inplace(tsr_tensor input) {
 tsr_status tsr_reciprocal(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_reciprocal, [&] {
+    out_arg(out, "out");
     give(tsr::ops::reciprocal(TensorArg(input, "input").get()), out);
   });
 }
@@ -148,6 +152,7 @@ tsr_status tsr_reciprocal_inplace(tsr_tensor input) {
 tsr_status tsr_square(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_square, [&] {
+    out_arg(out, "out");
     give(tsr::ops::square(TensorArg(input, "input").get()), out);
   });
 }
@@ -171,6 +176,7 @@ tsr_status tsr_square_inplace(tsr_tensor input) {
 tsr_status tsr_sqrt(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_sqrt, [&] {
+    out_arg(out, "out");
     give(tsr::ops::sqrt(TensorArg(input, "input").get()), out);
   });
 }
@@ -194,6 +200,7 @@ tsr_status tsr_sqrt_inplace(tsr_tensor input) {
 tsr_status tsr_rsqrt(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_rsqrt, [&] {
+    out_arg(out, "out");
     give(tsr::ops::rsqrt(TensorArg(input, "input").get()), out);
   });
 }
@@ -217,6 +224,7 @@ tsr_status tsr_rsqrt_inplace(tsr_tensor input) {
 tsr_status tsr_exp(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_exp, [&] {
+    out_arg(out, "out");
     give(tsr::ops::exp(TensorArg(input, "input").get()), out);
   });
 }
@@ -240,6 +248,7 @@ tsr_status tsr_exp_inplace(tsr_tensor input) {
 tsr_status tsr_expm1(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_expm1, [&] {
+    out_arg(out, "out");
     give(tsr::ops::expm1(TensorArg(input, "input").get()), out);
   });
 }
@@ -263,6 +272,7 @@ tsr_status tsr_expm1_inplace(tsr_tensor input) {
 tsr_status tsr_log(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_log, [&] {
+    out_arg(out, "out");
     give(tsr::ops::log(TensorArg(input, "input").get()), out);
   });
 }
@@ -286,6 +296,7 @@ tsr_status tsr_log_inplace(tsr_tensor input) {
 tsr_status tsr_log1p(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_log1p, [&] {
+    out_arg(out, "out");
     give(tsr::ops::log1p(TensorArg(input, "input").get()), out);
   });
 }
@@ -309,6 +320,7 @@ tsr_status tsr_log1p_inplace(tsr_tensor input) {
 tsr_status tsr_log2(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_log2, [&] {
+    out_arg(out, "out");
     give(tsr::ops::log2(TensorArg(input, "input").get()), out);
   });
 }
@@ -332,6 +344,7 @@ tsr_status tsr_log2_inplace(tsr_tensor input) {
 tsr_status tsr_log10(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_log10, [&] {
+    out_arg(out, "out");
     give(tsr::ops::log10(TensorArg(input, "input").get()), out);
   });
 }
@@ -355,6 +368,7 @@ tsr_status tsr_log10_inplace(tsr_tensor input) {
 tsr_status tsr_sin(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_sin, [&] {
+    out_arg(out, "out");
     give(tsr::ops::sin(TensorArg(input, "input").get()), out);
   });
 }
@@ -378,6 +392,7 @@ tsr_status tsr_sin_inplace(tsr_tensor input) {
 tsr_status tsr_cos(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_cos, [&] {
+    out_arg(out, "out");
     give(tsr::ops::cos(TensorArg(input, "input").get()), out);
   });
 }
@@ -401,6 +416,7 @@ tsr_status tsr_cos_inplace(tsr_tensor input) {
 tsr_status tsr_tan(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_tan, [&] {
+    out_arg(out, "out");
     give(tsr::ops::tan(TensorArg(input, "input").get()), out);
   });
 }
@@ -424,6 +440,7 @@ tsr_status tsr_tan_inplace(tsr_tensor input) {
 tsr_status tsr_asin(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_asin, [&] {
+    out_arg(out, "out");
     give(tsr::ops::asin(TensorArg(input, "input").get()), out);
   });
 }
@@ -447,6 +464,7 @@ tsr_status tsr_asin_inplace(tsr_tensor input) {
 tsr_status tsr_acos(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_acos, [&] {
+    out_arg(out, "out");
     give(tsr::ops::acos(TensorArg(input, "input").get()), out);
   });
 }
@@ -470,6 +488,7 @@ tsr_status tsr_acos_inplace(tsr_tensor input) {
 tsr_status tsr_atan(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan, [&] {
+    out_arg(out, "out");
     give(tsr::ops::atan(TensorArg(input, "input").get()), out);
   });
 }
@@ -493,6 +512,7 @@ tsr_status tsr_atan_inplace(tsr_tensor input) {
 tsr_status tsr_sinh(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_sinh, [&] {
+    out_arg(out, "out");
     give(tsr::ops::sinh(TensorArg(input, "input").get()), out);
   });
 }
@@ -516,6 +536,7 @@ tsr_status tsr_sinh_inplace(tsr_tensor input) {
 tsr_status tsr_cosh(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_cosh, [&] {
+    out_arg(out, "out");
     give(tsr::ops::cosh(TensorArg(input, "input").get()), out);
   });
 }
@@ -539,6 +560,7 @@ tsr_status tsr_cosh_inplace(tsr_tensor input) {
 tsr_status tsr_tanh(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_tanh, [&] {
+    out_arg(out, "out");
     give(tsr::ops::tanh(TensorArg(input, "input").get()), out);
   });
 }
@@ -562,6 +584,7 @@ tsr_status tsr_tanh_inplace(tsr_tensor input) {
 tsr_status tsr_floor(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor, [&] {
+    out_arg(out, "out");
     give(tsr::ops::floor(TensorArg(input, "input").get()), out);
   });
 }
@@ -585,6 +608,7 @@ tsr_status tsr_floor_inplace(tsr_tensor input) {
 tsr_status tsr_ceil(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_ceil, [&] {
+    out_arg(out, "out");
     give(tsr::ops::ceil(TensorArg(input, "input").get()), out);
   });
 }
@@ -608,6 +632,7 @@ tsr_status tsr_ceil_inplace(tsr_tensor input) {
 tsr_status tsr_round(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_round, [&] {
+    out_arg(out, "out");
     give(tsr::ops::round(TensorArg(input, "input").get()), out);
   });
 }
@@ -631,6 +656,7 @@ tsr_status tsr_round_inplace(tsr_tensor input) {
 tsr_status tsr_trunc(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_trunc, [&] {
+    out_arg(out, "out");
     give(tsr::ops::trunc(TensorArg(input, "input").get()), out);
   });
 }
@@ -654,6 +680,7 @@ tsr_status tsr_trunc_inplace(tsr_tensor input) {
 tsr_status tsr_sigmoid(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_sigmoid, [&] {
+    out_arg(out, "out");
     give(tsr::ops::sigmoid(TensorArg(input, "input").get()), out);
   });
 }
@@ -677,6 +704,7 @@ tsr_status tsr_sigmoid_inplace(tsr_tensor input) {
 tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_erf, [&] {
+    out_arg(out, "out");
     give(tsr::ops::erf(TensorArg(input, "input").get()), out);
   });
 }
@@ -700,6 +728,7 @@ tsr_status tsr_erf_inplace(tsr_tensor input) {
 tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_conj, [&] {
+    out_arg(out, "out");
     give(tsr::ops::conj(TensorArg(input, "input").get()), out);
   });
 }
@@ -723,6 +752,7 @@ tsr_status tsr_conj_inplace(tsr_tensor input) {
 tsr_status tsr_relu(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_relu, [&] {
+    out_arg(out, "out");
     give(tsr::ops::relu(TensorArg(input, "input").get()), out);
   });
 }
@@ -746,6 +776,7 @@ tsr_status tsr_relu_inplace(tsr_tensor input) {
 tsr_status tsr_silu(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_silu, [&] {
+    out_arg(out, "out");
     give(tsr::ops::silu(TensorArg(input, "input").get()), out);
   });
 }
@@ -769,6 +800,7 @@ tsr_status tsr_silu_inplace(tsr_tensor input) {
 tsr_status tsr_isnan(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_isnan, [&] {
+    out_arg(out, "out");
     give(tsr::ops::isnan(TensorArg(input, "input").get()), out);
   });
 }
@@ -784,6 +816,7 @@ tsr_status tsr_isnan_out(tsr_tensor input, tsr_tensor dst) {
 tsr_status tsr_isinf(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_isinf, [&] {
+    out_arg(out, "out");
     give(tsr::ops::isinf(TensorArg(input, "input").get()), out);
   });
 }
@@ -799,6 +832,7 @@ tsr_status tsr_isinf_out(tsr_tensor input, tsr_tensor dst) {
 tsr_status tsr_isfinite(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_isfinite, [&] {
+    out_arg(out, "out");
     give(tsr::ops::isfinite(TensorArg(input, "input").get()), out);
   });
 }
@@ -814,6 +848,7 @@ tsr_status tsr_isfinite_out(tsr_tensor input, tsr_tensor dst) {
 tsr_status tsr_logical_not(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_logical_not, [&] {
+    out_arg(out, "out");
     give(tsr::ops::logical_not(TensorArg(input, "input").get()), out);
   });
 }
@@ -829,6 +864,7 @@ tsr_status tsr_logical_not_out(tsr_tensor input, tsr_tensor dst) {
 tsr_status tsr_bitwise_invert(tsr_tensor input, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_bitwise_invert, [&] {
+    out_arg(out, "out");
     give(tsr::ops::bitwise_invert(TensorArg(input, "input").get()), out);
   });
 }
@@ -852,6 +888,7 @@ tsr_status tsr_bitwise_invert_inplace(tsr_tensor input) {
 tsr_status tsr_leaky_relu(tsr_tensor input, double negative_slope, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_leaky_relu, [&] {
+    out_arg(out, "out");
     give(tsr::ops::leaky_relu(TensorArg(input, "input").get(), negative_slope), out);
   });
 }
@@ -876,9 +913,10 @@ tsr_status tsr_gelu(
     tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_gelu, [&] {
+    out_arg(out, "out");
     give(tsr::ops::gelu(
-          TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
-          "approximate")), out);
+        TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
+        "approximate")), out);
   });
 }
 

@@ -195,7 +195,7 @@ def _python(row: Any, where: str) -> m.Python:
     operator = row.get("operator", ())
     return m.Python(
         name=row["name"],
-        method=method or None,
+        method=row["name"] if method is True else method or None,
         operator=(operator,) if isinstance(operator, str) else tuple(operator),
         aliases=tuple(row.get("aliases", ())),
         namespace=row.get("namespace", ""),
@@ -330,7 +330,7 @@ def _enum(row: Any, header: str) -> m.Enum:
         constants.append(m.Constant(f"TSR_{prefix}{name}", fields["value"], _text(fields, "doc"), fields.get("wrapper", "")))
     return m.Enum(
         f"tsr_{row['name']}", str(row.get("since", "0.1")), header, tuple(constants), _text(row, "doc"),
-        row.get("cpp", ""), row.get("cpp_header", ""),
+        f"TSR_{prefix}", row.get("cpp", ""), row.get("cpp_header", ""),
     )
 
 

@@ -220,6 +220,7 @@ class Enum:
     header: str
     constants: tuple[Constant, ...]
     doc: str
+    prefix: str  # of the constants, TSR_REDUCTION_
     cpp: str = ""
     cpp_header: str = ""
 

@@ -36,18 +36,22 @@ def _shim(schema: Schema, function: CFunction) -> str:
         targets = function.args[len(op.args) :]
         values += [f'tsr::ops::Out::into(TensorArg({t.name}, "{t.name}").get())' for t in targets]
     call = wrap_call(f"tsr::{op.cpp}(", values, ")", indent=8, width=88)
+    out = op.returns[0].name if op.returns else ""
     if function.form == "functional" and op.returns:
-        out = op.returns[0].name
         if op.returns_list:
             call = f"give_list({call}, {out}, {out}_capacity, {out}_count)"
         elif len(op.returns) == 1:
             call = f"give({call}, {out})"
         else:
             call = f"give_all({call}, {', '.join(r.name for r in op.returns)})"
-        call = call.replace("\n        ", "\n          ")
     clear = _clear(function)
+    body = f"    {call};\n"
+    if clear and op.returns_list:
+        body = f'    check_list_out({out}, {out}_capacity, {out}_count, "{out}");\n' + body
+    elif clear and len(op.returns) == 1:
+        body = f'    out_arg({out}, "{out}");\n' + body
     head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
-    return f"{head}\n{clear}  return guard(kInfo_{op.name}, [&] {{\n    {call};\n  }});\n}}\n"
+    return f"{head}\n{clear}  return guard(kInfo_{op.name}, [&] {{\n{body}  }});\n}}\n"
 
 
 def _clear(function: CFunction) -> str:
@@ -131,9 +135,8 @@ def consistency(schema: Schema) -> str:
     text += f"static_assert(tsr::kDTypeCount == {len(schema.dtypes)});\n"
     special = {"TSR_DTYPE": "DType"}
     for enum in schema.enums:
-        prefix = "TSR_" if enum is schema.status else f"{enum.name.upper()}_"
         for constant in enum.constants if enum.cpp else ():
-            camel = special.get(constant.name) or "".join(p.capitalize() for p in constant.name[len(prefix) :].split("_"))
+            camel = special.get(constant.name) or "".join(p.capitalize() for p in constant.name[len(enum.prefix) :].split("_"))
             text += f"static_assert(static_cast<int32_t>({enum.cpp}::k{camel}) == {constant.name});\n"
     return text
 

@@ -109,9 +109,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_memory_set_limit(
 TSR_API TSR_NODISCARD tsr_status tsr_memory_reset_peak(
     tsr_device_type device_type, int32_t device_index);
 
-/* Registers a pressure callback of the process. drop(user) runs once, after its removal. */
+/* Registers a pressure callback with a device's allocator. drop(user) runs once, after its
+ * removal. */
 TSR_API TSR_NODISCARD tsr_status tsr_memory_pressure_add(
-    tsr_pressure_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+    tsr_device_type device_type, int32_t device_index, tsr_pressure_fn callback, void* user,
+    tsr_drop_fn drop, int64_t* id);
 
 /* Removes a pressure callback; VALUE for a number that is none. */
 TSR_API TSR_NODISCARD tsr_status tsr_memory_pressure_remove(int64_t id);

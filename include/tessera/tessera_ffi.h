@@ -300,7 +300,7 @@ tsr_status tsr_memory_trim(tsr_device_type device_type, int32_t device_index, in
 tsr_status tsr_memory_limit(tsr_device_type device_type, int32_t device_index, int64_t* nbytes);
 tsr_status tsr_memory_set_limit(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
 tsr_status tsr_memory_reset_peak(tsr_device_type device_type, int32_t device_index);
-tsr_status tsr_memory_pressure_add(tsr_pressure_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_index, tsr_pressure_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
 tsr_status tsr_memory_pressure_remove(int64_t id);
 int64_t tsr_live_handles(void);
 int64_t tsr_live_nodes(void);

@@ -27,7 +27,7 @@ const char* text_of(ViewKind kind) {
 }
 
 void check_writable(const Tensor& target) {
-  TSR_CHECK(!target.storage()->read_only, Code::kValue, nullptr,
+  TSR_CHECK(!target.storage()->read_only, Code::kBuffer, nullptr,
             "expected memory that may be written, got a read-only tensor");
   TSR_CHECK(target.is_contiguous() || !may_overlap_itself(target.sizes(), target.strides()),
             Code::kValue, nullptr,

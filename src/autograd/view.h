@@ -46,7 +46,7 @@ void record_views(std::span<const Tensor> views, const Tensor& source, const cha
 // Every in-place form calls this before LAUNCH: refuses forbidden writes and counts the write.
 // `recording` is needs_grad of all inputs including `target`. Throws kAutograd: a leaf that
 // requires grad, a view of one, an ambiguous view, an inference tensor outside inference mode
-// (features I4, I8); kValue: read-only memory.
+// (features I4, I8); kBuffer: read-only memory.
 void begin_inplace(const Tensor& target, bool recording);
 
 // Every out= form calls this before LAUNCH. Throws kAutograd when an input or `out` needs grad:

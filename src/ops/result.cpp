@@ -74,6 +74,12 @@ void prepare_target(const Out& out, DimsView shape, DType dtype, Device device, 
   }
 }
 
+// Results of inference mode are marked, so that autograd refuses them outside.
+Tensor marked(Tensor fresh) {
+  if (inference_enabled()) fresh.impl()->flags |= kInferenceFlag;
+  return fresh;
+}
+
 Tensor fresh_like(DimsView shape, DType dtype, Device device,
                   std::initializer_list<const Tensor*> inputs) {
   for (const Tensor* input : inputs) {
@@ -96,7 +102,7 @@ Tensor Result::finish() {
 
 Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                 std::initializer_list<const Tensor*> inputs) {
-  if (out.is_fresh()) return Result(fresh_like(shape, dtype, device, inputs));
+  if (out.is_fresh()) return Result(marked(fresh_like(shape, dtype, device, inputs)));
   const bool detour = out.tensor().dtype() != dtype || needs_detour(out.tensor(), inputs, true);
   prepare_target(out, shape, dtype, device, recording);
   if (!detour) return Result(out.tensor());
@@ -105,7 +111,7 @@ Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool
 
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                       std::initializer_list<const Tensor*> inputs, bool contiguous) {
-  if (out.is_fresh()) return Result(empty(shape, dtype, device));
+  if (out.is_fresh()) return Result(marked(empty(shape, dtype, device)));
   const bool overlaps = needs_detour(out.tensor(), inputs, false);
   prepare_target(out, shape, dtype, device, recording);
   const Tensor& target = out.tensor();

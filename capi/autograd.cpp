@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Autograd on tensors: gradients, backward, modes, hooks.
+#include "autograd/tensor_grad.h"
+
+#include "autograd/engine.h"
+#include "autograd/grad_mode.h"
+#include "autograd/hooks.h"
+#include "capi/callback.h"
+#include "capi/generated/infos.h"
+#include "capi/lend.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+BackwardOptions options_of(int32_t flags) {
+  BackwardOptions options;
+  options.create_graph = (flags & TSR_BACKWARD_CREATE_GRAPH) != 0;
+  TSR_CHECK((flags & TSR_BACKWARD_RETAIN_GRAPH) == 0 || (flags & TSR_BACKWARD_FREE_GRAPH) == 0,
+            Code::kInvalidArgument, "flags", "expected RETAIN_GRAPH or FREE_GRAPH, got both");
+  if ((flags & TSR_BACKWARD_RETAIN_GRAPH) != 0) options.retain_graph = true;
+  if ((flags & TSR_BACKWARD_FREE_GRAPH) != 0) options.retain_graph = false;
+  return options;
+}
+
+// An absent list of gradients and an empty one mean the same.
+std::span<const Tensor> grads_arg(const tsr_tensor* grads, int32_t count) {
+  return sparse_tensors_arg(grads, count == -1 ? 0 : count, "grads");
+}
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_tensor_requires_grad(tsr_tensor tensor, int32_t* value) {
+  return guard(kInfo_tensor_requires_grad, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(value, "value") = requires_grad(arg.get()) ? 1 : 0;
+  });
+}
+
+tsr_status tsr_tensor_set_requires_grad(tsr_tensor tensor, int32_t value) {
+  return guard(kInfo_tensor_set_requires_grad, [&] {
+    set_requires_grad(TensorArg(tensor, "tensor").get(), bool_arg(value, "value"));
+  });
+}
+
+tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value) {
+  return guard(kInfo_tensor_is_leaf, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(value, "value") = is_leaf(arg.get()) ? 1 : 0;
+  });
+}
+
+tsr_status tsr_tensor_grad(tsr_tensor tensor, tsr_tensor* grad) {
+  clear(grad);
+  return guard(kInfo_tensor_grad, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(grad, "grad");
+    give(grad_of(arg.get()), grad);
+  });
+}
+
+tsr_status tsr_tensor_set_grad(tsr_tensor tensor, tsr_tensor grad) {
+  return guard(kInfo_tensor_set_grad, [&] {
+    set_grad(TensorArg(tensor, "tensor").get(), OptionalTensorArg(grad, "grad").get());
+  });
+}
+
+tsr_status tsr_tensor_retain_grad(tsr_tensor tensor) {
+  return guard(kInfo_tensor_retain_grad, [&] { retain_grad(TensorArg(tensor, "tensor").get()); });
+}
+
+tsr_status tsr_tensor_retains_grad(tsr_tensor tensor, int32_t* value) {
+  return guard(kInfo_tensor_retains_grad, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(value, "value") = retains_grad(arg.get()) ? 1 : 0;
+  });
+}
+
+tsr_status tsr_backward(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads,
+                        int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs, int32_t flags) {
+  return guard(kInfo_backward, [&] {
+    check_flags(flags, TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_FREE_GRAPH,
+                "flags");
+    backward(tensors_arg(roots, n_roots, "roots"), grads_arg(grads, n_grads), options_of(flags),
+             tensors_arg(inputs, n_inputs, "inputs"));
+  });
+}
+
+tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads,
+                    int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs, int32_t flags,
+                    tsr_tensor* results) {
+  clear_list(results, n_inputs, nullptr);
+  return guard(kInfo_grad, [&] {
+    check_flags(flags,
+                TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_ALLOW_UNUSED |
+                    TSR_BACKWARD_FREE_GRAPH,
+                "flags");
+    const auto wanted = tensors_arg(inputs, n_inputs, "inputs");
+    if (n_inputs > 0) out_arg(results, "results");
+    std::vector<Tensor> found =
+        tsr::grad(tensors_arg(outputs, n_outputs, "outputs"), wanted, grads_arg(grads, n_grads),
+                  options_of(flags), (flags & TSR_BACKWARD_ALLOW_UNUSED) != 0);
+    for (size_t i = 0; i < found.size(); ++i) give(std::move(found[i]), results + i);
+  });
+}
+
+int32_t tsr_grad_mode(void) { return grad_enabled() ? 1 : 0; }
+
+tsr_status tsr_grad_mode_set(int32_t enabled, int32_t* previous) {
+  return guard(kInfo_grad_mode_set, [&] {
+    const bool value = bool_arg(enabled, "enabled");
+    *out_arg(previous, "previous") = t_grad_mode.record ? 1 : 0;
+    t_grad_mode.record = value && !t_grad_mode.inference;
+  });
+}
+
+int32_t tsr_inference_mode(void) { return inference_enabled() ? 1 : 0; }
+
+// Recording as it was before inference mode is kept by the thread, so that leaving can restore it.
+static constinit thread_local bool t_record_outside = true;
+
+tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous) {
+  return guard(kInfo_inference_mode_set, [&] {
+    const bool value = bool_arg(enabled, "enabled");
+    *out_arg(previous, "previous") = t_grad_mode.inference ? 1 : 0;
+    if (value == t_grad_mode.inference) return;
+    if (value) t_record_outside = t_grad_mode.record;
+    t_grad_mode.inference = value;
+    t_grad_mode.record = !value && t_record_outside;
+  });
+}
+
+tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* user, tsr_drop_fn drop,
+                               int64_t* id) {
+  UserData data(user, drop);
+  return guard(kInfo_tensor_hook_add, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(id, "id");
+    out_arg(callback, "callback");
+    const auto owner = share(std::move(data));
+    const HookHandle hook = add_tensor_hook(arg.get(), [callback, owner](const Tensor& grad) {
+      const Lent lent(grad);
+      Tensor replacement;
+      Returned returned(1);
+      call_host("hook", callback, owner->get(), lent.first(), returned.places());
+      returned.consume({&replacement, 1}, "the hook's replacement");
+      return replacement;
+    });
+    *id = hook_id(arg.get(), hook);
+  });
+}
+
+tsr_status tsr_tensor_accumulate_hook_add(tsr_tensor tensor, tsr_accumulate_hook_fn callback,
+                                          void* user, tsr_drop_fn drop, int64_t* id) {
+  UserData data(user, drop);
+  return guard(kInfo_tensor_accumulate_hook_add, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(id, "id");
+    out_arg(callback, "callback");
+    const auto owner = share(std::move(data));
+    const HookHandle hook = add_accumulate_hook(arg.get(), [callback, owner](const Tensor& leaf) {
+      const Lent lent(leaf);
+      call_host("accumulate hook", callback, owner->get(), lent.first());
+    });
+    *id = hook_id(arg.get(), hook);
+  });
+}
+
+tsr_status tsr_tensor_hook_remove(tsr_tensor tensor, int64_t id) {
+  return guard(kInfo_tensor_hook_remove, [&] {
+    TSR_CHECK(remove_hook(TensorArg(tensor, "tensor").get(), id), Code::kValue, "id",
+              "expected the number of a hook of this tensor, got ", id);
+  });
+}
+
+tsr_status tsr_backward_queue(tsr_final_fn callback, void* user, tsr_drop_fn drop) {
+  UserData data(user, drop);
+  return guard(kInfo_backward_queue, [&] {
+    out_arg(callback, "callback");
+    queue_callback([callback, owner = share(std::move(data))] {
+      call_host("final", callback, owner->get());
+    });
+  });
+}
+
+}  // extern "C"

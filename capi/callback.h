@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Host callbacks: the user data that is dropped exactly once, and the call that turns a failure into a throw.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "capi/guard.h"
+
+namespace tsr::capi {
+
+// Calls drop(user), or keeps it for tsr_poll while drops are deferred on this thread. Null does nothing.
+void run_drop(tsr_drop_fn drop, void* user) noexcept;
+// Keeps it for tsr_poll in any case.
+void queue_drop(tsr_drop_fn drop, void* user) noexcept;
+int64_t run_queued_drops();
+
+bool drops_deferred() noexcept;
+void set_drops_deferred(bool value) noexcept;
+
+// Owns a callback's user pointer from the first line of the function that takes it, so that drop runs
+// also when that function fails.
+class UserData {
+ public:
+  UserData(void* user, tsr_drop_fn drop) noexcept : user_(user), drop_(drop) {}
+  UserData(UserData&& other) noexcept
+      : user_(other.user_), drop_(std::exchange(other.drop_, nullptr)) {}
+  UserData(const UserData&) = delete;
+  UserData& operator=(const UserData&) = delete;
+  UserData& operator=(UserData&&) = delete;
+  ~UserData() { run_drop(drop_, user_); }
+
+  [[nodiscard]] void* get() const noexcept { return user_; }
+  // Gives the duty to drop away.
+  void forget() noexcept { drop_ = nullptr; }
+
+ private:
+  void* user_;
+  tsr_drop_fn drop_;
+};
+
+// A shared owner, for callables that may be copied. On failure the data is dropped.
+inline std::shared_ptr<UserData> share(UserData data) {
+  return std::make_shared<UserData>(std::move(data));
+}
+
+// The same as a pointer to the user's own data, for error payloads.
+std::shared_ptr<void> payload_owner(UserData data);
+
+// Calls a host function that returns a status; throws its error when that is not TSR_OK.
+template <class Fn, class... Args>
+void call_host(const char* callback, Fn fn, Args... args) {
+  const uint64_t before = failures_recorded();
+  const tsr_status status = fn(args...);
+  if (status != TSR_OK) [[unlikely]] throw_host_failure(status, before, callback);
+}
+
+}  // namespace tsr::capi

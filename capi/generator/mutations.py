@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bad arguments made from a good call: what must be refused, and what must at least be survived."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .model import Arg
+
+BAD = "TSR_INVALID_ARGUMENT"
+ANY = "kAnyError"  # some typed error, whichever
+
+
+def refused_calls(call: Any, extremes: bool = True) -> list[str]:
+    """One statement for each way to spoil `call`; every other argument stays good."""
+    lines = []
+    for arg in call.function.args:
+        for parts, expected in _spoil(call, arg, extremes and arg.fuzz):
+            text = call.text(call.values | {arg.name: parts})
+            check = f"survives({text});" if expected is None else f"refused({text}, {expected});"
+            lines.append(check)
+    return lines
+
+
+def _spoil(call: Any, arg: Arg, extremes: bool) -> list[tuple[list[str], str | None]]:
+    kind, good = arg.type, call.values[arg.name]
+    if kind.direction == "inout" or kind.base == "struct":
+        struct = f"tsr_{kind.name}"
+        return [(["nullptr"], BAD)] + [([f"f.sized<{struct}>({size})"], "TSR_ABI") for size in ("0", "3", "UINT32_MAX")]
+    if kind.direction == "out":
+        return _spoil_out(call, arg, good)
+    if kind.is_list:
+        return _spoil_list(arg, good, extremes)
+    return _spoil_value(arg, good, extremes)
+
+
+def _spoil_out(call: Any, arg: Arg, good: list[str]) -> list[tuple[list[str], str | None]]:
+    op = call.function.op
+    if arg.type.is_tensor_list and not arg.count_of:
+        return [(["nullptr", "3", good[2]], BAD), ([good[0], "-1", good[2]], BAD), ([good[0], good[1], "nullptr"], BAD), ([good[0], "0", good[2]], None)]
+    if arg.type.is_tensor_list:
+        return []
+    if op is not None and len(op.returns) > 1:
+        return [(["nullptr"], None)]  # the caller does not want this result
+    return [([*good[:i], "nullptr", *good[i + 1 :]], BAD) for i in range(len(good))]
+
+
+def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[str], str | None]]:
+    some = "kInts" if arg.type.base == "int64" else ("kDoubles" if arg.type.base == "f64" else "kNulls")
+    found: list[tuple[list[str], str | None]] = [
+        (["nullptr", "2"], BAD),
+        ([some, "-7"], BAD),
+        ([some, "INT32_MAX"], BAD),
+    ]
+    if arg.type.base == "tensor" and not arg.type.holes:
+        found.append((["kNulls", "1"], BAD))
+    if arg.type.base == "tensor":
+        found.append((["wrong_kinds()", "1"], BAD))
+    if arg.type.base == "int64" and extremes:
+        shape = ANY if arg.name == "shape" else None
+        found += [(["kHuge", "2"], shape), (["kNegative", "1"], shape), (["kLowest", "1"], shape), (["kMany", "70"], None)]
+    return found
+
+
+def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[str], str | None]]:
+    kind = arg.type
+    absent = [] if kind.optional else [(["nullptr"], BAD)]
+    if kind.base == "tensor":
+        changed = [] if good == ["nullptr"] else [([f"as_complex({good[0]})"], None), ([f"as_bool({good[0]})"], None)]
+        return absent + [(["wrong_kind()"], BAD)] + changed
+    if kind.base in ("handle", "generator"):
+        handle = f"tsr_{kind.name or 'generator'}"
+        absent = [] if kind.optional else [(["nullptr"], BAD)]
+        return absent + [([f"wrong_kind<{handle}>()"], BAD)]
+    if kind.base == "fn":
+        return [] if kind.optional else [(["nullptr", *good[1:]], BAD)]
+    if kind.base == "extern" or (kind.base == "ptr" and not kind.optional):
+        return [(["nullptr"], BAD)]
+    if kind.base == "scalar":
+        return [([*good[:-1], "7"], BAD)] if kind.optional else []
+    table: dict[str, list[tuple[list[str], str | None]]] = {
+        "bool": [(["2"], BAD), (["-5"], BAD)],
+        "enum": [(["12345"], ANY), (["-77"], ANY)],
+        "dtype": [(["12345"], "TSR_DTYPE"), (["INT32_MIN"], "TSR_DTYPE")],
+        "device": [(["99", "0"], "TSR_DEVICE"), (["TSR_DEVICE_CPU", "77"], "TSR_DEVICE"), (["TSR_DEVICE_CPU", "-9"], "TSR_DEVICE")],
+        "str": [(["nullptr", "5"], BAD), (['"x"', "-5"], BAD), (['"x"', "INT64_MAX"], BAD), (['"no such word"', "-1"], None)],
+        "int32": [(["1 << 30"], BAD)] if arg.name == "flags" else [],
+        "int64": [([v], None) for v in ("INT64_MAX", "INT64_MIN", "-1")] if extremes else [],
+        "f64": [([v, *good[1:]], None) for v in ("kNan", "kInf", "-1.0")] if extremes else [],
+        "status": [(["-3"], ANY), (["0"], ANY), (["999"], ANY)],
+    }
+    return table.get(kind.base, [])

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The graph as seen from outside: nodes, their names, edges and saved tensors.
+#include "autograd/accumulate_grad.h"
+#include "autograd/node.h"
+#include "autograd/tensor_grad.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+Node& node_arg(tsr_node handle) {
+  return *object_arg<Node>(handle, ObjectTag::kNode, "node", "node");
+}
+
+size_t index_arg(int64_t index, size_t count) {
+  TSR_CHECK(index >= 0 && static_cast<uint64_t>(index) < count, Code::kIndex, "index",
+            "expected an index below ", count, ", got ", index);
+  return static_cast<size_t>(index);
+}
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_tensor_grad_fn(tsr_tensor tensor, tsr_node* node) {
+  clear(node);
+  return guard(kInfo_tensor_grad_fn, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(node, "node");
+    give_object(grad_fn(arg.get()).detach(), node);
+  });
+}
+
+tsr_status tsr_tensor_output_number(tsr_tensor tensor, int64_t* number) {
+  return guard(kInfo_tensor_output_number, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(number, "number") = output_number(arg.get());
+  });
+}
+
+void tsr_node_retain(tsr_node node) { retain_handle(node, ObjectTag::kNode); }
+
+void tsr_node_release(tsr_node node) { release_handle<Node>(node, ObjectTag::kNode); }
+
+tsr_status tsr_node_name(tsr_node node, const char** name, int64_t* name_len) {
+  return guard(kInfo_node_name, [&] {
+    const char* text = node_arg(node).name();
+    *out_arg(name, "name") = text;
+    *out_arg(name_len, "name") = static_cast<int64_t>(std::string_view(text).size());
+  });
+}
+
+tsr_status tsr_node_sequence(tsr_node node, uint64_t* number) {
+  return guard(kInfo_node_sequence,
+               [&] { *out_arg(number, "number") = node_arg(node).sequence(); });
+}
+
+tsr_status tsr_node_next_count(tsr_node node, int64_t* count) {
+  return guard(kInfo_node_next_count, [&] {
+    *out_arg(count, "count") = static_cast<int64_t>(node_arg(node).next_edges().size());
+  });
+}
+
+tsr_status tsr_node_next(tsr_node node, int64_t index, tsr_node* next, int64_t* output) {
+  clear(next);
+  return guard(kInfo_node_next, [&] {
+    const Node& from = node_arg(node);
+    out_arg(next, "next");
+    out_arg(output, "output");
+    const Edge& edge = from.next_edge(index_arg(index, from.next_edges().size()));
+    *output = edge.output;
+    give_object(NodePtr(edge.node).detach(), next);
+  });
+}
+
+tsr_status tsr_node_variable(tsr_node node, tsr_tensor* leaf) {
+  clear(leaf);
+  return guard(kInfo_node_variable, [&] {
+    out_arg(leaf, "leaf");
+    const auto* accumulate = dynamic_cast<const AccumulateGrad*>(&node_arg(node));
+    if (accumulate != nullptr) give(Tensor(accumulate->leaf()), leaf);
+  });
+}
+
+tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor) {
+  clear(tensor);
+  return guard(kInfo_node_saved, [&] {
+    const Node& from = node_arg(node);
+    out_arg(tensor, "tensor");
+    give(from.saved(index_arg(index, from.saved_count())), tensor);
+  });
+}
+
+tsr_status tsr_node_saved_count(tsr_node node, int64_t* count) {
+  return guard(kInfo_node_saved_count, [&] {
+    *out_arg(count, "count") = static_cast<int64_t>(node_arg(node).saved_count());
+  });
+}
+
+int64_t tsr_live_nodes(void) { return live_nodes(); }
+
+}  // extern "C"

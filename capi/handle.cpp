@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/handle.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "capi/lend.h"
+#include "kernel/registry.h"
+
+namespace tsr::capi {
+
+constinit thread_local ScopeObject* t_scope = nullptr;
+
+void fail_handle(const void* handle, const char* kind, const char* arg) {
+  throw_error(Code::kInvalidArgument, arg, __FILE__, __LINE__,
+              handle == nullptr ? concat("expected a ", kind, ", got NULL")
+                                : concat("expected a ", kind, ", got a released or foreign handle"));
+}
+
+void fail_argument(Code code, const char* arg, const char* expected, int64_t got) {
+  throw_error(code, arg, __FILE__, __LINE__, concat("expected ", expected, ", got ", got));
+}
+
+DType dtype_arg(tsr_dtype bits, const char* arg) {
+  if (bits == TSR_FLOAT32) return DType::kFloat32;
+  const std::optional<DType> dtype = dtype_from_abi(bits);
+  if (!dtype) fail_argument(Code::kDType, arg, "the bits of a dtype", bits);
+  return *dtype;
+}
+
+Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
+  const bool known = type == TSR_DEVICE_CPU || type == TSR_DEVICE_CUDA || type == TSR_DEVICE_SIMULATED;
+  if (!known) fail_argument(Code::kDevice, arg, "a device type", type);
+  const Device device{static_cast<DeviceType>(type), index};
+  const int32_t count = kernel::device_count(device.type);
+  TSR_CHECK(index >= 0 && index < count, Code::kDevice, arg, "expected one of ", count,
+            " devices of this type, got index ", index);
+  return device;
+}
+
+std::string_view text_arg(const char* text, int64_t length, const char* arg) {
+  constexpr int64_t kMaxText = int64_t{1} << 30;
+  if (text == nullptr && length == 0) return {};
+  if (text == nullptr) fail_argument(Code::kInvalidArgument, arg, "text, got NULL with length", length);
+  if (length == -1) return text;
+  if (length < 0 || length > kMaxText) fail_argument(Code::kInvalidArgument, arg, "a length", length);
+  return {text, static_cast<size_t>(length)};
+}
+
+void clear_list(tsr_tensor* out, int32_t capacity, int32_t* count) noexcept {
+  if (count != nullptr) *count = 0;
+  if (out == nullptr || capacity <= 0 || capacity > kMaxListLength) return;
+  std::memset(out, 0, static_cast<size_t>(capacity) * sizeof(*out));
+}
+
+void check_list_out(const tsr_tensor* out, int32_t capacity, const int32_t* count, const char* arg) {
+  list_arg(out, capacity, arg);
+  out_arg(count, arg);
+}
+
+void give_list(std::vector<Tensor>&& tensors, tsr_tensor* out, int32_t capacity, int32_t* count) {
+  *count = static_cast<int32_t>(tensors.size());
+  TSR_CHECK(*count <= capacity, Code::kBuffer, nullptr, "expected room for ", *count,
+            " handles, got ", capacity);
+  for (size_t i = 0; i < tensors.size(); ++i) give(std::move(tensors[i]), out + i);
+}
+
+Tensor consume_handle(tsr_tensor handle, const char* what) {
+  if (handle == nullptr) return {};
+  TSR_CHECK(is_live(handle, ObjectTag::kTensor), Code::kInvalidArgument, nullptr, "expected ", what,
+            ", got a released or foreign handle");
+  Tensor tensor = Tensor::adopt(reinterpret_cast<TensorImpl*>(handle));
+  static_cast<void>(take_back(handle));
+  count_handle(-1);
+  if (t_scope != nullptr) {  // the arena no longer owns it
+    auto& owned = t_scope->tensors;
+    const auto found = std::find_if(owned.begin(), owned.end(),
+                                    [&](const Tensor& entry) { return entry.is_same(tensor); });
+    if (found != owned.end()) {
+      static_cast<void>(found->detach_impl());
+      owned.erase(found);
+    }
+  }
+  return tensor;
+}
+
+void add_to_scope(TensorImpl* impl) {
+  t_scope->tensors.emplace_back() = Tensor::adopt(impl);  // grows before it owns
+}
+
+}  // namespace tsr::capi

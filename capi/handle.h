@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Between C parameters and C++ values: arguments are checked and borrowed, results become handles.
+#pragma once
+
+#include <complex>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/scalar.h"
+#include "capi/debug_handles.h"
+#include "capi/guard.h"
+#include "capi/live_count.h"
+#include "capi/objects.h"
+#include "tensor/tensor.h"
+
+namespace tsr {
+class Generator;
+}
+
+namespace tsr::capi {
+
+// Longer lists are taken for garbage counts.
+inline constexpr int32_t kMaxListLength = 1 << 24;
+
+[[noreturn, gnu::cold]] void fail_handle(const void* handle, const char* kind, const char* arg);
+[[noreturn, gnu::cold]] void fail_argument(Code code, const char* arg, const char* expected,
+                                           int64_t got);
+
+// ---- Arguments ----
+
+inline TensorImpl* tensor_impl(tsr_tensor handle, const char* arg) {
+  if (!is_live(handle, ObjectTag::kTensor)) [[unlikely]] fail_handle(handle, "tensor", arg);
+  return reinterpret_cast<TensorImpl*>(handle);
+}
+inline TensorImpl* optional_tensor_impl(tsr_tensor handle, const char* arg) {
+  return handle == nullptr ? nullptr : tensor_impl(handle, arg);
+}
+
+// A tensor for the time of a call: a Tensor that never gives up the reference it does not own.
+union Borrowed {
+  explicit Borrowed(TensorImpl* impl) noexcept : tensor_(Tensor::adopt(impl)) {}
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() {}
+  [[nodiscard]] const Tensor& get() const noexcept { return tensor_; }
+
+ private:
+  Tensor tensor_;
+};
+
+class TensorArg {
+ public:
+  TensorArg(tsr_tensor handle, const char* arg) : borrowed_(tensor_impl(handle, arg)) {}
+  [[nodiscard]] const Tensor& get() const noexcept { return borrowed_.get(); }
+
+ private:
+  Borrowed borrowed_;
+};
+
+class OptionalTensorArg {
+ public:
+  OptionalTensorArg(tsr_tensor handle, const char* arg)
+      : borrowed_(optional_tensor_impl(handle, arg)) {}
+  [[nodiscard]] const Tensor& get() const noexcept { return borrowed_.get(); }
+
+ private:
+  Borrowed borrowed_;
+};
+
+template <class T>
+std::span<const T> list_arg(const T* values, int32_t count, const char* arg) {
+  if (count < 0 || count > kMaxListLength) [[unlikely]] {
+    fail_argument(Code::kInvalidArgument, arg, "a count from 0", count);
+  }
+  if (values == nullptr && count > 0) [[unlikely]] {
+    fail_argument(Code::kInvalidArgument, arg, "a list, got NULL with the count", count);
+  }
+  return {values, static_cast<size_t>(count)};
+}
+
+template <class T>
+std::optional<std::span<const T>> optional_list_arg(const T* values, int32_t count, const char* arg) {
+  if (count == -1) return std::nullopt;
+  return list_arg(values, count, arg);
+}
+
+// An array of handles is an array of Tensor: both are one pointer to the same object.
+inline std::span<const Tensor> sparse_tensors_arg(const tsr_tensor* handles, int32_t count,
+                                                  const char* arg) {
+  const auto list = list_arg(handles, count, arg);
+  for (tsr_tensor handle : list) {
+    if (handle != nullptr && !is_live(handle, ObjectTag::kTensor)) [[unlikely]] {
+      fail_handle(handle, "tensor", arg);
+    }
+  }
+  return {reinterpret_cast<const Tensor*>(list.data()), list.size()};
+}
+
+inline std::span<const Tensor> tensors_arg(const tsr_tensor* handles, int32_t count,
+                                           const char* arg) {
+  const auto tensors = sparse_tensors_arg(handles, count, arg);
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.defined()) [[unlikely]] fail_handle(nullptr, "tensor", arg);
+  }
+  return tensors;
+}
+
+inline std::optional<int64_t> optional_int(int64_t value) {
+  if (value == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  return value;
+}
+
+inline bool bool_arg(int32_t value, const char* arg) {
+  if ((value & ~1) != 0) [[unlikely]] fail_argument(Code::kInvalidArgument, arg, "0 or 1", value);
+  return value != 0;
+}
+inline std::optional<bool> optional_bool_arg(int32_t value, const char* arg) {
+  if (value == -1) return std::nullopt;
+  return bool_arg(value, arg);
+}
+
+inline std::optional<double> optional_double(double value, int32_t has, const char* arg) {
+  if (!bool_arg(has, arg)) return std::nullopt;
+  return value;
+}
+inline Scalar complex_scalar(double re, double im) { return std::complex<double>(re, im); }
+inline std::optional<Scalar> optional_scalar(int32_t has, const Scalar& value, const char* arg) {
+  if (!bool_arg(has, arg)) return std::nullopt;
+  return value;
+}
+
+DType dtype_arg(tsr_dtype bits, const char* arg);
+inline std::optional<DType> optional_dtype_arg(tsr_dtype bits, const char* arg) {
+  if (bits == -1) return std::nullopt;
+  return dtype_arg(bits, arg);
+}
+
+// Throws kDevice unless the device is there now.
+Device device_arg(tsr_device_type type, int32_t index, const char* arg);
+inline std::optional<Device> optional_device_arg(tsr_device_type type, int32_t index,
+                                                 const char* arg) {
+  if (type == -1) return std::nullopt;
+  return device_arg(type, index == -1 ? 0 : index, arg);
+}
+
+// The length -1 means that the text ends with NUL.
+std::string_view text_arg(const char* text, int64_t length, const char* arg);
+inline std::optional<std::string_view> optional_text_arg(const char* text, int64_t length,
+                                                         const char* arg) {
+  if (text == nullptr && length <= 0) return std::nullopt;
+  return text_arg(text, length, arg);
+}
+
+template <class Enum>
+Enum enum_arg(int32_t value, std::initializer_list<int32_t> known, const char* arg) {
+  for (int32_t candidate : known) {
+    if (candidate == value) return static_cast<Enum>(value);
+  }
+  fail_argument(Code::kInvalidArgument, arg, "a constant of its enumeration", value);
+}
+template <class Enum>
+std::optional<Enum> optional_enum_arg(int32_t value, std::initializer_list<int32_t> known,
+                                      const char* arg) {
+  if (value == -1) return std::nullopt;
+  return enum_arg<Enum>(value, known, arg);
+}
+
+// Throws unless all set bits are in `known`.
+inline void check_flags(int32_t flags, int32_t known, const char* arg) {
+  if ((flags & ~known) != 0) [[unlikely]] {
+    fail_argument(Code::kInvalidArgument, arg, "known flag bits", flags);
+  }
+}
+
+// Null for the default generator.
+Generator* generator_arg(tsr_generator handle, const char* arg);
+
+// The object behind a handle of another kind; T says which.
+template <class T, class Handle>
+T* object_arg(Handle handle, ObjectTag tag, const char* kind, const char* arg) {
+  if (!is_live(handle, tag)) [[unlikely]] fail_handle(handle, kind, arg);
+  return static_cast<T*>(reinterpret_cast<Object*>(handle));
+}
+
+// What every _release and _retain does: null is ignored, so is a handle that is surely not one.
+// False when it was.
+template <class T, class Handle>
+bool release_handle(Handle handle, ObjectTag tag) noexcept {
+  if (!is_live(handle, tag) || !take_back(handle)) return false;
+  auto* object = reinterpret_cast<Object*>(handle);
+  if (drop_reference(object)) T::destroy(static_cast<T*>(object));
+  return true;
+}
+template <class Handle>
+bool retain_handle(Handle handle, ObjectTag tag) noexcept {
+  if (!is_live(handle, tag)) return false;
+  retain(reinterpret_cast<Object*>(handle));
+  hand_out(handle);
+  return true;
+}
+
+// ---- Results ----
+
+template <class T>
+T* out_arg(T* out, const char* arg) {
+  if (out == nullptr) [[unlikely]] fail_handle(nullptr, "place for the result", arg);
+  return out;
+}
+
+template <class Handle>
+inline void clear(Handle* out) noexcept {
+  if (out != nullptr) *out = nullptr;
+}
+void clear_list(tsr_tensor* out, int32_t capacity, int32_t* count) noexcept;
+
+[[gnu::cold]] void add_to_scope(TensorImpl* impl);
+
+// The caller's new reference; undefined gives NULL.
+inline tsr_tensor new_handle(Tensor&& tensor) {
+  TensorImpl* impl = tensor.impl();
+  if (t_scope != nullptr && impl != nullptr) [[unlikely]] add_to_scope(impl);
+  if (impl != nullptr) {
+    hand_out(impl);
+    count_handle(1);
+  }
+  return reinterpret_cast<tsr_tensor>(tensor.detach_impl());
+}
+inline void give(Tensor&& tensor, tsr_tensor* out) { *out = new_handle(std::move(tensor)); }
+
+// A new handle of another kind; takes over the reference.
+template <class Handle>
+void give_object(Object* object, Handle* out) {
+  if (object != nullptr) hand_out(object);
+  *out = reinterpret_cast<Handle>(object);
+}
+
+// Several results; a NULL place means that the caller does not want that one.
+template <class Results, class... Places>
+void give_all(Results&& results, Places... places) {
+  auto give_each = [&](auto&... tensors) {
+    ((places != nullptr ? give(std::move(tensors), places) : void()), ...);
+  };
+  if constexpr (requires { std::tuple_size<std::remove_cvref_t<Results>>::value; }) {
+    std::apply(give_each, results);
+  } else if constexpr (sizeof...(Places) == 2) {
+    auto& [a, b] = results;
+    give_each(a, b);
+  } else if constexpr (sizeof...(Places) == 3) {
+    auto& [a, b, c] = results;
+    give_each(a, b, c);
+  } else {
+    static_assert(sizeof...(Places) == 4, "structs of up to four results");
+    auto& [a, b, c, d] = results;
+    give_each(a, b, c, d);
+  }
+}
+
+// The places for a list of results; throws before anything is computed.
+void check_list_out(const tsr_tensor* out, int32_t capacity, const int32_t* count, const char* arg);
+// Throws kBuffer, with the number needed in *count, when the caller's array is too small.
+void give_list(std::vector<Tensor>&& tensors, tsr_tensor* out, int32_t capacity, int32_t* count);
+
+}  // namespace tsr::capi

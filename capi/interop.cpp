@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// DLPack in and out, legacy and versioned, and the borrowed view.
+#include <cstring>
+#include <memory>
+
+#include "autograd/tensor_grad.h"
+#include "capi/dlpack.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/wrap_memory.h"
+#include "ops/copy.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+// ---- Import ----
+
+DType imported_dtype(DLDataType bits) {
+  TSR_CHECK(bits.lanes == 1, Code::kBuffer, "managed", "expected elements of one lane, got ", bits.lanes);
+  const int32_t code = bits.code | bits.bits << 8 | 1 << 16;
+  const std::optional<DType> dtype = dtype_from_abi(code);
+  TSR_CHECK(dtype.has_value(), Code::kBuffer, "managed", "expected a dtype of ours, got DLPack code ",
+            static_cast<int>(bits.code), " with ", static_cast<int>(bits.bits), " bits");
+  return *dtype;
+}
+
+Device imported_device(DLDevice device) {
+  // Pinned host memory is host memory here.
+  const bool host = device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+  if (host) return Device{};
+  try {
+    return device_arg(device.device_type, device.device_id, "managed");
+  } catch (const Error& error) {
+    throw_error(Code::kBuffer, "managed", __FILE__, __LINE__, error.message());
+  }
+}
+
+template <class Managed>
+void call_deleter(void* user) {
+  auto* managed = static_cast<Managed*>(user);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+// The import owns the managed tensor only when everything has succeeded.
+template <class Managed>
+void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
+  check_flags(flags, TSR_DLPACK_COPY, "flags");
+  const DLTensor& from = managed->dl_tensor;
+  TSR_CHECK(from.ndim >= 0 && from.ndim <= kMaxTensorRank, Code::kBuffer, "managed",
+            "expected at most ", kMaxTensorRank, " dimensions, got ", from.ndim);
+  TSR_CHECK(from.ndim == 0 || from.shape != nullptr, Code::kBuffer, "managed", "expected a shape, got NULL");
+  const DType dtype = imported_dtype(from.dtype);
+  const Device device = imported_device(from.device);
+  const DimsView sizes(from.shape, static_cast<size_t>(from.ndim));
+  const Dims strides = from.strides == nullptr
+                           ? contiguous_strides(sizes)
+                           : Dims(DimsView(from.strides, static_cast<size_t>(from.ndim)));
+  void* first = from.data == nullptr ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
+  TSR_CHECK(reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
+            Code::kBuffer, "managed", "expected memory aligned to its elements");
+  // Not yet the owner: a failure, also of the copy, leaves the managed tensor to the caller.
+  struct Owner {
+    Managed* managed;
+    bool armed;
+  };
+  auto* owner = new Owner{managed, false};
+  const auto drop = [](void* user) {
+    const std::unique_ptr<Owner> held(static_cast<Owner*>(user));
+    if (held->armed) call_deleter<Managed>(held->managed);
+  };
+  Tensor tensor = wrap_memory(first, sizes, strides, dtype, device, UserData(owner, drop), read_only);
+  if ((flags & TSR_DLPACK_COPY) != 0) {
+    Tensor copy = ops::clone(tensor);
+    give(std::move(copy), out);
+    owner->armed = true;
+    return;
+  }
+  give(std::move(tensor), out);
+  owner->armed = true;
+}
+
+// ---- Export ----
+
+DLDevice exported_device(Device device) {
+  return {static_cast<DLDeviceType>(device.type), device.index};
+}
+
+DLDataType exported_dtype(DType dtype) {
+  const int32_t bits = dtype_to_abi(dtype);
+  return {static_cast<uint8_t>(bits & 0xff), static_cast<uint8_t>(bits >> 8 & 0xff), 1};
+}
+
+DLTensor view_of(const Tensor& tensor) {
+  DLTensor view{};
+  view.data = tensor.numel() == 0 ? nullptr : tensor.data();
+  view.device = exported_device(tensor.device());
+  view.ndim = static_cast<int32_t>(tensor.ndim());
+  view.dtype = exported_dtype(tensor.dtype());
+  // DLPack's pointers are not const; nobody may write through them.
+  view.shape = const_cast<int64_t*>(tensor.sizes().data());
+  view.strides = tensor.ndim() == 0 ? nullptr : const_cast<int64_t*>(tensor.strides().data());
+  return view;
+}
+
+// The managed tensor, the reference that keeps the memory, and in it shape and strides: one block.
+template <class Managed>
+struct Exported {
+  Managed managed;
+  Tensor tensor;
+
+  static void destroy(Managed* managed) noexcept { delete reinterpret_cast<Exported*>(managed); }
+};
+
+template <class Managed>
+Managed* export_tensor(const Tensor& tensor) {
+  auto* exported = new Exported<Managed>{};
+  static_assert(offsetof(Exported<Managed>, managed) == 0);
+  exported->tensor = tensor.detached();  // its layout never changes, so the view may point into it
+  exported->managed.dl_tensor = view_of(exported->tensor);
+  exported->managed.manager_ctx = exported;
+  exported->managed.deleter = Exported<Managed>::destroy;
+  return &exported->managed;
+}
+
+void check_exportable(const Tensor& tensor) {
+  TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
+            "expected a tensor that does not require grad; export tensor.detach()");
+}
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_from_dlpack, [&] {
+    out_arg(managed, "managed");
+    out_arg(out, "out");
+    import(managed, false, flags, out);
+  });
+}
+
+tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags,
+                                     tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_from_dlpack_versioned, [&] {
+    out_arg(managed, "managed");
+    out_arg(out, "out");
+    TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed", "expected DLPack version ",
+              kDlMajor, ", got ", managed->version.major);
+    import(managed, (managed->flags & kDlReadOnly) != 0, flags, out);
+  });
+}
+
+tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed) {
+  clear(managed);
+  return guard(kInfo_to_dlpack, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(managed, "managed");
+    check_flags(flags, TSR_DLPACK_COPY, "flags");
+    check_exportable(arg.get());
+    const bool copy = (flags & TSR_DLPACK_COPY) != 0;
+    TSR_CHECK(copy || !arg.get().storage()->read_only, Code::kBuffer, "tensor",
+              "its memory is read-only, which only the versioned form can say");
+    *managed = export_tensor<DLManagedTensor>(copy ? ops::clone(arg.get()) : arg.get());
+  });
+}
+
+tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t flags, void* stream,
+                                   struct DLManagedTensorVersioned** managed) {
+  clear(managed);
+  return guard(kInfo_to_dlpack_versioned, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(managed, "managed");
+    check_flags(flags, TSR_DLPACK_COPY | TSR_DLPACK_READ_ONLY, "flags");
+    TSR_CHECK(max_major >= static_cast<int32_t>(kDlMajor), Code::kAbi, "max_major",
+              "expected a consumer of DLPack version ", kDlMajor, " or later, got ", max_major);
+    TSR_CHECK(stream == nullptr || !arg.get().device().is_cpu(), Code::kValue, "stream",
+              "expected NULL for memory of the CPU");
+    check_exportable(arg.get());
+    const bool copy = (flags & TSR_DLPACK_COPY) != 0;
+    const bool read_only =
+        (flags & TSR_DLPACK_READ_ONLY) != 0 || (!copy && arg.get().storage()->read_only);
+    auto* result = export_tensor<DLManagedTensorVersioned>(copy ? ops::clone(arg.get()) : arg.get());
+    result->version = {kDlMajor, kDlMinor};
+    result->flags = (read_only ? kDlReadOnly : 0) | (copy ? kDlIsCopied : 0);
+    *managed = result;
+  });
+}
+
+tsr_status tsr_dltensor_view(tsr_tensor tensor, void* view) {
+  return guard(kInfo_dltensor_view, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *static_cast<DLTensor*>(out_arg(view, "view")) = view_of(arg.get());
+  });
+}
+
+}  // extern "C"

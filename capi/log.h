@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The log callback of the process. The library itself never prints.
+#pragma once
+
+#include <string_view>
+
+#include "tessera/tessera.h"
+
+namespace tsr::capi {
+
+// Goes nowhere while no callback is set. Called with no lock held.
+void log_message(tsr_log_level level, const char* component, std::string_view message) noexcept;
+
+}  // namespace tsr::capi

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory: statistics, limits and pressure callbacks of the devices' allocators.
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+
+#include "capi/callback.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/structs.h"
+#include "memory/allocator.h"
+#include "memory/caching_allocator.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+static_assert(sizeof(tsr_memory_pool_stat) == sizeof(PoolStat));
+static_assert(static_cast<int>(PoolKind::kLarge) == 0, "large_pool comes first in tsr_memory_pool_stat");
+
+namespace {
+
+Allocator& allocator_arg(tsr_device_type type, int32_t index) {
+  return allocator_for(device_arg(type, index, "device"));
+}
+
+int64_t clamp_size(uint64_t nbytes) {
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  return static_cast<int64_t>(nbytes < kMost ? nbytes : kMost);
+}
+
+uint64_t size_arg(int64_t nbytes, const char* arg) {
+  TSR_CHECK(nbytes >= 0, Code::kValue, arg, "expected a number of bytes, got ", nbytes);
+  return static_cast<uint64_t>(nbytes);
+}
+
+tsr_memory_stats public_stats(const MemoryStats& from) {
+  const auto pools = [](const PoolStat& stat) { return std::bit_cast<tsr_memory_pool_stat>(stat); };
+  const auto one = [](const Stat& stat) { return std::bit_cast<tsr_memory_stat>(stat); };
+  tsr_memory_stats to{};
+  to.allocated = pools(from.allocated);
+  to.allocated_bytes = pools(from.allocated_bytes);
+  to.segment = pools(from.segment);
+  to.reserved_bytes = pools(from.reserved_bytes);
+  to.active = pools(from.active);
+  to.active_bytes = pools(from.active_bytes);
+  to.inactive_split = pools(from.inactive_split);
+  to.inactive_split_bytes = pools(from.inactive_split_bytes);
+  to.requested_bytes = pools(from.requested_bytes);
+  to.oversize_allocations = one(from.oversize_allocations);
+  to.oversize_segments = one(from.oversize_segments);
+  to.num_alloc_retries = from.num_alloc_retries;
+  to.num_ooms = from.num_ooms;
+  to.num_sync_all_streams = from.num_sync_all_streams;
+  to.num_device_alloc = from.num_device_alloc;
+  to.num_device_free = from.num_device_free;
+  to.max_split_size = from.max_split_size;
+  return to;
+}
+
+void give_text(std::string text, tsr_buffer* out) {
+  give_object(new BufferObject(std::move(text)), out);
+}
+
+// ---- Pressure callbacks ----
+
+struct Pressure {
+  tsr_pressure_fn callback;
+  UserData data;
+  CachingAllocator* allocator;
+};
+
+// By number, so that a removal while the callback runs on another thread leaves that run its data.
+struct PressureTable {
+  std::mutex mutex;
+  int64_t next = 1;
+  std::unordered_map<int64_t, std::shared_ptr<Pressure>> entries;
+};
+
+PressureTable& pressure_table() {
+  static auto* const kTable = new PressureTable;  // never destroyed: allocators call to the end
+  return *kTable;
+}
+
+std::shared_ptr<Pressure> find_pressure(int64_t id, bool remove) {
+  PressureTable& table = pressure_table();
+  const std::lock_guard lock(table.mutex);
+  const auto found = table.entries.find(id);
+  if (found == table.entries.end()) return nullptr;
+  std::shared_ptr<Pressure> entry = found->second;
+  if (remove) table.entries.erase(found);
+  return entry;
+}
+
+bool call_pressure(void* user, const MemoryPressure& pressure) {
+  const auto entry = find_pressure(static_cast<int64_t>(reinterpret_cast<intptr_t>(user)), false);
+  if (!entry) return false;
+  tsr_memory_event event{};
+  event.struct_size = sizeof(event);
+  event.device_type = static_cast<int32_t>(pressure.device.type);
+  event.device_index = pressure.device.index;
+  event.requested = clamp_size(pressure.requested);
+  event.cached_free = clamp_size(pressure.cached_free);
+  event.live_bytes = clamp_size(pressure.live);
+  event.live_handles = live_handles();
+  return entry->callback(entry->data.get(), &event) == TSR_PRESSURE_FREED_MAYBE;
+}
+
+PressureCallback registration(int64_t id) {
+  return {call_pressure, reinterpret_cast<void*>(static_cast<intptr_t>(id))};
+}
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index,
+                                tsr_memory_stats* stats) {
+  return guard(kInfo_memory_stats_get, [&] {
+    fill_struct(stats, public_stats(allocator_arg(device_type, device_index).stats()), "stats");
+  });
+}
+
+tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json) {
+  clear(json);
+  return guard(kInfo_memory_stats_json, [&] {
+    out_arg(json, "json");
+    give_text(allocator_arg(device_type, device_index).stats().to_json(), json);
+  });
+}
+
+tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json) {
+  clear(json);
+  return guard(kInfo_memory_snapshot, [&] {
+    out_arg(json, "json");
+    give_text(allocator_arg(device_type, device_index).snapshot(), json);
+  });
+}
+
+tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_index, int64_t* freed) {
+  return guard(kInfo_memory_empty_cache, [&] {
+    Allocator& allocator = allocator_arg(device_type, device_index);
+    *out_arg(freed, "freed") = clamp_size(allocator.trim(0));
+  });
+}
+
+tsr_status tsr_memory_trim(tsr_device_type device_type, int32_t device_index, int64_t keep,
+                           int64_t* freed) {
+  return guard(kInfo_memory_trim, [&] {
+    Allocator& allocator = allocator_arg(device_type, device_index);
+    out_arg(freed, "freed");
+    *freed = clamp_size(allocator.trim(size_arg(keep, "keep")));
+  });
+}
+
+tsr_status tsr_memory_limit(tsr_device_type device_type, int32_t device_index, int64_t* nbytes) {
+  return guard(kInfo_memory_limit, [&] {
+    const Allocator& allocator = allocator_arg(device_type, device_index);
+    *out_arg(nbytes, "nbytes") = clamp_size(allocator.limit());
+  });
+}
+
+tsr_status tsr_memory_set_limit(tsr_device_type device_type, int32_t device_index, int64_t nbytes) {
+  return guard(kInfo_memory_set_limit, [&] {
+    Allocator& allocator = allocator_arg(device_type, device_index);
+    const uint64_t limit = size_arg(nbytes, "nbytes");
+    allocator.set_limit(nbytes == std::numeric_limits<int64_t>::max() ? UINT64_MAX : limit);
+  });
+}
+
+tsr_status tsr_memory_reset_peak(tsr_device_type device_type, int32_t device_index) {
+  return guard(kInfo_memory_reset_peak,
+               [&] { allocator_arg(device_type, device_index).reset_peak(); });
+}
+
+tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_index,
+                                   tsr_pressure_fn callback, void* user, tsr_drop_fn drop, int64_t* id) {
+  UserData data(user, drop);
+  return guard(kInfo_memory_pressure_add, [&] {
+    out_arg(callback, "callback");
+    out_arg(id, "id");
+    CachingAllocator* caching = allocator_arg(device_type, device_index).caching();
+    TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
+              "its allocator knows no pressure callbacks");
+    auto entry = std::make_shared<Pressure>(callback, std::move(data), caching);
+    PressureTable& table = pressure_table();
+    {
+      const std::lock_guard lock(table.mutex);
+      *id = table.next++;
+      table.entries.emplace(*id, std::move(entry));
+    }
+    caching->add_pressure_callback(registration(*id));
+  });
+}
+
+tsr_status tsr_memory_pressure_remove(int64_t id) {
+  return guard(kInfo_memory_pressure_remove, [&] {
+    const std::shared_ptr<Pressure> entry = find_pressure(id, true);
+    TSR_CHECK(entry != nullptr, Code::kValue, "id", "expected the number of a pressure callback, got ", id);
+    entry->allocator->remove_pressure_callback(registration(id));
+  });
+}
+
+int64_t tsr_live_handles(void) { return live_handles(); }
+
+}  // extern "C"

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The generated tables: exported symbols, struct sizes, status names, the schema's JSON.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tsr::capi {
+
+using AnyFunction = void (*)();
+
+struct Symbol {
+  const char* name;
+  AnyFunction function;
+};
+struct StructSize {
+  const char* name;
+  size_t size;
+};
+struct StatusName {
+  int32_t code;
+  const char* name;
+};
+
+extern const Symbol kSymbols[];  // sorted by name
+extern const size_t kSymbolCount;
+extern const StructSize kStructSizes[];
+extern const size_t kStructCount;
+extern const StatusName kStatusNames[];
+extern const size_t kStatusCount;
+extern const char kSchemaJson[];
+extern const size_t kSchemaJsonSize;
+
+}  // namespace tsr::capi

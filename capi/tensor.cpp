@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Tensors: life, metadata, wrapping of the caller's memory, reading and writing of elements.
+#include <cstring>
+
+#include "capi/callback.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/structs.h"
+#include "capi/wrap_memory.h"
+#include "ops/copy.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+static_assert(TSR_TENSOR_CONTIGUOUS == static_cast<int>(kContiguousFlag));
+static_assert(TSR_TENSOR_REQUIRES_GRAD == static_cast<int>(kRequiresGradFlag));
+static_assert(TSR_TENSOR_INFERENCE == static_cast<int>(kInferenceFlag));
+static_assert(TSR_TENSOR_VIEW == static_cast<int>(kViewFlag));
+
+namespace {
+
+const Tensor& one_element(const Tensor& tensor) {
+  TSR_CHECK(tensor.numel() == 1, Code::kValue, "tensor", "expected one element, got shape ",
+            DimsView(tensor.sizes()));
+  return tensor;
+}
+
+// The bits of the one element on the host.
+template <class Use>
+void with_item(const Tensor& tensor, Use&& use) {
+  const Tensor host = ops::contiguous_memory(one_element(tensor).detached());
+  visit_dtype(host.dtype(), [&]<class Tag>(Tag) {
+    use(*host.data_as<typename Tag::type>());
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+void tsr_tensor_retain(tsr_tensor tensor) {
+  if (retain_handle(tensor, ObjectTag::kTensor)) count_handle(1);
+}
+
+void tsr_tensor_release(tsr_tensor tensor) {
+  if (release_handle<TensorImpl>(tensor, ObjectTag::kTensor)) count_handle(-1);
+}
+
+void tsr_tensor_release_many(const tsr_tensor* tensors, int32_t n_tensors) {
+  if (tensors == nullptr) return;
+  for (int32_t i = 0; i < n_tensors; ++i) tsr_tensor_release(tensors[i]);
+}
+
+tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
+  return guard(kInfo_tensor_info, [&] {
+    const TensorArg arg(tensor, "tensor");
+    const Tensor& t = arg.get();
+    tsr_info value{};
+    value.ndim = static_cast<int32_t>(t.ndim());
+    value.dtype = dtype_to_abi(t.dtype());
+    value.device_type = static_cast<int32_t>(t.device().type);
+    value.device_index = t.device().index;
+    value.flags = static_cast<int32_t>(t.impl()->flags) &
+                  (TSR_TENSOR_CONTIGUOUS | TSR_TENSOR_REQUIRES_GRAD | TSR_TENSOR_INFERENCE | TSR_TENSOR_VIEW);
+    if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
+    value.numel = t.numel();
+    value.nbytes = t.nbytes();
+    value.storage_offset = t.offset();
+    value.data = t.numel() == 0 ? nullptr : t.data();
+    value.sizes = t.sizes().data();
+    value.strides = t.strides().data();
+    fill_struct(info, value, "info");
+  });
+}
+
+tsr_status tsr_tensor_data(tsr_tensor tensor, const void** data) {
+  return guard(kInfo_tensor_data, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(data, "data") = arg.get().data();
+  });
+}
+
+tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data) {
+  return guard(kInfo_tensor_mutable_data, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(data, "data");
+    TSR_CHECK(!arg.get().storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
+    arg.get().bump_version();
+    *data = arg.get().data();
+  });
+}
+
+tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version) {
+  return guard(kInfo_tensor_version, [&] {
+    *out_arg(version, "version") = TensorArg(tensor, "tensor").get().version();
+  });
+}
+
+tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count) {
+  return guard(kInfo_tensor_use_count, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(count, "count") = arg.get().impl()->refs.load(std::memory_order_relaxed);
+  });
+}
+
+tsr_status tsr_tensor_from_data(void* data, tsr_dtype dtype, tsr_device_type device_type,
+                                int32_t device_index, const int64_t* shape, int32_t n_shape,
+                                const int64_t* strides, int32_t n_strides, int32_t flags, void* user,
+                                tsr_drop_fn drop, tsr_tensor* out) {
+  clear(out);
+  UserData owner(user, drop);
+  return guard(kInfo_tensor_from_data, [&] {
+    out_arg(out, "out");
+    const DType type = dtype_arg(dtype, "dtype");
+    const Device device = device_arg(device_type, device_index, "device");
+    const DimsView sizes = list_arg(shape, n_shape, "shape");
+    check_flags(flags, TSR_FROM_DATA_READ_ONLY, "flags");
+    checked_numel(sizes, itemsize(type));
+    const auto given = optional_list_arg(strides, n_strides, "strides");
+    const Dims steps = given ? Dims(*given) : contiguous_strides(sizes);
+    give(wrap_memory(data, sizes, steps, type, device, std::move(owner),
+                     (flags & TSR_FROM_DATA_READ_ONLY) != 0),
+         out);
+  });
+}
+
+tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const int64_t* strides,
+                                    int32_t n_strides, tsr_dtype dtype, tsr_device_type device_type,
+                                    int32_t device_index, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_tensor_empty_strided, [&] {
+    out_arg(out, "out");
+    const DimsView sizes = list_arg(shape, n_shape, "shape");
+    const DimsView steps = list_arg(strides, n_strides, "strides");
+    const DType type = optional_dtype_arg(dtype, "dtype").value_or(DType::kFloat32);
+    const Device device = optional_device_arg(device_type, device_index, "device").value_or(Device{});
+    TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
+              " strides, got ", steps.size());
+    for (int64_t step : steps) {
+      TSR_CHECK(step >= 0, Code::kValue, "strides", "expected strides from 0, got ", steps);
+    }
+    if (checked_numel(sizes, itemsize(type)) > 0) checked_extent(sizes, steps, itemsize(type));
+    give(empty_strided(sizes, steps, type, device), out);
+  });
+}
+
+tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes) {
+  return guard(kInfo_tensor_read, [&] {
+    const TensorArg arg(tensor, "tensor");
+    const Tensor& t = arg.get();
+    TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ", nbytes);
+    if (nbytes == 0) return;
+    out_arg(dst, "dst");
+    const Tensor row_major = ops::contiguous_memory(t.detached());
+    std::memcpy(dst, row_major.data(), static_cast<size_t>(nbytes));
+  });
+}
+
+tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbytes) {
+  return guard(kInfo_tensor_write, [&] {
+    const TensorArg arg(tensor, "tensor");
+    const Tensor& t = arg.get();
+    TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ", nbytes);
+    if (nbytes == 0) return;
+    out_arg(source, "source");
+    TSR_CHECK(!t.storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
+    // Borrowed for the time of this call only, so nothing has to be dropped.
+    StoragePtr storage = wrap_storage(t.device(), const_cast<void*>(source), static_cast<uint64_t>(nbytes),
+                                      nullptr, nullptr);
+    const Tensor from = Tensor::adopt(new TensorImpl(std::move(storage), t.dtype(), t.sizes(),
+                                                     contiguous_strides(t.sizes()), 0));
+    ops::copy_(t, from);
+  });
+}
+
+tsr_status tsr_tensor_item_f64(tsr_tensor tensor, double* value) {
+  return guard(kInfo_tensor_item_f64, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(value, "value");
+    TSR_CHECK(!is_complex(arg.get().dtype()), Code::kDType, "tensor", "expected a real dtype, got ",
+              arg.get().dtype());
+    with_item(arg.get(), [&]<class T>(const T& item) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        *value = static_cast<double>(item);
+      } else if constexpr (requires { static_cast<float>(item); }) {
+        *value = static_cast<float>(item);
+      }
+    });
+  });
+}
+
+tsr_status tsr_tensor_item_i64(tsr_tensor tensor, int64_t* value) {
+  return guard(kInfo_tensor_item_i64, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(value, "value");
+    TSR_CHECK(is_integral_or_bool(arg.get().dtype()), Code::kDType, "tensor",
+              "expected an integer or bool dtype, got ", arg.get().dtype());
+    with_item(arg.get(), [&]<class T>(const T& item) {
+      if constexpr (std::is_integral_v<T>) *value = static_cast<int64_t>(item);
+    });
+  });
+}
+
+tsr_status tsr_tensor_item_c128(tsr_tensor tensor, double* real, double* imag) {
+  return guard(kInfo_tensor_item_c128, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(real, "real");
+    out_arg(imag, "imag");
+    *imag = 0;
+    with_item(arg.get(), [&]<class T>(const T& item) {
+      if constexpr (requires { item.imag(); }) {
+        *real = static_cast<double>(item.real());
+        *imag = static_cast<double>(item.imag());
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        *real = static_cast<double>(item);
+      } else {
+        *real = static_cast<float>(item);
+      }
+    });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Version, symbols and schema; and the explicit start of the library when it is loaded.
+#include <algorithm>
+#include <string_view>
+
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/start_up.h"
+#include "capi/tables.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+constexpr uint32_t kMajor = 0, kMinor = 1;
+
+// A loaded library is ready: no entry point tests for it.
+[[gnu::constructor]] void on_load() { start_up(); }
+
+AnyFunction find_symbol(std::string_view name) noexcept {
+  const Symbol* end = kSymbols + kSymbolCount;
+  const Symbol* found = std::lower_bound(
+      kSymbols, end, name, [](const Symbol& row, std::string_view wanted) { return row.name < wanted; });
+  return found != end && found->name == name ? found->function : nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t tsr_abi_version(void) { return kMajor << 16 | kMinor; }
+
+const char* tsr_version_string(void) { return "0.1.0"; }
+
+int32_t tsr_has(const char* name, int64_t name_len) {
+  int32_t has = 0;
+  const tsr_status status = guard(kInfo_has, [&] {
+    const std::string_view wanted = text_arg(name, name_len, "name");
+    has = find_symbol(wanted) != nullptr || has_feature(wanted) ? 1 : 0;
+  });
+  return status == TSR_OK ? has : 0;
+}
+
+void* tsr_get_proc(const char* name, int64_t name_len) {
+  AnyFunction found = nullptr;
+  const tsr_status status =
+      guard(kInfo_get_proc, [&] { found = find_symbol(text_arg(name, name_len, "name")); });
+  return status == TSR_OK ? reinterpret_cast<void*>(found) : nullptr;
+}
+
+tsr_status tsr_abi_probe(const char* struct_name, int64_t struct_name_len, int64_t size) {
+  return guard(kInfo_abi_probe, [&] {
+    const std::string_view name = text_arg(struct_name, struct_name_len, "struct_name");
+    const StructSize* end = kStructSizes + kStructCount;
+    const StructSize* row =
+        std::find_if(kStructSizes, end, [&](const StructSize& s) { return s.name == name; });
+    TSR_CHECK(row != end, Code::kValue, "struct_name", "expected the name of a struct, got '", name, "'");
+    TSR_CHECK(size == static_cast<int64_t>(row->size), Code::kAbi, "size", "expected ", row->size,
+              " bytes for ", name, ", got ", size);
+  });
+}
+
+tsr_status tsr_schema_json(const char** json, int64_t* json_len) {
+  return guard(kInfo_schema_json, [&] {
+    *out_arg(json, "json") = kSchemaJson;
+    *out_arg(json_len, "json") = static_cast<int64_t>(kSchemaJsonSize);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/wrap_memory.h"
+
+namespace tsr::capi {
+namespace {
+
+void drop_memory(void* context, void*, uint64_t) noexcept { delete static_cast<UserData*>(context); }
+
+}  // namespace
+
+Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize) {
+  Extent extent{0, 1};
+  bool overflow = false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(strides[i], sizes[i] - 1, &reach);
+    int64_t& end = reach < 0 ? extent.low : extent.high;
+    overflow |= __builtin_add_overflow(end, reach, &end);
+  }
+  int64_t span = 0;
+  overflow |= __builtin_sub_overflow(extent.high, extent.low, &span);
+  overflow |= __builtin_mul_overflow(span, itemsize, &span);
+  overflow |= __builtin_mul_overflow(extent.low, itemsize, &span);
+  TSR_CHECK(!overflow, Code::kShape, "strides", "expected offsets that fit int64, got shape ", sizes,
+            " with strides ", strides);
+  return extent;
+}
+
+Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, Device device,
+                   UserData data, bool read_only) {
+  TSR_CHECK(strides.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
+            " strides, got ", strides.size());
+  const int64_t count = checked_numel(sizes, itemsize(dtype));
+  TSR_CHECK(first != nullptr || count == 0, Code::kInvalidArgument, "data",
+            "expected memory, got NULL for ", count, " elements");
+  const Extent extent = count == 0 ? Extent{0, 0} : checked_extent(sizes, strides, itemsize(dtype));
+  char* base = count == 0 ? nullptr : static_cast<char*>(first) + extent.low * itemsize(dtype);
+  const int64_t nbytes = (extent.high - extent.low) * itemsize(dtype);
+  auto owner = std::make_unique<UserData>(std::move(data));
+  StoragePtr storage =
+      wrap_storage(device, base, static_cast<uint64_t>(nbytes), drop_memory, owner.get());
+  static_cast<void>(owner.release());
+  storage->read_only = read_only;
+  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, -extent.low));
+}
+
+}  // namespace tsr::capi

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Words for tests of the C ABI: literals, owned handles, and what a call must return.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <source_location>
+#include <vector>
+
+#include "tessera/tessera.h"
+
+namespace tsr::test {
+
+using Where = std::source_location;
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr int64_t kInts[2] = {0, 1};
+inline constexpr double kDoubles[2] = {0, 1};
+inline constexpr tsr_tensor kNulls[2] = {nullptr, nullptr};
+inline constexpr int64_t kHuge[2] = {INT64_MAX, INT64_MAX};
+inline constexpr int64_t kNegative[1] = {-5};
+inline constexpr int64_t kLowest[1] = {INT64_MIN};
+inline constexpr int64_t kMany[70] = {};
+inline constexpr tsr_status kAnyError = -1;
+
+// A tensor written out. Integers are kept apart, so that 64 bits survive; complex numbers are pairs.
+struct Literal {
+  tsr_dtype dtype;
+  std::vector<int64_t> shape;
+  std::vector<double> real;
+  std::vector<int64_t> integer;
+  bool has_values = true;
+};
+Literal reals(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<double> values);
+Literal ints(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<int64_t> values);
+Literal complexes(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<double> pairs);
+// Only dtype and shape are compared. The dtype 0 stands for no tensor at all.
+Literal shaped(tsr_dtype dtype, std::vector<int64_t> shape);
+
+// Owns one reference.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(const Literal& literal);
+  Tensor(Tensor&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+  Tensor& operator=(Tensor&&) = delete;
+  ~Tensor() { tsr_tensor_release(handle_); }
+
+  operator tsr_tensor() const { return handle_; }
+  // For an out parameter; gives back what it held.
+  tsr_tensor* slot() {
+    tsr_tensor_release(handle_);
+    handle_ = nullptr;
+    return &handle_;
+  }
+
+ private:
+  tsr_tensor handle_ = nullptr;
+};
+
+class Tensors {
+ public:
+  Tensors(std::initializer_list<Literal> literals);
+  Tensors(const Tensors&) = delete;
+  Tensors& operator=(const Tensors&) = delete;
+  ~Tensors() { tsr_tensor_release_many(handles_.data(), count()); }
+  [[nodiscard]] const tsr_tensor* handles() const { return handles_.data(); }
+  [[nodiscard]] int32_t count() const { return static_cast<int32_t>(handles_.size()); }
+  void same_as(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
+               Where where = Where::current()) const;
+
+ private:
+  std::vector<tsr_tensor> handles_;
+};
+
+// A caller's array for a list of results.
+class Places {
+ public:
+  Places() = default;
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
+  ~Places() { release(); }
+  tsr_tensor* slots() {
+    release();
+    return slots_;
+  }
+  [[nodiscard]] int32_t capacity() const { return kCapacity; }
+  int32_t* count() { return &count_; }
+  void same_as(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
+               Where where = Where::current()) const;
+
+ private:
+  static constexpr int32_t kCapacity = 16;
+  void release();
+  tsr_tensor slots_[kCapacity] = {};
+  int32_t count_ = 0;
+};
+
+// Memory of that dtype and shape, not initialised.
+Tensor place_for(const Literal& literal);
+
+// ---- Expectations ----
+
+void ok(tsr_status status, Where where = Where::current());
+// Fails with this code (any typed one for kAnyError), and says why.
+void refused(tsr_status status, tsr_status expected = kAnyError, Where where = Where::current());
+// Succeeds, or fails with a typed error that is not a bug of the library.
+void survives(tsr_status status, Where where = Where::current());
+void same(tsr_tensor tensor, const Literal& expected, double rtol = -1, double atol = -1,
+          Where where = Where::current());
+
+// ---- Arguments that are wrong ----
+
+tsr_tensor wrong_kind();            // a live handle, but of a generator
+const tsr_tensor* wrong_kinds();    // one of them in an array
+tsr_tensor tensor_for_wrong_kind(); // a live tensor, to be passed as something else
+template <class Handle>
+Handle wrong_kind() {
+  return reinterpret_cast<Handle>(tensor_for_wrong_kind());
+}
+// The same shape with another dtype; lives as long as the test program.
+tsr_tensor as_complex(tsr_tensor tensor);
+tsr_tensor as_bool(tsr_tensor tensor);
+
+}  // namespace tsr::test

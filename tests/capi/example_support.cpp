@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/example_support.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "capi/abi_support.h"
+
+using tsr::test::ok;
+
+namespace {
+
+std::vector<double> counted(int64_t n) {
+  std::vector<double> values;
+  for (int64_t i = 1; i <= n; ++i) values.push_back(static_cast<double>(i));
+  return values;
+}
+
+tsr_tensor owned(tsr::test::Tensor tensor) {
+  tsr_tensor_retain(tensor);
+  return tensor;
+}
+
+}  // namespace
+
+extern "C" {
+
+void example_check(int condition, const char* text, int line) {
+  EXPECT_TRUE(condition) << text << " (examples.c:" << line << ")";
+}
+
+void example_ok(tsr_status status, const char* text, int line) {
+  if (status == TSR_OK) return;
+  tsr_error_view view = {};
+  view.struct_size = sizeof(view);
+  const bool known = tsr_error_last(&view) == TSR_OK;
+  ADD_FAILURE() << text << ": " << tsr_status_name(status) << ": " << (known ? view.message : "")
+                << " (examples.c:" << line << ")";
+}
+
+tsr_tensor f32_vector(int64_t n) {
+  return owned(tsr::test::Tensor(tsr::test::reals(TSR_FLOAT32, {n}, counted(n))));
+}
+tsr_tensor i64_vector(int64_t n) {
+  std::vector<int64_t> values;
+  for (int64_t i = 1; i <= n; ++i) values.push_back(i);
+  return owned(tsr::test::Tensor(tsr::test::ints(TSR_INT64, {n}, values)));
+}
+tsr_tensor leaf(int64_t n) {
+  tsr_tensor tensor = f32_vector(n);
+  ok(tsr_tensor_set_requires_grad(tensor, 1));
+  return tensor;
+}
+tsr_tensor wrapped(int* drops) {
+  static float data[2] = {1, 2};
+  const int64_t shape[1] = {2};
+  tsr_tensor tensor = nullptr;
+  ok(tsr_tensor_from_data(data, TSR_FLOAT32, TSR_DEVICE_CPU, 0, shape, 1, nullptr, -1, 0, drops, count_drop,
+                          &tensor));
+  return tensor;
+}
+tsr_node exp_node(void) {
+  tsr_tensor x = leaf(2);
+  tsr_tensor y = nullptr;
+  tsr_node node = nullptr;
+  ok(tsr_exp(x, &y));
+  ok(tsr_tensor_grad_fn(y, &node));
+  tsr_tensor_release(x);
+  tsr_tensor_release(y);
+  return node;
+}
+tsr_node custom_node(tsr_tensor input, int* drops) {
+  tsr_node_vtable vtable = {};
+  vtable.struct_size = sizeof(vtable);
+  vtable.backward = double_backward;
+  vtable.drop = count_drop;
+  tsr_node node = nullptr;
+  ok(tsr_node_create("Custom", -1, &vtable, drops, &input, 1, &node));
+  return node;
+}
+int64_t numel(tsr_tensor tensor) {
+  tsr_info info = {};
+  info.struct_size = sizeof(info);
+  ok(tsr_tensor_info(tensor, &info));
+  return info.numel;
+}
+double item(tsr_tensor tensor, int64_t index) {
+  std::vector<float> values(static_cast<size_t>(numel(tensor)));
+  ok(tsr_tensor_read(tensor, values.data(), static_cast<int64_t>(values.size() * sizeof(float))));
+  return values.at(static_cast<size_t>(index));
+}
+int64_t live_tensors(void) { return tsr_live_handles(); }
+
+void count_drop(void* user) { ++*static_cast<int*>(user); }
+void ignore_log(void*, tsr_log_level, const char*, const char*, int64_t) {}
+tsr_status ignore_hook(void*, tsr_tensor, tsr_tensor*) { return TSR_OK; }
+tsr_status ignore_accumulate(void*, tsr_tensor) { return TSR_OK; }
+tsr_status ignore_accumulate_hook(void*, tsr_tensor) { return TSR_OK; }
+tsr_status ignore_final(void*) { return TSR_OK; }
+tsr_pressure_action ignore_pressure(void*, const tsr_memory_event*) { return TSR_PRESSURE_NOTHING; }
+tsr_status double_forward(void*, tsr_node, const tsr_tensor* inputs, int32_t, tsr_tensor* outputs, int32_t) {
+  return tsr_add(inputs[0], inputs[0], &outputs[0]);
+}
+tsr_status double_backward(void*, tsr_node, const tsr_tensor* grad_out, int32_t, tsr_tensor* grad_in, int32_t) {
+  return tsr_add(grad_out[0], grad_out[0], &grad_in[0]);
+}
+
+}  // extern "C"

@@ -1,0 +1,57 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * The few words beside the library that the examples of the schema use. */
+#ifndef TESSERA_TESTS_EXAMPLE_SUPPORT_H_
+#define TESSERA_TESTS_EXAMPLE_SUPPORT_H_
+
+#include <string.h>
+
+#include "tessera/tessera.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct example {
+  const char* name;
+  void (*run)(void);
+};
+extern const struct example kExamples[];
+extern const int kExampleCount;
+
+/* Report a failed expectation to the test that runs the example. */
+void example_check(int condition, const char* text, int line);
+void example_ok(tsr_status status, const char* text, int line);
+
+#define CHECK(condition) example_check((condition) ? 1 : 0, #condition, __LINE__)
+#define CHECK_OK(call) example_ok((call), #call, __LINE__)
+#define CHECK_FAILS(code, call) example_check((call) == (code), #call " fails with " #code, __LINE__)
+
+tsr_tensor f32_vector(int64_t n); /* 1, 2, ..., n */
+tsr_tensor i64_vector(int64_t n);
+tsr_tensor leaf(int64_t n);       /* as f32_vector, requires grad */
+tsr_tensor wrapped(int* drops);   /* on memory whose drop adds 1 to *drops */
+tsr_node exp_node(void);          /* the node of exp(leaf) */
+tsr_node custom_node(tsr_tensor input, int* drops);
+int64_t numel(tsr_tensor tensor);
+double item(tsr_tensor tensor, int64_t index);
+int64_t live_tensors(void);
+
+void count_drop(void* user); /* adds 1 to *(int*)user */
+void ignore_log(void* user, tsr_log_level level, const char* component, const char* message,
+                int64_t message_len);
+tsr_status ignore_hook(void* user, tsr_tensor grad, tsr_tensor* replacement);
+tsr_status ignore_accumulate(void* user, tsr_tensor leaf);
+tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);
+tsr_status ignore_final(void* user);
+tsr_pressure_action ignore_pressure(void* user, const tsr_memory_event* event);
+tsr_status double_forward(void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs,
+                          tsr_tensor* outputs, int32_t n_outputs);
+tsr_status double_backward(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out,
+                           tsr_tensor* grad_in, int32_t n_grad_in);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

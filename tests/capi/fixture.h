@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What a call with one bad argument needs for its good ones; everything goes back at its end.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "capi/abi_support.h"
+#include "capi/dlpack.h"
+#include "capi/example_support.h"
+
+namespace tsr::test {
+
+struct Fixture {
+  Fixture() { tensors[0] = leaf(1); }
+  Fixture(const Fixture&) = delete;
+  Fixture& operator=(const Fixture&) = delete;
+  ~Fixture() {
+    tsr_tensor_release_many(slots, 4);
+    tsr_tensor_release(tensors[0]);
+    tsr_error_release(error);
+    tsr_buffer_release(buffer);
+    tsr_generator_release(generator);
+    tsr_node_release(node);
+    if (scope != nullptr) ok(tsr_scope_end(scope, nullptr, 0));
+    for (tsr_node made : nodes) tsr_node_release(made);
+    for (tsr_error made : errors) tsr_error_release(made);
+    for (tsr_buffer made : buffers) tsr_buffer_release(made);
+    for (tsr_generator made : generators) tsr_generator_release(made);
+    if (DLManagedTensor != nullptr) DLManagedTensor->deleter(DLManagedTensor);
+    if (DLManagedTensorVersioned != nullptr) DLManagedTensorVersioned->deleter(DLManagedTensorVersioned);
+  }
+
+  tsr_node make_node() { return nodes.emplace_back(custom_node(tensors[0], &node_drops)); }
+  tsr_error make_error() {
+    tsr_error made = nullptr;
+    ok(tsr_error_set(TSR_VALUE, "a test", -1, nullptr, nullptr));
+    ok(tsr_error_take(&made));
+    return errors.emplace_back(made);
+  }
+  tsr_buffer make_buffer() {
+    tsr_buffer made = nullptr;
+    ok(tsr_memory_stats_json(TSR_DEVICE_CPU, 0, &made));
+    return buffers.emplace_back(made);
+  }
+  tsr_generator make_generator() {
+    tsr_generator made = nullptr;
+    ok(tsr_generator_new(1, &made));
+    return generators.emplace_back(made);
+  }
+  tsr_scope make_scope() {
+    ok(tsr_scope_begin(&scope));
+    return scope;
+  }
+  struct DLManagedTensor* make_DLManagedTensor() {
+    const Tensor plain(reals(TSR_FLOAT32, {2}, {1, 2}));
+    ok(tsr_to_dlpack(plain, 0, &DLManagedTensor));
+    return DLManagedTensor;
+  }
+  struct DLManagedTensorVersioned* make_DLManagedTensorVersioned() {
+    const Tensor plain(reals(TSR_FLOAT32, {2}, {1, 2}));
+    ok(tsr_to_dlpack_versioned(plain, 1, 0, nullptr, &DLManagedTensorVersioned));
+    return DLManagedTensorVersioned;
+  }
+  // A zero struct with this struct_size, in a page of zeros.
+  template <class T>
+  T* sized(uint32_t size = sizeof(T)) {
+    auto* value = reinterpret_cast<T*>(page.get());
+    value->struct_size = size;
+    return value;
+  }
+
+  tsr_tensor tensors[2] = {};
+  tsr_tensor slots[4] = {};
+  int64_t ones[2] = {1, 1};
+  int32_t i32 = 0;
+  int64_t i64 = 0;
+  uint64_t u64 = 0;
+  double f64 = 0;
+  const void* pointer = nullptr;
+  void* mutable_pointer = nullptr;
+  const char* text = nullptr;
+  alignas(8) char bytes[64] = {};
+  int drops = 0, node_drops = 0;
+  tsr_error error = nullptr;
+  tsr_buffer buffer = nullptr;
+  tsr_generator generator = nullptr;
+  tsr_node node = nullptr;
+  tsr_scope scope = nullptr;
+  struct DLManagedTensor* DLManagedTensor = nullptr;
+  struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
+  std::vector<tsr_node> nodes;
+  std::vector<tsr_error> errors;
+  std::vector<tsr_buffer> buffers;
+  std::vector<tsr_generator> generators;
+  std::unique_ptr<int64_t[]> page = std::make_unique<int64_t[]>(1024);
+};
+
+}  // namespace tsr::test
