@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/gradcheck.h"
 
+#include <array>
 #include <cmath>
-#include <mutex>
 #include <random>
 
 #include "autograd/engine.h"
 #include "autograd/grad_mode.h"
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
-#include "ops/start_up.h"
+#include "support/start_up.h"
 
 namespace tsr::testing {
 namespace {
@@ -18,11 +18,6 @@ namespace {
 using ::testing::AssertionFailure;
 using ::testing::AssertionResult;
 using ::testing::AssertionSuccess;
-
-void start_up_once() {
-  static std::once_flag once;
-  std::call_once(once, ops::start_up);
-}
 
 // A tensor's numbers as doubles, in row-major order; a complex element is two of them.
 class Components {
@@ -193,7 +188,7 @@ AssertionResult check_jacobian(const Differentiable& fn, const std::vector<Tenso
 
 AssertionResult gradcheck(const Differentiable& fn, const std::vector<Tensor>& inputs,
                           GradcheckOptions options) {
-  start_up_once();
+  start_up();
   if (auto result = check_inputs(inputs); !result) return result;
   try {
     return check_jacobian(fn, inputs, options);
@@ -204,7 +199,7 @@ AssertionResult gradcheck(const Differentiable& fn, const std::vector<Tensor>& i
 
 AssertionResult gradgradcheck(const Differentiable& fn, const std::vector<Tensor>& inputs,
                               GradcheckOptions options) {
-  start_up_once();
+  start_up();
   const std::vector<Tensor> outputs = differentiable(fn(inputs));
   const size_t count = inputs.size();
   std::vector<Tensor> all = inputs;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the instruction-set level at run time.
+#include <cpuid.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -30,9 +32,14 @@ namespace {
 bool runs_v2() {
   return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("popcnt") != 0;
 }
+// Clang 14 does not know the name in __builtin_cpu_supports.
+[[maybe_unused]] bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
 [[maybe_unused]] bool runs_v3() {
   return runs_v2() && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-         __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("f16c") != 0;
+         __builtin_cpu_supports("bmi2") != 0 && has_f16c();
 }
 [[maybe_unused]] bool runs_v4() {
   return runs_v3() && __builtin_cpu_supports("avx512f") != 0 &&
