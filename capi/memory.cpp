@@ -183,7 +183,7 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
     CachingAllocator* caching = allocator_arg(device_type, device_index).caching();
     TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
               "its allocator knows no pressure callbacks");
-    auto entry = std::make_shared<Pressure>(callback, std::move(data), caching);
+    auto entry = std::make_shared<Pressure>(Pressure{callback, std::move(data), caching});
     PressureTable& table = pressure_table();
     {
       const std::lock_guard lock(table.mutex);

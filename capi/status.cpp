@@ -236,7 +236,8 @@ tsr_status tsr_log_set(tsr_log_fn callback, void* user, tsr_drop_fn drop) {
   UserData data(user, drop);
   return guard(kInfo_log_set, [&] {
     std::shared_ptr<LogTarget> target;
-    if (callback != nullptr) target = std::make_shared<LogTarget>(callback, std::move(data));
+    if (callback != nullptr)
+      target = std::make_shared<LogTarget>(LogTarget{callback, std::move(data)});
     g_log_set.store(target != nullptr, std::memory_order_relaxed);
     const std::lock_guard lock(g_log_mutex);
     log_target().swap(target);
