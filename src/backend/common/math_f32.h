@@ -69,7 +69,7 @@ struct ExpArgument {
 
 // minimax.py: expm1. With q = e**r - 1, e**x - 1 = 2 (2**(n-1) q + (2**(n-1) - 1/2)).
 [[gnu::always_inline]] inline VF expm1(VF x) {
-  const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-18.0)), VF(89.5)));
+  const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-18.0)), VF(89.0)));
   const VF r = argument.r;
   const VF p =
       polynomial(r, 0.5, 0.166666657, 0.0416664667, 0.00833364204, 0.00139349909, 0.000196675159);

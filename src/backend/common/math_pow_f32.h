@@ -47,7 +47,7 @@ namespace tsr::cpu::TSR_ISA {
   const Mask<float> whole = round_even(y) == y;
   const VF half = y * VF(0.5);
   const Mask<float> odd = whole & (round_even(half) != half);
-  result = select((x < VF(0.0)) & odd, VF(0.0) - result, result);
+  result = select((x < VF(0.0)) & odd, -result, result);
   result = select((x < VF(0.0)) & !whole, VF(kNaN), result);
   // Zero, infinity and NaN follow the C library lane by lane.
   const Mask<float> special = !((a > VF(0.0)) & (a < VF(kInfinity)) & (abs(y) < VF(kInfinity)));

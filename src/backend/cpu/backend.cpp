@@ -20,6 +20,7 @@ constexpr kernel::KernelTable make_kernels() {
   table.binary = binary;
   table.ternary = ternary;
   table.reduce = reduce;
+  table.scan = scan;
   table.gemm = gemm;
   return table;
 }

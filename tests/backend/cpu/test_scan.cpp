@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Running sums and products along every axis, over dtypes and layouts.
+#include <gtest/gtest.h>
+
+#include "arrays.h"
+
+namespace tsr::test {
+namespace {
+
+using kernel::ScanOp;
+
+kernel::ScanPlan plan_for(ScanOp op, const Array& out, const Array& in, size_t axis) {
+  kernel::ScanPlan plan{};
+  plan.op = op;
+  plan.numel = 1;
+  plan.axis_size = in.sizes()[axis];
+  plan.axis_input_stride = in.strides()[axis];
+  plan.axis_output_stride = out.strides()[axis];
+  plan.input = in.data();
+  plan.output = out.data();
+  plan.dtype = in.dtype();
+  for (size_t d = 0; d < in.sizes().size(); ++d) {
+    if (d == axis) continue;
+    plan.sizes[plan.ndim] = in.sizes()[d];
+    plan.input_strides[plan.ndim] = in.strides()[d];
+    plan.output_strides[plan.ndim++] = out.strides()[d];
+    plan.numel *= in.sizes()[d];
+  }
+  if (plan.ndim == 0) plan.sizes[plan.ndim++] = 1;
+  return plan;
+}
+
+void check(ScanOp op, DType dtype, const Sizes& sizes, size_t axis, Layout in_layout,
+           Layout out_layout) {
+  SCOPED_TRACE(testing::Message() << name(dtype) << " axis " << axis << " layouts "
+                                  << static_cast<int>(in_layout) << static_cast<int>(out_layout));
+  Array in(dtype, sizes, in_layout);
+  Array out(dtype, sizes, out_layout);
+  in.randomize(is_integral_or_bool(dtype) ? 0 : 0.8, is_integral_or_bool(dtype) ? 3 : 1.2, 3);
+  ASSERT_EQ(kernels().scan(plan_for(op, out, in, axis)), kernel::kOk);
+  int64_t step = 1;
+  for (size_t d = axis + 1; d < sizes.size(); ++d) step *= sizes[d];
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    const int64_t position = i / step % sizes[axis];
+    Value want = op == ScanOp::kSum ? 0 : 1;
+    double scale = 0;
+    for (int64_t k = 0; k <= position; ++k) {
+      const Value x = in.get(i - (position - k) * step);
+      want = op == ScanOp::kSum ? want + x : want * x;
+      scale += std::abs(x);
+    }
+    if (is_integral(dtype) && std::abs(want) > 100) continue;  // wraps
+    ASSERT_LE(std::abs(out.get(i) - want), tolerance(dtype, std::max(scale, std::abs(want)))) << i;
+  }
+}
+
+TEST(Scan, matches_the_reference_for_every_dtype_axis_and_layout) {
+  for (const ScanOp op : {ScanOp::kSum, ScanOp::kProd}) {
+    for (const DType dtype : {DType::kInt8, DType::kInt64, DType::kFloat16, DType::kBFloat16,
+                              DType::kFloat32, DType::kFloat64, DType::kComplex64}) {
+      for (const Layout layout : kLayouts) {
+        for (size_t axis = 0; axis < 3; ++axis) {
+          check(op, dtype, {5, 13, 11}, axis, layout, Layout::kContiguous);
+        }
+      }
+      check(op, dtype, {5, 13, 11}, 1, Layout::kContiguous, Layout::kTransposed);
+    }
+  }
+}
+
+TEST(Scan, long_lines_carry_over_blocks) {
+  check(ScanOp::kSum, DType::kFloat32, {1300}, 0, Layout::kContiguous, Layout::kContiguous);
+  check(ScanOp::kSum, DType::kInt64, {1300, 2}, 0, Layout::kContiguous, Layout::kContiguous);
+}
+
+TEST(Scan, works_in_place) {
+  Array array(DType::kInt32, {700});
+  for (int64_t i = 0; i < 700; ++i) array.set(i, 1);
+  ASSERT_EQ(kernels().scan(plan_for(ScanOp::kSum, array, array, 0)), kernel::kOk);
+  for (int64_t i = 0; i < 700; ++i) ASSERT_EQ(array.get(i).real(), static_cast<double>(i + 1));
+}
+
+}  // namespace
+}  // namespace tsr::test

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The ternary family against double references, over dtypes and layouts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "arrays.h"
+
+namespace tsr::test {
+namespace {
+
+using kernel::TernaryOp;
+
+const DType kFloats[] = {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
+
+TEST(Ternary, where_moves_elements_of_every_dtype) {
+  for (int k = 0; k < kDTypeCount; ++k) {
+    for (const Layout layout : kLayouts) {
+      const DType dtype = static_cast<DType>(k);
+      Array condition(DType::kBool, {7, 45}, layout);
+      Array yes(dtype, {7, 45}, Layout::kTransposed);
+      Array no(dtype, {7, 45});
+      Array output(dtype, {7, 45});
+      condition.randomize(0, 1, 1);
+      yes.randomize(0, 100, 2);
+      no.randomize(0, 100, 3);
+      const auto plan = elementwise({&output, &condition, &yes, &no});
+      ASSERT_EQ(kernels().ternary(TernaryOp::kWhere, plan), kernel::kOk) << last_error();
+      for (int64_t i = 0; i < output.numel(); ++i) {
+        ASSERT_EQ(output.get(i), condition.get(i).real() != 0 ? yes.get(i) : no.get(i))
+            << name(dtype) << " at " << i;
+      }
+    }
+  }
+}
+
+TEST(Ternary, lerp_addcmul_addcdiv_and_clip_match_the_reference) {
+  for (const DType dtype : kFloats) {
+    for (const Layout layout : kLayouts) {
+      Array a(dtype, {7, 45}, layout);
+      Array b(dtype, {7, 45});
+      Array c(dtype, {7, 45});
+      Array output(dtype, {7, 45});
+      a.randomize(0.1, 1, 1);
+      b.randomize(0.2, 1, 2);
+      c.randomize(0.5, 1, 3);
+      kernel::ElementwisePlan plan = elementwise({&output, &a, &b, &c});
+      set_param(plan.params[0], dtype, 0.5);
+      const auto run = [&](TernaryOp op, double (*f)(double, double, double)) {
+        ASSERT_EQ(kernels().ternary(op, plan), kernel::kOk) << last_error();
+        expect_elements(
+            output, {&a, &b, &c},
+            [&](const std::vector<Value>& x) {
+              return Value(f(x[0].real(), x[1].real(), x[2].real()));
+            },
+            2);
+      };
+      run(TernaryOp::kLerp, [](double x, double y, double w) { return x + w * (y - x); });
+      run(TernaryOp::kAddcmul, [](double x, double y, double z) { return x + 0.5 * y * z; });
+      run(TernaryOp::kAddcdiv, [](double x, double y, double z) { return x + 0.5 * y / z; });
+      run(TernaryOp::kClip,
+          [](double x, double low, double high) { return std::min(std::max(x, low), high); });
+    }
+  }
+}
+
+TEST(Ternary, lerp_meets_both_ends_exactly) {
+  Array a(DType::kFloat32, {2});
+  Array b(DType::kFloat32, {2});
+  Array weight(DType::kFloat32, {2});
+  Array output(DType::kFloat32, {2});
+  a.set(0, 0.1F);
+  a.set(1, 0.1F);
+  b.set(0, 1e8F);
+  b.set(1, 1e8F);
+  weight.set(1, 1);
+  ASSERT_EQ(kernels().ternary(TernaryOp::kLerp, elementwise({&output, &a, &b, &weight})),
+            kernel::kOk);
+  EXPECT_EQ(output.get(0), a.get(0));
+  EXPECT_EQ(output.get(1), b.get(1));
+}
+
+TEST(Ternary, a_nan_limit_or_element_gives_nan) {
+  Array x(DType::kFloat32, {3});
+  Array low(DType::kFloat32, {3});
+  Array high(DType::kFloat32, {3});
+  Array output(DType::kFloat32, {3});
+  x.set(0, NAN);
+  low.set(1, NAN);
+  high.set(2, NAN);
+  ASSERT_EQ(kernels().ternary(TernaryOp::kClip, elementwise({&output, &x, &low, &high})),
+            kernel::kOk);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(output.get(i).real())) << i;
+}
+
+}  // namespace
+}  // namespace tsr::test
