@@ -248,7 +248,11 @@ Tensor minimum_b(const BinaryContext& ctx) {
 }
 // atan2(a, b): (b, -a) / (a² + b²)
 Tensor square_sum(const BinaryContext& ctx) {
-  return add(multiply(ctx.a, ctx.a), multiply(ctx.b, ctx.b));
+  const auto square_of = [](const Scalar& x) { return x.to<double>() * x.to<double>(); };
+  if (!ctx.a.is_tensor()) return add(square_of(ctx.a.scalar()), square(ctx.b.tensor()));
+  const Tensor a = square(ctx.a.tensor());
+  if (!ctx.b.is_tensor()) return add(a, square_of(ctx.b.scalar()));
+  return add(a, square(ctx.b.tensor()));
 }
 Tensor atan2_a(const BinaryContext& ctx) {
   return multiply(ctx.g, divide(ctx.b, square_sum(ctx)));

@@ -11,6 +11,7 @@
 #include "ops/binary.h"
 #include "ops/copy.h"
 #include "ops/sum_to.h"
+#include "ops/ternary.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
@@ -201,6 +202,16 @@ Tensor d_silu(const Tensor& g, const Tensor& x) {
 Tensor d_zero(const Tensor& g, const Tensor&) {
   return zeros_of(g);
 }
+// The sign y = x / |x| of a complex number turns only: (g - y Re(conj(y) g)) / |x|, 0 at 0. Real
+// signs are flat.
+Tensor d_sign(const Tensor& g, const Tensor& x) {
+  if (!is_complex(x.dtype())) return zeros_of(g);
+  const Tensor y = sign(x);
+  const Tensor along = multiply(y, real_part(multiply(conj(y), g)));
+  const Tensor size = abs(x);
+  const Tensor safe = where(equal(size, 0), 1.0, size);
+  return where(equal(size, 0), 0.0, divide(subtract(g, along), safe));
+}
 Tensor d_leaky_relu(const Tensor& g, const Tensor& x, double slope) {
   const Tensor positive = astype(greater(x, 0), g.dtype());
   return multiply(g, add(multiply(positive, 1 - slope), slope));
@@ -264,7 +275,7 @@ Tensor gelu(const Tensor& input, std::string_view approximate, Out out) {
 // clang-format off
 constinit const Unary abs{{UnaryOp::kAbs, "AbsBackward", UnaryType::kMagnitude, kInput, d_abs}};
 constinit const Unary negative{{UnaryOp::kNegative, "NegativeBackward", UnaryType::kNumeric, kNothing, d_negative}};
-constinit const Unary sign{{UnaryOp::kSign, "SignBackward", UnaryType::kNumeric, kNothing, d_zero}};
+constinit const Unary sign{{UnaryOp::kSign, "SignBackward", UnaryType::kNumeric, kInput, d_sign}};
 constinit const Unary reciprocal{{UnaryOp::kReciprocal, "ReciprocalBackward", UnaryType::kFloat, kOutput, d_reciprocal}};
 constinit const Unary square{{UnaryOp::kSquare, "SquareBackward", UnaryType::kCounting, kInput, d_square}};
 constinit const Unary sqrt{{UnaryOp::kSqrt, "SqrtBackward", UnaryType::kFloat, kOutput, d_sqrt}};

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/backend.h"
 
+#include "backend/cpu/creation.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/pointwise.h"
 #include "backend/cpu/reduce.h"
 #include "backend/cpu/rows.h"
+#include "backend/cpu/sort.h"
 #include "base/cpu_device.h"
 
 namespace tsr::cpu {
@@ -22,6 +24,9 @@ constexpr kernel::KernelTable make_kernels() {
   table.reduce = reduce;
   table.scan = scan;
   table.gemm = gemm;
+  table.sort = sort;
+  table.random = random;
+  table.sequence = sequence;
   return table;
 }
 constexpr kernel::KernelTable kKernels = make_kernels();

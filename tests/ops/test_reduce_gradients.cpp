@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// gradcheck and gradgradcheck of every differentiable reduction, scan and product: a row an op.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/tensor_grad.h"
+#include "ops/binary.h"
+#include "ops/matmul.h"
+#include "ops/reduce.h"
+#include "ops/scan.h"
+#include "ops/shape.h"
+#include "support/gradcheck.h"
+#include "tests/ops/tensors.h"
+
+namespace tsr {
+namespace {
+
+using testing::gradcheck;
+using testing::gradgradcheck;
+using testing::random_leaf;
+using Inputs = std::span<const Tensor>;
+using ops::Axes;
+
+const struct {
+  const char* name;
+  Tensor (*call)(const Tensor& x, Axes axes, bool keepdims);
+  bool complex;
+} kRows[] = {
+    {"sum", [](const Tensor& x, Axes a, bool k) { return ops::sum(x, a, k); }, true},
+    {"mean", [](const Tensor& x, Axes a, bool k) { return ops::mean(x, a, k); }, true},
+    {"prod", [](const Tensor& x, Axes a, bool k) { return ops::prod(x, a, k); }, true},
+    {"var", [](const Tensor& x, Axes a, bool k) { return ops::var(x, a, 0.5, k); }, false},
+    {"std", [](const Tensor& x, Axes a, bool k) { return ops::std(x, a, 0, k); }, false},
+    {"max", [](const Tensor& x, Axes a, bool k) { return ops::max(x, a, k); }, false},
+    {"min", [](const Tensor& x, Axes a, bool k) { return ops::min(x, a, k); }, false},
+    {"logsumexp", [](const Tensor& x, Axes a, bool k) { return ops::logsumexp(x, a, k); }, false},
+    {"norm 2", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k); }, true},
+    {"norm 1", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, 1); }, true},
+    {"norm 3", [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, 3); }, true},
+    {"norm inf",
+     [](const Tensor& x, Axes a, bool k) { return ops::vector_norm(x, a, k, INFINITY); }, false},
+};
+
+TEST(ReduceGradients, agree_with_differences_over_axes_and_layouts) {
+  const Tensor plain = random_leaf(Dims{2, 3, 4}, 5, 0.3, 1.5);
+  const Tensor complex = random_leaf(Dims{2, 3, 2}, 5, 0.3, 1.5, DType::kComplex128);
+  const Axes axes[] = {std::nullopt, DimsView(Dims{1}), DimsView(Dims{0, 2}), DimsView(Dims{-1})};
+  const Dims lists[] = {{}, {1}, {0, 2}, {-1}};
+  for (const auto& row : kRows) {
+    for (size_t i = 0; i < std::size(axes); ++i) {
+      for (const bool keepdims : {false, true}) {
+        SCOPED_TRACE(concat(row.name, " ", lists[i], keepdims ? " keepdims" : ""));
+        const Axes chosen = axes[i].has_value() ? Axes(DimsView(lists[i])) : Axes();
+        const auto call = [&](Inputs x) { return row.call(x[0], chosen, keepdims); };
+        const auto turned = [&](Inputs x) {
+          return row.call(ops::matrix_transpose(x[0]), chosen, keepdims);
+        };
+        EXPECT_TRUE(gradcheck(call, {plain}));
+        EXPECT_TRUE(gradgradcheck(call, {plain}));
+        EXPECT_TRUE(gradcheck(turned, {plain}));
+        if (row.complex) {
+          EXPECT_TRUE(gradcheck(call, {complex}));
+        }
+      }
+    }
+    SCOPED_TRACE(row.name);
+    const Tensor scalar = random_leaf(Dims{}, 3, 0.3, 1.5);
+    const bool flat = std::string(row.name) == "std" || std::string(row.name) == "var";
+    if (!flat) {
+      EXPECT_TRUE(gradcheck([&](Inputs x) { return row.call(x[0], {}, false); }, {scalar}));
+    }
+  }
+}
+
+TEST(ReduceGradients, of_products_are_right_at_zeros) {
+  for (const std::vector<double>& values : {std::vector<double>{0, 2, 3}, {0, 0, 3}, {0, 0, 0}}) {
+    const Tensor x = test::f64(Dims{3}, values);
+    set_requires_grad(x, true);
+    EXPECT_TRUE(gradcheck([](Inputs in) { return ops::prod(in[0]); }, {x}));
+    EXPECT_TRUE(gradgradcheck([](Inputs in) { return ops::prod(in[0]); }, {x}));
+  }
+}
+
+TEST(ReduceGradients, of_running_sums_agree) {
+  const Tensor x = random_leaf(Dims{2, 3}, 1);
+  for (const int64_t axis : {0, 1}) {
+    for (const bool initial : {false, true}) {
+      const auto call = [&](Inputs in) { return ops::cumulative_sum(in[0], axis, {}, initial); };
+      EXPECT_TRUE(gradcheck(call, {x}));
+      EXPECT_TRUE(gradgradcheck(call, {x}));
+    }
+  }
+}
+
+TEST(MatmulGradients, agree_with_differences_over_ranks_and_batches) {
+  const std::pair<Dims, Dims> shapes[] = {{{2, 3}, {3, 4}},    {{3}, {3}},
+                                          {{2, 3}, {3}},       {{3}, {3, 2}},
+                                          {{2, 2, 3}, {3, 2}}, {{2, 1, 2, 3}, {3, 3, 2}},
+                                          {{0, 3}, {3, 2}},    {{2, 0}, {0, 2}}};
+  for (const auto& [first, second] : shapes) {
+    for (const DType dtype : {DType::kFloat64, DType::kComplex128}) {
+      SCOPED_TRACE(concat(first, " ", second, " ", dtype));
+      const std::vector<Tensor> leaves{random_leaf(first, 1, -1, 1, dtype),
+                                       random_leaf(second, 2, -1, 1, dtype)};
+      const auto call = [](Inputs x) { return ops::matmul(x[0], x[1]); };
+      EXPECT_TRUE(gradcheck(call, leaves));
+      EXPECT_TRUE(gradgradcheck(call, leaves));
+    }
+  }
+  const Tensor a = random_leaf(Dims{3, 2}, 1);
+  EXPECT_TRUE(
+      gradcheck([](Inputs x) { return ops::matmul(ops::matrix_transpose(x[0]), x[0]); }, {a}));
+}
+
+}  // namespace
+}  // namespace tsr
