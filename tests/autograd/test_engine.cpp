@@ -3,6 +3,8 @@
 #include "autograd/engine.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -492,6 +494,20 @@ TEST_F(Engine, losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
     EXPECT_EQ(won + lost, 2);
     EXPECT_EQ(grad_values(x), won > 0 ? Values{6.0 * won} : Values{});
   }
+}
+
+TEST_F(Engine, backward_works_in_a_forked_child) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = toy::mul(x, x);
+  backward(std::array{y}, {}, {.retain_graph = true});
+  const pid_t child = fork();
+  if (child == 0) {
+    backward(std::array{y});
+    _exit(grad_values(x) == Values{12} ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 }  // namespace
