@@ -77,8 +77,9 @@ build_python() {
   local header="$tsr_root/include/tessera/tessera_ffi.h"
   local stamp="$tsr_root/build/python.stamp" key
   key="$(cat "$header" "$tsr_root"/wrappers/python/*.py "$tsr_root"/wrappers/python/pyproject.toml \
-         2>/dev/null | sha256sum) $tsr_root"
-  if [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
+         "$tsr_root"/wrappers/python/native/*.h 2>/dev/null | sha256sum) $tsr_root"
+  if [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] ||
+    ! compgen -G "$tsr_root/wrappers/python/src/tessera/_native.*.so" >/dev/null; then
     say "building the Python extension"
     (cd "$tsr_root/wrappers/python" &&
       TESSERA_BUILD_DIR="$tsr_root/build/release" run_quietly "$tsr_root/build/python.log" \

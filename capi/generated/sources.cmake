@@ -5,6 +5,7 @@
 set(TSR_CAPI_GENERATED
     generated/consistency.cpp
     generated/ops_binary.cpp
+    generated/ops_copy.cpp
     generated/ops_create.cpp
     generated/ops_linalg.cpp
     generated/ops_random.cpp

@@ -1071,6 +1071,45 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64_out(
 TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64_inplace(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
 
+/* ---- Ops: copies and conversions ---- */
+
+/* A copy with memory of its own, in the input's memory order; differentiable. */
+TSR_API TSR_NODISCARD tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
+
+/* The input itself when it is row-major, else a row-major copy. */
+TSR_API TSR_NODISCARD tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);
+
+/* The values in another dtype; complex to real is refused.
+ * copy: false: the input itself when it has this dtype */
+TSR_API TSR_NODISCARD tsr_status tsr_astype(
+    tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
+
+/* The values on another device and in another dtype; the input itself when nothing changes.
+ * device: absent means where it is
+ * dtype: absent means the input's
+ * copy: copy even when nothing changes */
+TSR_API TSR_NODISCARD tsr_status tsr_to(
+    tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t
+    copy, tsr_tensor* out);
+
+/* The same memory and version counter outside of the graph. */
+TSR_API TSR_NODISCARD tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
+
+/* Overwrites the input with the source, which broadcasts and is cast; complex to real is
+ * refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source);
+
+/* Overwrites every element with one number. */
+TSR_API TSR_NODISCARD tsr_status tsr_fill_f64_inplace(tsr_tensor input, double value);
+TSR_API TSR_NODISCARD tsr_status tsr_fill_i64_inplace(tsr_tensor input, int64_t value);
+TSR_API TSR_NODISCARD tsr_status tsr_fill_c128_inplace(
+    tsr_tensor input, double value_re, double value_im);
+TSR_API TSR_NODISCARD tsr_status tsr_fill_bool_inplace(tsr_tensor input, int32_t value);
+
+/* Overwrites every element with 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_zero_inplace(tsr_tensor input);
+
 #ifdef __cplusplus
 }
 #endif

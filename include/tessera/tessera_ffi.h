@@ -776,3 +776,15 @@ tsr_status tsr_clip_scalar_f64_inplace(tsr_tensor input, double min, int32_t has
 tsr_status tsr_clip_scalar_i64(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
 tsr_status tsr_clip_scalar_i64_out(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
 tsr_status tsr_clip_scalar_i64_inplace(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
+tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
+tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
+tsr_status tsr_to(tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
+tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source);
+tsr_status tsr_fill_f64_inplace(tsr_tensor input, double value);
+tsr_status tsr_fill_i64_inplace(tsr_tensor input, int64_t value);
+tsr_status tsr_fill_c128_inplace(tsr_tensor input, double value_re, double value_im);
+tsr_status tsr_fill_bool_inplace(tsr_tensor input, int32_t value);
+tsr_status tsr_zero_inplace(tsr_tensor input);

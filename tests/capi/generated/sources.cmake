@@ -6,6 +6,7 @@ set(TSR_CAPI_GENERATED_TESTS
     generated/examples.c
     generated/test_functions.cpp
     generated/test_ops_binary.cpp
+    generated/test_ops_copy.cpp
     generated/test_ops_create.cpp
     generated/test_ops_linalg.cpp
     generated/test_ops_random.cpp

@@ -1,0 +1,219 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * Python callables and Python memory inside the library: hooks, custom functions, borrowed buffers. */
+#ifndef TESSERA_PY_CALLBACKS_H
+#define TESSERA_PY_CALLBACKS_H
+
+#include "tensor.h"
+
+/* Every user pointer is an owned PyObject*; this gives it back. After the interpreter is gone it leaks. */
+static void tpy_drop(void* user) {
+  if (user == NULL || !Py_IsInitialized()) return;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  Py_DECREF((PyObject*)user);
+  PyGILState_Release(lock);
+}
+
+/* Hands the exception in flight to the library, which gives it back where the outer call fails. */
+static tsr_status tpy_hand_over(void) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != NULL) PyException_SetTraceback(value, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  PyObject* text = PyObject_Str(value);
+  if (text == NULL) PyErr_Clear();
+  const char* message = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+  if (message == NULL) PyErr_Clear();
+  if (message == NULL) message = "a Python callback failed";
+  const tsr_status kept = tsr_error_set(TSR_CALLBACK, message, -1, value, tpy_drop);
+  Py_XDECREF(text);
+  return kept == TSR_OK ? TSR_CALLBACK : kept;
+}
+
+static PyObject* tpy_borrow(tsr_tensor handle) {
+  if (handle == NULL) Py_RETURN_NONE;
+  tsr_tensor_retain(handle);
+  return tpy_wrap_as(tpy.tensor, handle);
+}
+
+/* What a callback returned becomes an owned handle; None becomes NULL. Returns 0 for what is no tensor. */
+static int tpy_give(PyObject* object, tsr_tensor* out, const char* who) {
+  *out = NULL;
+  if (object == Py_None) return 1;
+  if (!TPY_IS_TENSOR(object)) {
+    PyErr_Format(PyExc_TypeError, "%s: expected a Tensor or None, got %s", who, Py_TYPE(object)->tp_name);
+    return 0;
+  }
+  tsr_tensor_retain(TPY_HANDLE(object));
+  *out = TPY_HANDLE(object);
+  return 1;
+}
+
+static tsr_status tpy_hook(void* user, tsr_tensor grad, tsr_tensor* replacement) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  tsr_status status = TSR_OK;
+  PyObject* given = tpy_borrow(grad);
+  PyObject* back = given != NULL ? PyObject_CallOneArg((PyObject*)user, given) : NULL;
+  if (back == NULL || !tpy_give(back, replacement, "the result of a hook")) status = tpy_hand_over();
+  Py_XDECREF(given);
+  Py_XDECREF(back);
+  PyGILState_Release(lock);
+  return status;
+}
+
+static tsr_status tpy_accumulate_hook(void* user, tsr_tensor leaf) {
+  tsr_tensor unused = NULL;
+  const tsr_status status = tpy_hook(user, leaf, &unused);
+  tsr_tensor_release(unused);
+  return status;
+}
+
+static tsr_status tpy_final(void* user) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject* back = PyObject_CallNoArgs((PyObject*)user);
+  const tsr_status status = back != NULL ? TSR_OK : tpy_hand_over();
+  Py_XDECREF(back);
+  PyGILState_Release(lock);
+  return status;
+}
+
+/* user: callable (address of the node, tuple of gradients or None) -> tuple, one entry per input. */
+static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_out,
+                                    tsr_tensor* grad_in, int32_t n_in) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject* back = NULL;
+  PyObject* grads = PyTuple_New(n_out);
+  int good = grads != NULL;
+  for (int32_t i = 0; good && i < n_out; ++i) {
+    PyObject* grad = tpy_borrow(grad_out[i]);
+    good = grad != NULL;
+    if (good) PyTuple_SET_ITEM(grads, i, grad);
+  }
+  if (good) back = PyObject_CallFunction((PyObject*)user, "NO", PyLong_FromVoidPtr(node), grads);
+  good = back != NULL && PyTuple_Check(back) && PyTuple_GET_SIZE(back) == n_in;
+  int32_t given = 0;
+  for (; good && given < n_in; ++given) {
+    good = tpy_give(PyTuple_GET_ITEM(back, given), grad_in + given, "a gradient of a custom function");
+  }
+  tsr_status status = TSR_OK;
+  if (!good) {
+    for (int32_t i = 0; i < given; ++i) {
+      tsr_tensor_release(grad_in[i]);
+      grad_in[i] = NULL;
+    }
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "expected a tuple of %d gradients", (int)n_in);
+    status = tpy_hand_over();
+  }
+  Py_XDECREF(grads);
+  Py_XDECREF(back);
+  PyGILState_Release(lock);
+  return status;
+}
+
+/* ---- functions of the private module table ---- */
+
+static PyObject* py_object_at(PyObject* self, PyObject* address) {
+  (void)self;
+  PyObject* object = PyLong_AsVoidPtr(address);
+  if (object == NULL && PyErr_Occurred()) return NULL;
+  return Py_NewRef(object != NULL ? object : Py_None);
+}
+
+/* adopt(address): a tensor that takes over a handle. */
+static PyObject* py_adopt(PyObject* self, PyObject* address) {
+  (void)self;
+  tsr_tensor handle = PyLong_AsVoidPtr(address);
+  if (handle == NULL && PyErr_Occurred()) return NULL;
+  return tpy_result(TSR_OK, handle);
+}
+
+/* add_hook(tensor, callable, kind) -> id; kind 0: gradient hook, 1: after accumulation. */
+static PyObject* py_add_hook(PyObject* self, PyObject* args) {
+  (void)self;
+  PyObject *tensor, *callback;
+  int kind = 0;
+  if (!PyArg_ParseTuple(args, "OOi", &tensor, &callback, &kind)) return NULL;
+  if (!TPY_IS_TENSOR(tensor) || !PyCallable_Check(callback)) {
+    PyErr_SetString(PyExc_TypeError, "expected a Tensor and a callable");
+    return NULL;
+  }
+  int64_t id = 0;
+  tsr_status status;
+  void* user = Py_NewRef(callback);
+  if (kind == 0) {
+    TPY_CALL(status, tsr_tensor_hook_add(TPY_HANDLE(tensor), tpy_hook, user, tpy_drop, &id));
+  } else {
+    TPY_CALL(status, tsr_tensor_accumulate_hook_add(TPY_HANDLE(tensor), tpy_accumulate_hook, user, tpy_drop, &id));
+  }
+  return status != TSR_OK ? tpy_fail(status) : PyLong_FromLongLong(id);
+}
+
+static PyObject* py_queue_callback(PyObject* self, PyObject* callback) {
+  (void)self;
+  tsr_status status;
+  void* user = Py_NewRef(callback);
+  TPY_CALL(status, tsr_backward_queue(tpy_final, user, tpy_drop));
+  if (status != TSR_OK) return tpy_fail(status);
+  Py_RETURN_NONE;
+}
+
+/* create_node(name, callable, flags, inputs) -> address of the node, an owned reference. */
+static PyObject* py_create_node(PyObject* self, PyObject* args) {
+  (void)self;
+  const char* name;
+  PyObject *callback, *inputs;
+  int flags = 0;
+  if (!PyArg_ParseTuple(args, "sOiO", &name, &callback, &flags, &inputs)) return NULL;
+  static const char* const names[] = {"inputs"};
+  static PyObject* keys[TPY_MAX_ALIASES];
+  static const tpy_signature sig = {"create_node", 1, 1, 1, -1, names, keys};
+  if (keys[0] == NULL && !tpy_prepare(&sig)) return NULL;
+  tpy_tensors list;
+  tsr_node node = NULL;
+  tsr_status status = TSR_OK;
+  const int good = tpy_tensor_list(&sig, 0, inputs, 0, &list);
+  if (good) {
+    tsr_node_vtable table;
+    memset(&table, 0, sizeof table);
+    table.struct_size = sizeof table;
+    table.flags = (uint32_t)flags;
+    table.backward = tpy_node_backward;
+    table.drop = tpy_drop;
+    void* user = Py_NewRef(callback);
+    TPY_CALL(status, tsr_node_create(name, -1, &table, user, list.at, list.n, &node));
+  }
+  tpy_free_tensors(&list);
+  if (!good) return NULL;
+  return status != TSR_OK ? tpy_fail(status) : PyLong_FromVoidPtr(node);
+}
+
+/* from_data(owner, address, dtype bits, shape, strides or None, flags): a tensor that keeps owner. */
+static PyObject* py_from_data(PyObject* self, PyObject* args) {
+  (void)self;
+  PyObject *owner, *address, *shape, *strides;
+  int bits = 0, flags = 0;
+  if (!PyArg_ParseTuple(args, "OOiOOi", &owner, &address, &bits, &shape, &strides, &flags)) return NULL;
+  static const char* const names[] = {"shape", "strides"};
+  static PyObject* keys[2 * TPY_MAX_ALIASES];
+  static const tpy_signature sig = {"from_data", 2, 2, 2, -1, names, keys};
+  if (keys[0] == NULL && !tpy_prepare(&sig)) return NULL;
+  void* data = PyLong_AsVoidPtr(address);
+  if (data == NULL && PyErr_Occurred()) return NULL;
+  tpy_list sizes, steps;
+  steps.at = steps.room;
+  tsr_tensor out = NULL;
+  tsr_status status = TSR_OK;
+  const int good = tpy_ints(&sig, 0, shape, &sizes) && tpy_ints(&sig, 1, strides, &steps);
+  if (good) {
+    void* user = Py_NewRef(owner);
+    TPY_CALL(status, tsr_tensor_from_data(data, bits, TSR_DEVICE_CPU, 0, sizes.at, sizes.n, steps.at,
+                                          steps.n, flags, user, tpy_drop, &out));
+  }
+  tpy_free_list(&sizes);
+  tpy_free_list(&steps);
+  return good ? tpy_result(status, out) : NULL;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * Puts the type and the functions of the C parts into a dictionary of the Python layer. */
+#ifndef TESSERA_PY_INSTALL_H
+#define TESSERA_PY_INSTALL_H
+
+#include "dlpack.h"
+#include "ops_generated.h"
+
+/* register(name=object, ...): what C needs of the Python layer. `dtypes` maps bits to objects. */
+static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
+  (void)self;
+  if (PyTuple_GET_SIZE(args) > 0 || given == NULL) {
+    PyErr_SetString(PyExc_TypeError, "register() takes keywords");
+    return NULL;
+  }
+  const struct {
+    const char* name;
+    PyObject** place;
+  } places[] = {
+      {"tensor", (PyObject**)&tpy.tensor}, {"raise_status", &tpy.raise_status}, {"number", &tpy.number},
+      {"operand", &tpy.operand},           {"to_dtype", &tpy.to_dtype},         {"to_device", &tpy.to_device},
+      {"make_device", &tpy.make_device},   {"make_node", &tpy.make_node},
+      {"to_index", &tpy.to_index},
+  };
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+    PyObject* object = PyDict_GetItemString(given, places[i].name);
+    if (object != NULL) *places[i].place = Py_NewRef(object);
+  }
+  PyObject* dtypes = PyDict_GetItemString(given, "dtypes");
+  PyObject *bits, *dtype;
+  for (Py_ssize_t at = 0; dtypes != NULL && PyDict_Next(dtypes, &at, &bits, &dtype);) {
+    if (tpy.n_dtypes == TPY_MAX_DTYPES) break;
+    tpy.dtype_bits[tpy.n_dtypes] = (tsr_dtype)PyLong_AsLong(bits);
+    tpy.dtypes[tpy.n_dtypes++] = Py_NewRef(dtype);
+  }
+  if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef tpy_private[] = {
+    {"register", (PyCFunction)(void (*)(void))py_register, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"object_at", py_object_at, METH_O, "The object at an address."},
+    {"adopt", py_adopt, METH_O, "A tensor that takes over a handle."},
+    {"add_hook", py_add_hook, METH_VARARGS, "Adds a hook to a tensor."},
+    {"queue_callback", py_queue_callback, METH_O, "Runs a callable when the backward has finished."},
+    {"create_node", py_create_node, METH_VARARGS, "Begins a custom function."},
+    {"from_data", py_from_data, METH_VARARGS, "A tensor on memory that an object owns."},
+    {"to_capsule", py_to_capsule, METH_VARARGS, "A DLPack capsule of a tensor."},
+    {"from_capsule", py_from_capsule, METH_VARARGS, "A tensor on the memory of a DLPack capsule."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int tpy_add_functions(PyObject* table, PyMethodDef* defs) {
+  for (; defs->ml_name != NULL; ++defs) {
+    PyObject* function = PyCFunction_New(defs, NULL);
+    if (function == NULL || PyDict_SetItemString(table, defs->ml_name, function) < 0) return 0;
+    Py_DECREF(function);
+  }
+  return 1;
+}
+
+static int tpy_make_type(PyObject* table) {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, tensor_dealloc}, {Py_tp_new, tensor_new},         {Py_tp_hash, tensor_hash},
+      {Py_tp_getset, tensor_getset},   {Py_tp_members, tensor_members}, {Py_tp_methods, tpy_methods},
+      {Py_tp_doc, (void*)"A tensor as the C ABI knows it; tessera.Tensor adds the rest."},
+      TPY_NUMBER_SLOTS{0, NULL},
+  };
+  PyType_Spec spec = {"tessera.TensorBase", sizeof(tpy_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  tpy.base = (PyTypeObject*)PyType_FromSpec(&spec);
+  tpy.tensor = tpy.base;
+  return tpy.base != NULL && PyDict_SetItemString(table, "TensorBase", (PyObject*)tpy.base) == 0;
+}
+
+/* Called through cffi, thus without the lock. `table` is the address of a dict. */
+static int32_t tpy_install(uintptr_t table_address) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject* table = (PyObject*)table_address;
+  const int good = tpy_prepare_signatures() && tpy_make_type(table) && tpy_add_functions(table, tpy_private) &&
+                   tpy_add_functions(table, tpy_functions);
+  if (!good) PyErr_WriteUnraisable(table);
+  PyGILState_Release(lock);
+  return good ? 0 : -1;
+}
+
+#endif

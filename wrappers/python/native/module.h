@@ -1,0 +1,91 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * What the C parts of the extension share: the Python object of a tensor, the state, the call macro. */
+#ifndef TESSERA_PY_MODULE_H
+#define TESSERA_PY_MODULE_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+#include <structmember.h>
+#include <tessera/tessera.h>
+
+/* A Python tensor owns one reference to its handle, for its whole life. */
+typedef struct {
+  PyObject_HEAD
+  tsr_tensor handle;
+  PyObject* weakrefs;
+} tpy_object;
+
+#define TPY_MAX_DTYPES 32
+
+/* Objects of the Python layer that C calls or makes; filled once by register(). */
+static struct {
+  PyTypeObject* base;     /* TensorBase, made here */
+  PyTypeObject* tensor;   /* the class of results */
+  PyObject* raise_status; /* (status) raises the exception of this thread's error record */
+  PyObject* number;       /* (object) gives a Python number, or NotImplemented */
+  PyObject* operand;      /* (number, tensor) gives a 0-dim tensor to stand for the number */
+  PyObject* to_dtype;     /* (object) gives a dtype */
+  PyObject* to_device;    /* (object) gives a device: any pair (type, index) */
+  PyObject* make_device;  /* (type, index) gives a device */
+  PyObject* to_index;    /* (object) gives a tensor of integers or bools */
+  PyObject* make_node;    /* (address) gives a node that owns the reference */
+  int n_dtypes;
+  tsr_dtype dtype_bits[TPY_MAX_DTYPES];
+  PyObject* dtypes[TPY_MAX_DTYPES];
+} tpy;
+
+#define TPY_IS_TENSOR(o) (Py_TYPE(o) == tpy.tensor || PyObject_TypeCheck((o), tpy.base))
+#define TPY_HANDLE(o) (((tpy_object*)(o))->handle)
+
+/* The library runs with the lock released: other threads go on, and callbacks take it again. */
+#define TPY_CALL(status, call)                  \
+  do {                                          \
+    PyThreadState* tpy_save = PyEval_SaveThread(); \
+    (status) = (call);                          \
+    PyEval_RestoreThread(tpy_save);             \
+  } while (0)
+
+/* Raises the exception of a status; returns NULL. */
+static PyObject* tpy_fail(tsr_status status) {
+  PyObject* none = PyObject_CallFunction(tpy.raise_status, "i", (int)status);
+  Py_XDECREF(none);
+  if (!PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "tessera status %d", (int)status);
+  return NULL;
+}
+
+/* Takes over the handle; on failure to make the object, releases it. */
+static PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == NULL) {
+    tsr_tensor_release(handle);
+    return NULL;
+  }
+  TPY_HANDLE(self) = handle;
+  return self;
+}
+
+/* The result of a call: a tensor that takes over the handle, or the exception of the status. */
+static inline PyObject* tpy_result(tsr_status status, tsr_tensor handle) {
+  if (status != TSR_OK) return tpy_fail(status);
+  if (handle == NULL) Py_RETURN_NONE;
+  return tpy_wrap_as(tpy.tensor, handle);
+}
+
+/* As tpy_result, for functions that may hand back their own input: that stays one Python object. */
+static inline PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input) {
+  if (status == TSR_OK && handle == TPY_HANDLE(input)) {
+    tsr_tensor_release(handle);
+    return Py_NewRef(input);
+  }
+  return tpy_result(status, handle);
+}
+
+/* The result of an in-place or out= call: the tensor that was written. */
+static inline PyObject* tpy_same(tsr_status status, PyObject* object) {
+  if (status != TSR_OK) return tpy_fail(status);
+  return Py_NewRef(object);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * The type TensorBase: life of the handle, metadata, the values of one-element tensors. */
+#ifndef TESSERA_PY_TENSOR_H
+#define TESSERA_PY_TENSOR_H
+
+#include "arguments.h"
+
+/* ---- life ---- */
+
+static void tensor_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  if (((tpy_object*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  tsr_tensor_release(TPY_HANDLE(self));
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+/* Class(tensor): another Python object, of this class, for the same tensor. */
+static PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* other = NULL;
+  if (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) {
+    PyErr_Format(PyExc_TypeError, "%s() takes no keyword arguments", type->tp_name);
+    return NULL;
+  }
+  if (!PyArg_ParseTuple(args, "O", &other)) return NULL;
+  if (!TPY_IS_TENSOR(other)) {
+    PyErr_Format(PyExc_TypeError, "expected a Tensor, got %s; tessera.tensor(data) makes one from data",
+                 Py_TYPE(other)->tp_name);
+    return NULL;
+  }
+  tsr_tensor_retain(TPY_HANDLE(other));
+  return tpy_wrap_as(type, TPY_HANDLE(other));
+}
+
+static Py_hash_t tensor_hash(PyObject* self) { return (Py_hash_t)((size_t)self >> 4); }
+
+/* ---- metadata ---- */
+
+static int tpy_info(PyObject* self, tsr_info* info) {
+  info->struct_size = sizeof *info;
+  const tsr_status status = tsr_tensor_info(TPY_HANDLE(self), info);
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK;
+}
+
+static PyObject* tpy_int_tuple(const int64_t* values, int32_t count) {
+  PyObject* tuple = PyTuple_New(count);
+  for (int32_t i = 0; tuple != NULL && i < count; ++i) {
+    PyObject* value = PyLong_FromLongLong(values[i]);
+    if (value == NULL) Py_CLEAR(tuple);
+    else PyTuple_SET_ITEM(tuple, i, value);
+  }
+  return tuple;
+}
+
+enum {
+  GET_SHAPE, GET_STRIDES, GET_NDIM, GET_SIZE, GET_NBYTES, GET_OFFSET, GET_DATA, GET_REQUIRES_GRAD,
+  GET_CONTIGUOUS, GET_READ_ONLY, GET_INFERENCE, GET_VIEW, GET_DTYPE, GET_DTYPE_BITS, GET_DEVICE
+};
+
+static PyObject* tpy_find_dtype(tsr_dtype bits) {
+  for (int k = 0; k < tpy.n_dtypes; ++k) {
+    if (tpy.dtype_bits[k] == bits) return Py_NewRef(tpy.dtypes[k]);
+  }
+  PyErr_Format(PyExc_RuntimeError, "unknown dtype bits %x", (unsigned)bits);
+  return NULL;
+}
+
+static PyObject* tensor_get(PyObject* self, void* closure) {
+  tsr_info info;
+  if (!tpy_info(self, &info)) return NULL;
+  switch ((intptr_t)closure) {
+    case GET_SHAPE: return tpy_int_tuple(info.sizes, info.ndim);
+    case GET_STRIDES: return tpy_int_tuple(info.strides, info.ndim);
+    case GET_NDIM: return PyLong_FromLong(info.ndim);
+    case GET_SIZE: return PyLong_FromLongLong(info.numel);
+    case GET_NBYTES: return PyLong_FromLongLong(info.nbytes);
+    case GET_OFFSET: return PyLong_FromLongLong(info.storage_offset);
+    case GET_DATA: return PyLong_FromVoidPtr(info.data);
+    case GET_REQUIRES_GRAD: return PyBool_FromLong(info.flags & TSR_TENSOR_REQUIRES_GRAD);
+    case GET_CONTIGUOUS: return PyBool_FromLong(info.flags & TSR_TENSOR_CONTIGUOUS);
+    case GET_READ_ONLY: return PyBool_FromLong(info.flags & TSR_TENSOR_READ_ONLY);
+    case GET_INFERENCE: return PyBool_FromLong(info.flags & TSR_TENSOR_INFERENCE);
+    case GET_VIEW: return PyBool_FromLong(info.flags & TSR_TENSOR_VIEW);
+    case GET_DTYPE: return tpy_find_dtype(info.dtype);
+    case GET_DTYPE_BITS: return PyLong_FromLong(info.dtype);
+    default: return PyObject_CallFunction(tpy.make_device, "ii", (int)info.device_type, (int)info.device_index);
+  }
+}
+
+static int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closure) {
+  (void)closure;
+  const int truth = value != NULL ? PyObject_IsTrue(value) : 0;
+  if (truth < 0) return -1;
+  const tsr_status status = tsr_tensor_set_requires_grad(TPY_HANDLE(self), truth);
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK ? 0 : -1;
+}
+
+static PyObject* tensor_get_grad(PyObject* self, void* closure) {
+  (void)closure;
+  tsr_tensor grad = NULL;
+  const tsr_status status = tsr_tensor_grad(TPY_HANDLE(self), &grad);
+  return tpy_result(status, grad);
+}
+
+static int tensor_set_grad(PyObject* self, PyObject* value, void* closure) {
+  (void)closure;
+  tsr_tensor grad = NULL;
+  if (!tpy_absent(value)) {
+    if (!TPY_IS_TENSOR(value)) {
+      PyErr_Format(PyExc_TypeError, "grad: expected a Tensor or None, got %s", Py_TYPE(value)->tp_name);
+      return -1;
+    }
+    grad = TPY_HANDLE(value);
+  }
+  const tsr_status status = tsr_tensor_set_grad(TPY_HANDLE(self), grad);
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK ? 0 : -1;
+}
+
+static PyObject* tensor_get_grad_fn(PyObject* self, void* closure) {
+  (void)closure;
+  tsr_node node = NULL;
+  const tsr_status status = tsr_tensor_grad_fn(TPY_HANDLE(self), &node);
+  if (status != TSR_OK) return tpy_fail(status);
+  if (node == NULL) Py_RETURN_NONE;
+  PyObject* address = PyLong_FromVoidPtr(node);
+  PyObject* made = address != NULL ? PyObject_CallOneArg(tpy.make_node, address) : NULL;
+  Py_XDECREF(address);
+  if (made == NULL) tsr_node_release(node);
+  return made;
+}
+
+static PyObject* tensor_get_is_leaf(PyObject* self, void* closure) {
+  (void)closure;
+  int32_t value = 0;
+  const tsr_status status = tsr_tensor_is_leaf(TPY_HANDLE(self), &value);
+  return status != TSR_OK ? tpy_fail(status) : PyBool_FromLong(value);
+}
+
+static PyObject* tensor_get_retains_grad(PyObject* self, void* closure) {
+  (void)closure;
+  int32_t value = 0;
+  const tsr_status status = tsr_tensor_retains_grad(TPY_HANDLE(self), &value);
+  return status != TSR_OK ? tpy_fail(status) : PyBool_FromLong(value);
+}
+
+static PyObject* tensor_get_version(PyObject* self, void* closure) {
+  (void)closure;
+  int64_t value = 0;
+  const tsr_status status = tsr_tensor_version(TPY_HANDLE(self), &value);
+  return status != TSR_OK ? tpy_fail(status) : PyLong_FromLongLong(value);
+}
+
+static PyObject* tensor_get_address(PyObject* self, void* closure) {
+  (void)closure;
+  return PyLong_FromVoidPtr(TPY_HANDLE(self));
+}
+
+#define TPY_GETTER(name, which, doc) {name, tensor_get, NULL, doc, (void*)(intptr_t)(which)}
+static PyGetSetDef tensor_getset[] = {
+    TPY_GETTER("shape", GET_SHAPE, "Sizes of the axes."),
+    TPY_GETTER("_strides", GET_STRIDES, "Strides of the axes, in elements."),
+    TPY_GETTER("ndim", GET_NDIM, "Number of axes."),
+    TPY_GETTER("size", GET_SIZE, "Number of elements."),
+    TPY_GETTER("nbytes", GET_NBYTES, "Bytes of all elements."),
+    TPY_GETTER("_offset", GET_OFFSET, "Offset of the first element in its storage."),
+    TPY_GETTER("_data_address", GET_DATA, "Address of the first element."),
+    TPY_GETTER("_contiguous", GET_CONTIGUOUS, "Row-major without gaps."),
+    TPY_GETTER("_read_only", GET_READ_ONLY, "The memory must not be written."),
+    TPY_GETTER("_inference", GET_INFERENCE, "Made in inference mode."),
+    TPY_GETTER("_view", GET_VIEW, "A view that autograd tracks."),
+    TPY_GETTER("dtype", GET_DTYPE, "Type of the elements."),
+    TPY_GETTER("_dtype_bits", GET_DTYPE_BITS, "The dtype as the C ABI numbers it."),
+    TPY_GETTER("device", GET_DEVICE, "Where the memory is."),
+    {"requires_grad", tensor_get, tensor_set_requires_grad, "Whether gradients reach this tensor.",
+     (void*)(intptr_t)GET_REQUIRES_GRAD},
+    {"grad", tensor_get_grad, tensor_set_grad, "The accumulated gradient, or None.", NULL},
+    {"grad_fn", tensor_get_grad_fn, NULL, "The node that computed this tensor, or None.", NULL},
+    {"is_leaf", tensor_get_is_leaf, NULL, "Whether the tensor has no history.", NULL},
+    {"retains_grad", tensor_get_retains_grad, NULL, "Whether a backward keeps its gradient.", NULL},
+    {"_version", tensor_get_version, NULL, "How often the memory was changed in place.", NULL},
+    {"_address", tensor_get_address, NULL, "The handle as a number.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef tensor_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(tpy_object, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+/* ---- values ---- */
+
+static PyObject* tpy_item(PyObject* self) {
+  tsr_info info;
+  if (!tpy_info(self, &info)) return NULL;
+  const int code = info.dtype & 0xff;
+  tsr_status status;
+  if (code == 2 || code == 4) {
+    double value = 0;
+    TPY_CALL(status, tsr_tensor_item_f64(TPY_HANDLE(self), &value));
+    return status != TSR_OK ? tpy_fail(status) : PyFloat_FromDouble(value);
+  }
+  if (code == 5) {
+    double real = 0, imag = 0;
+    TPY_CALL(status, tsr_tensor_item_c128(TPY_HANDLE(self), &real, &imag));
+    return status != TSR_OK ? tpy_fail(status) : PyComplex_FromDoubles(real, imag);
+  }
+  int64_t value = 0;
+  TPY_CALL(status, tsr_tensor_item_i64(TPY_HANDLE(self), &value));
+  if (status != TSR_OK) return tpy_fail(status);
+  if (code == 6) return PyBool_FromLong(value != 0);
+  return code == 1 ? PyLong_FromUnsignedLongLong((uint64_t)value) : PyLong_FromLongLong(value);
+}
+
+static PyObject* tensor_item(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return tpy_item(self);
+}
+
+/* ---- numbers: one table per operator, filled by the generated code ---- */
+
+typedef struct {
+  tsr_status (*f64)(tsr_tensor, double, tsr_tensor*);
+  tsr_status (*i64)(tsr_tensor, int64_t, tsr_tensor*);
+  tsr_status (*c128)(tsr_tensor, double, double, tsr_tensor*);
+  tsr_status (*boolean)(tsr_tensor, int32_t, tsr_tensor*);
+} tpy_right;
+
+typedef struct {
+  tsr_status (*f64)(double, tsr_tensor, tsr_tensor*);
+  tsr_status (*i64)(int64_t, tsr_tensor, tsr_tensor*);
+  tsr_status (*c128)(double, double, tsr_tensor, tsr_tensor*);
+} tpy_left;
+
+typedef struct {
+  tsr_status (*tensors)(tsr_tensor, tsr_tensor, tsr_tensor*);
+  tpy_right right; /* tensor, number */
+  tpy_left left;   /* number, tensor; empty when the operator does not care about the order */
+  int commutes;
+} tpy_operator;
+
+typedef struct {
+  tsr_status (*tensors)(tsr_tensor, tsr_tensor);
+  tsr_status (*f64)(tsr_tensor, double);
+  tsr_status (*i64)(tsr_tensor, int64_t);
+  tsr_status (*c128)(tsr_tensor, double, double);
+} tpy_inplace_operator;
+
+#define TPY_TRY(kind_, fn, ...)                    \
+  if (kind <= (kind_) && (fn) != NULL) {           \
+    TPY_CALL(status, fn(__VA_ARGS__));             \
+    return tpy_result(status, out);                \
+  }
+
+static PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
+  const int on_left = !TPY_IS_TENSOR(a);
+  PyObject* tensor = on_left ? b : a;
+  tpy_number number;
+  const int kind = tpy_as_number(on_left ? a : b, &number);
+  if (kind == TPY_ERROR) return NULL;
+  if (kind == TPY_NO_NUMBER) Py_RETURN_NOTIMPLEMENTED;
+  const tsr_tensor x = TPY_HANDLE(tensor);
+  tsr_tensor out = NULL;
+  tsr_status status;
+  if (!on_left || op->commutes) {
+    if (kind == TPY_BOOL) TPY_TRY(TPY_BOOL, op->right.boolean, x, (int32_t)number.i, &out);
+    TPY_TRY(TPY_I64, op->right.i64, x, number.i, &out);
+    TPY_TRY(TPY_F64, op->right.f64, x, number.re, &out);
+    TPY_TRY(TPY_C128, op->right.c128, x, number.re, number.im, &out);
+  } else {
+    TPY_TRY(TPY_I64, op->left.i64, number.i, x, &out);
+    TPY_TRY(TPY_F64, op->left.f64, number.re, x, &out);
+    TPY_TRY(TPY_C128, op->left.c128, number.re, number.im, x, &out);
+  }
+  PyObject* keep = NULL;
+  tsr_tensor lifted = NULL;
+  if (!tpy_lift(on_left ? a : b, tensor, &lifted, &keep)) return NULL;
+  TPY_CALL(status, op->tensors(on_left ? lifted : x, on_left ? x : lifted, &out));
+  Py_DECREF(keep);
+  return tpy_result(status, out);
+}
+
+static inline PyObject* tpy_operate(const tpy_operator* op, PyObject* a, PyObject* b) {
+  if (!TPY_IS_TENSOR(a) || !TPY_IS_TENSOR(b)) return tpy_operate_number(op, a, b);
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, op->tensors(TPY_HANDLE(a), TPY_HANDLE(b), &out));
+  return tpy_result(status, out);
+}
+
+static PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b) {
+  tsr_status status;
+  if (TPY_IS_TENSOR(b)) {
+    TPY_CALL(status, op->tensors(TPY_HANDLE(a), TPY_HANDLE(b)));
+    return tpy_same(status, a);
+  }
+  tpy_number number;
+  const int kind = tpy_as_number(b, &number);
+  if (kind == TPY_ERROR) return NULL;
+  if (kind == TPY_NO_NUMBER) Py_RETURN_NOTIMPLEMENTED;
+  if (kind <= TPY_I64 && op->i64 != NULL) {
+    TPY_CALL(status, op->i64(TPY_HANDLE(a), number.i));
+  } else if (kind <= TPY_F64 && op->f64 != NULL) {
+    TPY_CALL(status, op->f64(TPY_HANDLE(a), number.re));
+  } else if (op->c128 != NULL) {
+    TPY_CALL(status, op->c128(TPY_HANDLE(a), number.re, number.im));
+  } else {
+    PyObject* keep = NULL;
+    tsr_tensor lifted = NULL;
+    if (!tpy_lift(b, a, &lifted, &keep)) return NULL;
+    TPY_CALL(status, op->tensors(TPY_HANDLE(a), lifted));
+    Py_DECREF(keep);
+  }
+  return tpy_same(status, a);
+}
+
+static inline PyObject* tpy_operate_unary(tsr_status (*op)(tsr_tensor, tsr_tensor*), PyObject* a) {
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, op(TPY_HANDLE(a), &out));
+  return tpy_result(status, out);
+}
+
+#endif

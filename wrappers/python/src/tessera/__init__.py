@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tessera: tensors and automatic differentiation, from Python through a stable C ABI.
+
+The package is the array namespace of the Python Array API standard; beyond it names are PyTorch's.
+"""
+
+import builtins as _builtins
+import math as _math
+from typing import Any as _Any
+
+from . import _ops
+from ._core import TensorBase, lib as _lib
+from ._creation import arange, broadcast_shapes
+from ._device import Device, device_count, synchronize
+from ._dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    can_cast,
+    complex64,
+    complex128,
+    finfo,
+    float16,
+    float32,
+    float64,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    isdtype,
+    promote_types,
+    result_type,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ._errors import (
+    AbiError,
+    ArgumentTypeError,
+    AsyncError,
+    AutogradError,
+    BackendError,
+    CallbackError,
+    CancelledError,
+    DeviceError,
+    DTypeError,
+    FileError,
+    InternalError,
+    InvalidArgumentError,
+    InvalidValueError,
+    MemoryAccessError,
+    NotSupportedError,
+    OutOfMemoryError,
+    OutOfRangeError,
+    ShapeError,
+    TesseraError,
+)
+from ._errors import check as _check
+from ._info import __array_namespace_info__
+from ._interop import asarray, from_dlpack, from_numpy, frombuffer, tensor
+from ._ops import *  # noqa: F403
+from ._random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    set_rng_state,
+)
+from ._repr import set_printoptions
+from ._tensor import Tensor
+from . import autograd, memory
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__version__ = "0.1.0"
+__array_api_version__ = "2024.12"
+
+bool = bool_
+dtype = DType
+device = Device
+pi = _math.pi
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+
+
+def is_tensor(given: _Any) -> _builtins.bool:
+    """Whether an object is a Tensor."""
+    return isinstance(given, TensorBase)
+
+
+def get_num_threads() -> int:
+    """How many threads an operation may use."""
+    return int(_lib.tsr_num_threads())
+
+
+def set_num_threads(count: int) -> None:
+    """Sets how many threads the operations of this process may use."""
+    _check(_lib.tsr_set_num_threads(count))

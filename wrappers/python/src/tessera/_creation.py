@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Creation functions whose rules depend on Python's kinds of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._core import ffi, lib
+from ._device import device_pair
+from ._dtypes import dtype_of
+from ._errors import check
+from ._interop import adopt
+from ._tensor import Tensor
+
+
+def arange(
+    start: float, stop: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """start, start + step, ... before stop; arange(n) counts from 0. Integers give int64."""
+    begin, end = (0, start) if stop is None else (start, stop)
+    numbers = (begin, end, step)
+    whole = all(hasattr(n, "__index__") for n in numbers)
+    function = lib.tsr_arange_int if whole else lib.tsr_arange
+    convert: Any = int if whole else float
+    cell = ffi.new("tsr_tensor*")
+    bits = -1 if dtype is None else dtype_of(dtype).bits
+    where = (-1, -1) if device is None else device_pair(device)
+    check(function(*map(convert, numbers), bits, *where, cell))
+    made: Tensor = adopt(cell)
+    made.requires_grad = requires_grad
+    return made
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that all shapes broadcast to."""
+    result: list[int] = []
+    for shape in shapes:
+        sizes = [1] * (len(result) - len(shape)) + list(shape)
+        result = [1] * (len(sizes) - len(result)) + result
+        for i, (a, b) in enumerate(zip(result, sizes)):
+            if a != b and 1 not in (a, b):
+                raise ValueError(f"broadcast_shapes(): {', '.join(map(str, shapes))} do not broadcast")
+            result[i] = b if a == 1 else a
+    return tuple(result)

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: a type and a number."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED
+from ._core import ffi, lib
+from ._errors import check
+
+TYPES: Final = {"cpu": DEVICE_CPU, "cuda": DEVICE_CUDA, "simulated": DEVICE_SIMULATED}
+_NAMES: Final = {v: k for k, v in TYPES.items()}
+
+
+class Device:
+    """Where the memory of a tensor is: Device("cpu"), Device("cuda:1"), Device("cuda", 1)."""
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, name: str, index: int | None = None) -> None:
+        kind, _, number = name.partition(":")
+        if kind not in TYPES or (number and (index is not None or not number.isdigit())):
+            raise ValueError(f"expected a device such as 'cpu' or 'cuda:0', got {name!r}")
+        self.type = kind
+        self.index = int(number) if number else (index or 0)
+
+    def __repr__(self) -> str:
+        return f"device('{self}')"
+
+    def __str__(self) -> str:
+        return self.type if self.type == "cpu" else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return str(self) == other
+        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Device, (self.type, self.index))
+
+    @property
+    def code(self) -> int:
+        """The device type as the C ABI and DLPack number it."""
+        return TYPES[self.type]
+
+
+CPU: Final = Device("cpu")
+
+
+def make_device(code: int, index: int) -> Device:
+    return CPU if code == DEVICE_CPU else Device(_NAMES[code], index)
+
+
+def device_of(given: Any) -> Device:
+    """A device from ours or from a name."""
+    if isinstance(given, Device):
+        return given
+    if isinstance(given, str):
+        return Device(given)
+    raise TypeError(f"expected a device or its name, got {type(given).__name__}")
+
+
+def device_pair(given: Any) -> tuple[int, int]:
+    device = device_of(given)
+    return device.code, device.index
+
+
+def device_count(kind: str = "cpu") -> int:
+    """How many devices of a type can be used here."""
+    count = ffi.new("int32_t*")
+    check(lib.tsr_device_count(TYPES[kind], count))
+    return int(count[0])
+
+
+def synchronize(device: Device | str = CPU) -> None:
+    """Waits for all work queued on a device and raises its failures."""
+    check(lib.tsr_device_synchronize(*device_pair(device)))

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The dtypes, what NumPy calls them, and the rules between them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ._constants import DTYPES
+
+
+class DType:
+    """The type of a tensor's elements; there is one object for each."""
+
+    __slots__ = ("bits", "category", "itemsize", "name")
+
+    def __init__(self, name: str, bits: int, itemsize: int, category: str) -> None:
+        self.name = name
+        self.bits = bits
+        self.itemsize = itemsize
+        self.category = category
+
+    def __repr__(self) -> str:
+        return f"tessera.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (dtype_of, (self.name,))
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.category == "floating"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.category == "complex"
+
+    @property
+    def is_signed(self) -> bool:
+        return self.category in ("floating", "complex") or self.name.startswith("int")
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The same dtype in NumPy, which has no bfloat16."""
+        if self.name == "bfloat16":
+            raise TypeError("NumPy has no bfloat16; convert with .astype(tessera.float32) first")
+        return np.dtype(self.name)
+
+
+ALL: Final = {row[0]: DType(*row) for row in DTYPES}
+BY_BITS: Final = {d.bits: d for d in ALL.values()}
+
+bool_ = ALL["bool"]
+uint8, uint16, uint32, uint64 = ALL["uint8"], ALL["uint16"], ALL["uint32"], ALL["uint64"]
+int8, int16, int32, int64 = ALL["int8"], ALL["int16"], ALL["int32"], ALL["int64"]
+float16, bfloat16 = ALL["float16"], ALL["bfloat16"]
+float32, float64 = ALL["float32"], ALL["float64"]
+complex64, complex128 = ALL["complex64"], ALL["complex128"]
+
+_PYTHON: Final[dict[Any, DType]] = {bool: bool_, int: int64, float: float32, complex: complex64}
+
+
+def dtype_of(given: Any) -> DType:
+    """A dtype from ours, a name, a Python type (int gives int64, float gives float32), NumPy's."""
+    if isinstance(given, DType):
+        return given
+    if isinstance(given, type) and given in _PYTHON:
+        return _PYTHON[given]
+    if isinstance(given, str) and given in ALL:
+        return ALL[given]
+    try:
+        return ALL[np.dtype(given).name]
+    except (TypeError, KeyError):
+        raise TypeError(f"expected a dtype, got {given!r}; one of {', '.join(ALL)}") from None
+
+
+_KINDS: Final = {
+    "bool": ("bool",),
+    "signed integer": ("int8", "int16", "int32", "int64"),
+    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
+    "real floating": ("float16", "bfloat16", "float32", "float64"),
+    "complex floating": ("complex64", "complex128"),
+}
+
+
+def kind_names(kind: str) -> tuple[str, ...]:
+    """The names of the dtypes of one kind of the Array API standard."""
+    if kind == "integral":
+        return _KINDS["signed integer"] + _KINDS["unsigned integer"]
+    if kind == "numeric":
+        return kind_names("integral") + _KINDS["real floating"] + _KINDS["complex floating"]
+    if kind not in _KINDS:
+        raise ValueError(f"isdtype(): unknown kind {kind!r}")
+    return _KINDS[kind]
+
+
+def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+    """Whether a dtype is another one, of a kind, or any of several."""
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    if isinstance(kind, DType):
+        return dtype is kind
+    return dtype.name in kind_names(kind)
+
+
+_RANK: Final = {"bool": 0, "integral": 1, "floating": 2, "complex": 3}
+
+
+def promote_types(first: DType, second: DType) -> DType:
+    """The dtype that both fit into by the rules of the library."""
+    if first is second:
+        return first
+    if _RANK[first.category] < _RANK[second.category]:
+        first, second = second, first
+    if first.category == "complex":
+        wide = second in (float64, complex128)
+        return complex128 if wide else first
+    if first.category == "floating":
+        if second.category != "floating":
+            return first
+        if first.itemsize == second.itemsize:
+            return float32
+        return first if first.itemsize > second.itemsize else second
+    return _promote_integers(first, second)
+
+
+def _promote_integers(first: DType, second: DType) -> DType:
+    if second.category == "bool":
+        return first
+    if first.is_signed == second.is_signed:
+        return first if first.itemsize >= second.itemsize else second
+    signed, unsigned = (first, second) if first.is_signed else (second, first)
+    if unsigned.itemsize < signed.itemsize:
+        return signed
+    if unsigned is uint64:
+        raise TypeError(f"{first.name} and {second.name} have no common dtype")
+    return ALL[f"int{16 * unsigned.itemsize}"]
+
+
+def result_type(*items: Any) -> DType:
+    """The dtype of an operation on tensors, dtypes and Python numbers; only the numbers are weak."""
+    strong = [i if isinstance(i, DType) else i.dtype for i in items if not isinstance(i, (bool, int, float, complex))]
+    if not strong:
+        raise ValueError("result_type(): expected at least one tensor or dtype")
+    result = strong[0]
+    for dtype in strong[1:]:
+        result = promote_types(result, dtype)
+    for number in (i for i in items if isinstance(i, (bool, int, float, complex))):
+        result = _with_number(result, type(number))
+    return result
+
+
+def _with_number(dtype: DType, kind: type) -> DType:
+    wanted = _PYTHON[kind]
+    if _RANK[wanted.category] <= _RANK[dtype.category]:
+        return dtype
+    if kind is complex and dtype is float64:
+        return complex128
+    return wanted
+
+
+def can_cast(given: Any, to: DType) -> bool:
+    """Whether the values fit by promotion alone."""
+    dtype = given if isinstance(given, DType) else given.dtype
+    try:
+        return promote_types(dtype, to) is to
+    except TypeError:
+        return False
+
+
+class finfo:  # noqa: N801 (the standard's name)
+    """Limits of a floating dtype; of a complex one, those of its parts."""
+
+    def __init__(self, given: Any) -> None:
+        dtype = dtype_of(getattr(given, "dtype", given))
+        if dtype.category not in ("floating", "complex"):
+            raise TypeError(f"finfo(): expected a floating dtype, got {dtype.name}")
+        real = {complex64: float32, complex128: float64}.get(dtype, dtype)
+        self.dtype, self.bits = real, real.itemsize * 8
+        if real is bfloat16:
+            self.eps, self.max, self.smallest_normal = 2.0**-7, 3.3895313892515355e38, 2.0**-126
+        else:
+            info = np.finfo(real.name)
+            self.eps, self.max = float(info.eps), float(info.max)
+            self.smallest_normal = float(info.tiny)
+        self.min, self.tiny = -self.max, self.smallest_normal
+
+
+class iinfo:  # noqa: N801 (the standard's name)
+    """Limits of an integer dtype."""
+
+    def __init__(self, given: Any) -> None:
+        self.dtype = dtype_of(getattr(given, "dtype", given))
+        if self.dtype.category != "integral":
+            raise TypeError(f"iinfo(): expected an integer dtype, got {self.dtype.name}")
+        info = np.iinfo(self.dtype.name)
+        self.bits, self.min, self.max = info.bits, int(info.min), int(info.max)

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions: one class per status code, each also the built-in that users would catch."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ._constants import STATUS
+from ._core import ffi, lib, table
+
+
+class TesseraError(RuntimeError):
+    """A failure of the library.
+
+    `op` is the function that failed, `argument` the number of the argument at fault in its C
+    signature or None, `native_code` the number of the layer below or 0.
+    """
+
+    code: ClassVar[int] = 0
+
+    def __init__(
+        self, message: str = "", op: str = "", argument: int | None = None, native_code: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.op = op
+        self.argument = argument
+        self.native_code = native_code
+
+
+class InvalidArgumentError(TesseraError, ValueError):
+    code = 1
+
+
+class InvalidValueError(TesseraError, ValueError):
+    code = 2
+
+
+class ArgumentTypeError(TesseraError, TypeError):
+    code = 3
+
+
+class ShapeError(TesseraError, ValueError):
+    code = 4
+
+
+class DTypeError(TesseraError, TypeError):
+    code = 5
+
+
+class DeviceError(TesseraError, ValueError):
+    code = 6
+
+
+class OutOfRangeError(TesseraError, IndexError):
+    code = 7
+
+
+class MemoryAccessError(TesseraError, BufferError):
+    code = 8
+
+
+class OutOfMemoryError(TesseraError, MemoryError):
+    code = 9
+
+
+class NotSupportedError(TesseraError, NotImplementedError):
+    code = 10
+
+
+class BackendError(TesseraError):
+    code = 11
+
+
+class AutogradError(TesseraError):
+    code = 12
+
+
+class CallbackError(TesseraError):
+    code = 13
+
+
+class CancelledError(TesseraError):
+    code = 14
+
+
+class AbiError(TesseraError):
+    code = 15
+
+
+class FileError(TesseraError, OSError):
+    code = 16
+
+
+class InternalError(TesseraError):
+    code = 17
+
+
+class AsyncError(TesseraError):
+    code = 18
+
+
+CLASSES: dict[int, type[TesseraError]] = {c.code: c for c in TesseraError.__subclasses__()}
+if CLASSES.keys() != STATUS.keys():
+    raise ImportError("tessera._errors does not match the status codes of the library")
+
+
+def raise_status(code: int) -> None:
+    """Raises what the failed call on this thread left: a host exception as itself, else ours."""
+    view = ffi.new("tsr_error_view*")
+    view.struct_size = ffi.sizeof("tsr_error_view")
+    lib.tsr_error_last(view)
+    if view.payload != ffi.NULL:
+        host = table["object_at"](int(ffi.cast("intptr_t", view.payload)))
+        if isinstance(host, BaseException):
+            raise host
+    message = ffi.unpack(view.message, view.message_len).decode("utf-8", "replace")
+    op = ffi.unpack(view.op, view.op_len).decode("utf-8", "replace").removeprefix("tsr_")
+    argument = None if view.arg_index < 0 else int(view.arg_index)
+    raise CLASSES.get(code, TesseraError)(message, op, argument, int(view.native_code))
+
+
+def check(status: int) -> None:
+    """Raises unless the status of a raw call is 0."""
+    if status != 0:
+        raise_status(status)

@@ -1,0 +1,273 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory shared with NumPy and through DLPack, and tensors from Python data."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._constants import DEVICE_CPU, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_READ_ONLY
+from ._core import ffi, lib, table
+from ._device import CPU, device_of, device_pair
+from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
+from ._errors import MemoryAccessError, check
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
+
+
+def handle(tensor: Any) -> Any:
+    """The raw handle, for calls through lib."""
+    return ffi.cast("tsr_tensor", tensor._address)
+
+
+def adopt(cell: Any) -> Any:
+    """The tensor of a raw call's out cell."""
+    return table["adopt"](int(ffi.cast("intptr_t", cell[0])))
+
+
+# ---- to NumPy ----
+
+
+def array_interface(tensor: Tensor) -> dict[str, Any]:
+    if tensor.requires_grad:
+        raise MemoryAccessError("numpy(): the tensor requires grad; use .detach().numpy()")
+    if tensor.device.type != "cpu":
+        raise MemoryAccessError(f"numpy(): the tensor is on {tensor.device}; use .to('cpu').numpy()")
+    dtype = tensor.dtype.numpy
+    step = dtype.itemsize
+    return {
+        "version": 3,
+        "typestr": dtype.str,
+        "shape": tensor.shape,
+        "strides": tuple(s * step for s in tensor._strides),
+        "data": (tensor._data_address, tensor._read_only),
+    }
+
+
+class _View:
+    """Keeps the tensor alive behind a NumPy array on its memory."""
+
+    __slots__ = ("__array_interface__", "tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+        self.__array_interface__ = array_interface(tensor)
+
+
+def to_numpy(tensor: Tensor) -> Any:
+    if tensor.size == 0:
+        array_interface(tensor)
+        return np.empty(tensor.shape, tensor.dtype.numpy)
+    return np.asarray(_View(tensor))
+
+
+def to_array(tensor: Tensor, dtype: Any, copy: bool | None) -> Any:
+    plain = to_numpy(tensor)
+    if dtype is not None and plain.dtype != np.dtype(dtype):
+        if copy is False:
+            raise ValueError(f"__array__(): {plain.dtype} to {np.dtype(dtype)} needs a copy")
+        return plain.astype(dtype)
+    return plain.copy() if copy else plain
+
+
+def bits(tensor: Tensor) -> Any:
+    """The elements of a contiguous tensor as unsigned integers, whatever the dtype."""
+    if not tensor.is_contiguous():
+        raise ValueError("view_bits(): expected a contiguous tensor")
+    count = tensor.size
+    kind = np.dtype(f"u{min(tensor.itemsize, 8)}")
+    if count == 0:
+        return np.empty(0, kind)
+    memory = ffi.buffer(ffi.cast("char*", tensor._data_address), tensor.nbytes)
+    return np.frombuffer(memory, kind).copy()
+
+
+# ---- from NumPy and memory ----
+
+
+def from_numpy(array: Any) -> Tensor:
+    """A tensor on the memory of a NumPy array, of any strides."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy(): expected a numpy.ndarray, got {type(array).__name__}")
+    dtype = ALL.get(array.dtype.name)
+    if dtype is None or not array.dtype.isnative:
+        raise TypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
+    step = array.itemsize
+    if any(s % step for s in array.strides) and array.size:
+        raise ValueError("from_numpy(): strides must be multiples of the item size; copy the array")
+    strides = tuple(s // step for s in array.strides)
+    flags = 0 if array.flags.writeable else FROM_DATA_READ_ONLY
+    address = array.__array_interface__["data"][0]
+    made: Tensor = table["from_data"](array, address, dtype.bits, array.shape, strides, flags)
+    return made
+
+
+def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0) -> Tensor:
+    """A row-major tensor on an object with the buffer protocol."""
+    view = np.frombuffer(data, np.uint8, offset=offset) if len(data) > offset else np.empty(0, np.uint8)
+    if view.nbytes < math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"expected {math.prod(shape) * dtype.itemsize} bytes for {shape}, got {view.nbytes}")
+    flags = 0 if view.flags.writeable else FROM_DATA_READ_ONLY
+    address = view.__array_interface__["data"][0]
+    made: Tensor = table["from_data"](view, address, dtype.bits, shape, None, flags)
+    return made
+
+
+def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: int = 0) -> Tensor:
+    """A 1-D tensor on an object with the buffer protocol."""
+    kind = dtype_of(dtype)
+    whole = (memoryview(buffer).nbytes - offset) // kind.itemsize
+    return from_bytes(memoryview(buffer).cast("B"), kind, (whole if count < 0 else count,), offset)
+
+
+# ---- from Python ----
+
+
+def from_python(data: Any, dtype: DType | None) -> Tensor:
+    """A copy of numbers and nested sequences; floats become float32, ints int64."""
+    if dtype is bfloat16:
+        return from_python(data, float32).astype(bfloat16)
+    array = np.array(_plain(data), dtype=dtype.numpy if dtype is not None else None)
+    if array.dtype == object:
+        raise ValueError("expected numbers or nested sequences of equal lengths")
+    if dtype is None and not _has_arrays(data):
+        kind = {"f": float32, "i": int64, "c": complex64}.get(array.dtype.kind)
+        if kind is not None:
+            array = array.astype(kind.numpy)
+    return from_numpy(np.require(array, requirements="W"))
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences with tensors in them as what NumPy understands."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(d) for d in data]
+    return data.detach().numpy() if hasattr(data, "requires_grad") else data
+
+
+def _has_arrays(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(_has_arrays(d) for d in data)
+    return isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "requires_grad")
+
+
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A new tensor with a copy of the data."""
+    made: Tensor = asarray(data, dtype=dtype, device=device, copy=True)
+    if hasattr(data, "requires_grad"):
+        made = made.detach()
+    made.requires_grad = requires_grad
+    return made
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor from numbers, sequences, arrays and buffers; shares memory unless a copy is needed."""
+    from ._tensor import Tensor
+
+    kind = None if dtype is None else dtype_of(dtype)
+    if isinstance(obj, Tensor):
+        made, copied = obj, False
+    elif isinstance(obj, np.ndarray):
+        made, copied = _from_array(obj, kind, copy)
+    elif hasattr(obj, "__dlpack__") and not isinstance(obj, np.generic):
+        made, copied = from_dlpack(obj), False
+    elif isinstance(obj, (bytes, bytearray, memoryview)):
+        made, copied = _from_array(np.asarray(memoryview(obj)), kind, copy)
+    elif hasattr(obj, "__array_interface__") and not isinstance(obj, np.generic):
+        made, copied = _from_array(np.asarray(obj), kind, copy)
+    else:
+        if copy is False:
+            raise ValueError("asarray(): Python data can only be copied")
+        made, copied = from_python(obj, kind), True
+    return _as(made, kind, device, None if copied else copy)
+
+
+def _from_array(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, bool]:
+    native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if copy is False and native is not array:
+        raise ValueError("asarray(): another byte order needs a copy")
+    if copy and kind in (None, ALL.get(native.dtype.name)):
+        return from_numpy(np.array(native)), True
+    return from_numpy(native), native is not array
+
+
+def _as(given: Tensor, dtype: DType | None, device: Any, copy: bool | None) -> Tensor:
+    if dtype in (None, given.dtype) and not copy and device is None:
+        return given
+    cell = ffi.new("tsr_tensor*")
+    where = (-1, -1) if device is None else device_pair(device)
+    flag = -1 if copy is None else int(copy)
+    check(lib.tsr_asarray(handle(given), -1 if dtype is None else dtype.bits, *where, flag, cell))
+    made: Tensor = adopt(cell)
+    return given if made._address == given._address else made
+
+
+def convert(given: Tensor, dtype: Any, device: Any, copy: bool) -> Tensor:
+    return _as(given, None if dtype is None else dtype_of(dtype), device, copy or None)
+
+
+def to_index(item: Any) -> Tensor:
+    """What stands between brackets as a tensor of integers or a mask."""
+    if isinstance(item, (list, tuple, range)) and len(item) == 0:
+        return from_python([], int64)
+    if isinstance(item, (bool, list, tuple, range, np.ndarray, np.generic)):
+        made = asarray(list(item) if isinstance(item, range) else item)
+        if made.dtype.category in ("integral", "bool"):
+            return made
+    raise IndexError(
+        f"expected ints, slices, None, ... and tensors of integers or bools as indices, got {type(item).__name__}"
+    )
+
+
+# ---- DLPack ----
+
+
+def to_dlpack(given: Tensor, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+    if stream not in (None, -1) and given.device.type == "cpu":
+        raise ValueError("__dlpack__(): a tensor on the CPU has no stream")
+    if dl_device is not None and tuple(dl_device) != device_pair(given.device):
+        if tuple(dl_device) != (DEVICE_CPU, 0) or copy is False:
+            raise MemoryAccessError(f"__dlpack__(): cannot export to device {tuple(dl_device)}")
+        given, copy = given.to("cpu"), False
+    if given.requires_grad:
+        raise MemoryAccessError("__dlpack__(): the tensor requires grad; use .detach()")
+    flags = DLPACK_COPY if copy else 0
+    major = 0 if max_version is None or max_version[0] < 1 else int(max_version[0])
+    return table["to_capsule"](given, major, flags)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of another library's array, or of a DLPack capsule."""
+    if type(x).__name__ == "PyCapsule":
+        capsule = x
+    else:
+        if not hasattr(x, "__dlpack__"):
+            raise TypeError(f"from_dlpack(): expected an object with __dlpack__, got {type(x).__name__}")
+        where = x.__dlpack_device__()
+        if where[0] not in (1, 3):
+            raise MemoryAccessError(f"from_dlpack(): device {tuple(map(int, where))} is not supported")
+        capsule = _export(x)
+    made: Tensor = table["from_capsule"](capsule, DLPACK_COPY if copy else 0)
+    if device is not None and device_of(device) != made.device:
+        if copy is False:
+            raise ValueError(f"from_dlpack(): moving to {device} needs a copy")
+        return made.to(device)
+    return made
+
+
+def _export(x: Any) -> Any:
+    try:
+        return x.__dlpack__(max_version=(1, 1))
+    except TypeError:  # a producer from before DLPack 1.0
+        return x.__dlpack__()
+
+
+def read_only_capsule(given: Tensor) -> Any:
+    """A versioned capsule that consumers must not write through."""
+    return table["to_capsule"](given, 1, DLPACK_READ_ONLY)
+
+
+__all__ = ["CPU", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]

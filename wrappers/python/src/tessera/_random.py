@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Generators of random numbers."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from ._core import ffi, lib
+from ._errors import check
+
+
+class Generator:
+    """A stream of random numbers; its whole state is (seed, offset)."""
+
+    __slots__ = ("__weakref__", "_handle")
+
+    def __init__(self, seed: int = 0) -> None:
+        handle = ffi.new("tsr_generator*")
+        check(lib.tsr_generator_new(seed & (2**64 - 1), handle))
+        self._handle = ffi.gc(handle[0], lib.tsr_generator_release)
+
+    @classmethod
+    def _default(cls) -> Generator:
+        made = cls.__new__(cls)
+        handle = ffi.new("tsr_generator*")
+        check(lib.tsr_generator_default(handle))
+        made._handle = ffi.gc(handle[0], lib.tsr_generator_release)
+        return made
+
+    @property
+    def _address(self) -> int:
+        return int(ffi.cast("intptr_t", self._handle))
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Starts anew from a seed."""
+        check(lib.tsr_generator_seed(self._handle, seed & (2**64 - 1)))
+        return self
+
+    def seed(self) -> int:
+        """Starts anew from a seed of the operating system, and returns it."""
+        seed = secrets.randbits(63)
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        return self.get_state()[0]
+
+    def get_state(self) -> tuple[int, int]:
+        seed, offset = ffi.new("uint64_t*"), ffi.new("uint64_t*")
+        check(lib.tsr_generator_get_state(self._handle, seed, offset))
+        return int(seed[0]), int(offset[0])
+
+    def set_state(self, state: tuple[int, int]) -> None:
+        check(lib.tsr_generator_set_state(self._handle, state[0], state[1]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (self.get_state(),))
+
+    def __repr__(self) -> str:
+        seed, offset = self.get_state()
+        return f"Generator(seed={seed}, offset={offset})"
+
+
+def _rebuild(state: tuple[int, int]) -> Generator:
+    made = Generator(state[0])
+    made.set_state(state)
+    return made
+
+
+default_generator = Generator._default()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seeds the default generator."""
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> tuple[int, int]:
+    return default_generator.get_state()
+
+
+def set_rng_state(state: tuple[int, int]) -> None:
+    default_generator.set_state(state)

@@ -1,0 +1,312 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor: what Python adds to the tensors of the C ABI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from . import _interop, _repr
+from ._core import TensorBase, table
+from ._device import Device, device_of, device_pair, make_device
+from ._dtypes import BY_BITS, DType, bool_, dtype_of
+from ._errors import check, raise_status
+from ._graph import HookHandle, Node, make_node
+
+
+class Tensor(TensorBase):
+    """An array on a device that remembers how it was computed, when asked to.
+
+    `tessera.tensor(data)` makes one. Operators, indexing and broadcasting follow NumPy and the
+    Python Array API standard; gradients follow PyTorch.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy's operators leave the work to ours
+
+    # ---- shape ----
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a 0-dim tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-dim tensor")
+        return iter([self[i] for i in range(self.shape[0])])
+
+    @property
+    def T(self) -> Tensor:
+        """The transpose of a matrix."""
+        if self.ndim != 2:
+            raise ValueError(f"T: expected 2 axes, got {self.ndim}; mT swaps the last two of any stack")
+        return self.matrix_transpose()
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two axes swapped."""
+        return self.matrix_transpose()
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def numel(self) -> int:
+        return self.size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def stride(self, axis: int | None = None) -> Any:
+        """Strides in elements: of all axes, or of one."""
+        return self._strides if axis is None else self._strides[axis]
+
+    def storage_offset(self) -> int:
+        return self._offset
+
+    def data_ptr(self) -> int:
+        return self._data_address
+
+    def is_contiguous(self) -> bool:
+        return self._contiguous
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def view_as(self, other: Tensor) -> Tensor:
+        return self.reshape(other.shape)
+
+    # ---- values ----
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        return _repr.values(self).tolist()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(f"the truth of a tensor of shape {self.shape} is ambiguous; use all() or any()")
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.category != "integral" or self.ndim != 0:
+            raise TypeError("only 0-dim tensors of integers can be used as an index")
+        return int(self.item())
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __repr__(self) -> str:
+        return _repr.representation(self)
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
+
+    # ---- NumPy, DLPack, the array API ----
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return _interop.array_interface(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return _interop.to_array(self, dtype, copy)
+
+    def numpy(self) -> Any:
+        """A NumPy array on the same memory."""
+        return _interop.to_numpy(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return _interop.to_dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return device_pair(self.device)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"array API version {api_version!r} is not supported")
+        import tessera
+
+        return tessera
+
+    def to_device(self, device: Device | str, /, *, stream: Any = None) -> Tensor:
+        """The tensor on another device."""
+        return self.to(device)
+
+    # ---- dtype and device ----
+
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+        """The tensor with another dtype, on another device, or like another tensor."""
+        for item in args:
+            if isinstance(item, Tensor):
+                dtype, device = item.dtype, item.device
+            elif isinstance(item, (str, Device)):
+                device = item
+            elif isinstance(item, bool):
+                copy = item
+            elif item is not None:
+                dtype = item
+        return _interop.convert(self, dtype, device, copy)
+
+    def type_as(self, other: Tensor) -> Tensor:
+        return self.astype(other.dtype)
+
+    def float(self) -> Tensor:
+        return self.to(dtype=dtype_of("float32"))
+
+    def double(self) -> Tensor:
+        return self.to(dtype=dtype_of("float64"))
+
+    def half(self) -> Tensor:
+        return self.to(dtype=dtype_of("float16"))
+
+    def bfloat16(self) -> Tensor:
+        return self.to(dtype=dtype_of("bfloat16"))
+
+    def int(self) -> Tensor:
+        return self.to(dtype=dtype_of("int32"))
+
+    def long(self) -> Tensor:
+        return self.to(dtype=dtype_of("int64"))
+
+    def bool(self) -> Tensor:
+        return self.to(dtype=bool_)
+
+    def cpu(self) -> Tensor:
+        return self.to(device="cpu")
+
+    # ---- autograd ----
+
+    def requires_grad_(self, requires_grad: Any = True) -> Tensor:
+        self.requires_grad = requires_grad
+        return self
+
+    def retain_grad(self) -> None:
+        """Makes a backward keep the gradient of this computed tensor."""
+        from ._core import ffi, lib
+
+        check(lib.tsr_tensor_retain_grad(ffi.cast("tsr_tensor", self._address)))
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: Any = None,
+        create_graph: Any = False,
+        inputs: Sequence[Tensor] | Tensor | None = None,
+    ) -> None:
+        """Adds the gradients of this tensor to the leaves it was computed from."""
+        from .autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+        """Calls hook(gradient) when the gradient of this tensor is computed; a result replaces it."""
+        return HookHandle(self, table["add_hook"](self, hook, 0))
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> HookHandle:
+        """Calls hook(tensor) after the gradient of this leaf was brought up to date."""
+        return HookHandle(self, table["add_hook"](self, _NoResult(hook), 1))
+
+    @property
+    def data(self) -> Tensor:
+        return self.detach()
+
+    def detach_(self) -> Tensor:
+        raise NotImplementedError("detach_(): a tensor's history is fixed; use x = x.detach()")
+
+    # ---- copies ----
+
+    def __copy__(self) -> Tensor:
+        return type(self)(self)
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError("deepcopy: only leaves can be copied deeply; use detach() or clone()")
+        made = type(self)(self.detach().clone())
+        made.requires_grad = self.requires_grad
+        if (grad := self.grad) is not None:
+            made.grad = grad.detach().clone()
+        memo[id(self)] = made
+        return made
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        plain = self.detach().contiguous()
+        bits = plain.view_bits() if plain.dtype.name == "bfloat16" else plain.numpy()
+        leaf = self.requires_grad and self.is_leaf
+        return (rebuild, (type(self), self.dtype.name, self.shape, bits.tobytes(), leaf))
+
+    def view_bits(self) -> Any:
+        """The elements of a contiguous tensor as a NumPy array of unsigned integers."""
+        return _interop.bits(self)
+
+
+class _NoResult:
+    """Calls a hook and drops what it returns."""
+
+    def __init__(self, hook: Callable[[Tensor], Any]) -> None:
+        self.hook = hook
+
+    def __call__(self, leaf: Tensor) -> None:
+        self.hook(leaf)
+
+
+def rebuild(kind: type[Tensor], dtype: str, shape: tuple[int, ...], data: bytes, requires_grad: bool) -> Tensor:
+    """A tensor from its pickle."""
+    made = kind(_interop.from_bytes(bytearray(data), dtype_of(dtype), shape))
+    made.requires_grad = requires_grad
+    return made
+
+
+def _operand(number: Any, like: Tensor) -> Tensor:
+    """A 0-dim tensor for a number in an operation with `like`."""
+    from ._dtypes import result_type
+
+    return _interop.from_python(number, result_type(like, number))
+
+
+def _number(given: Any) -> Any:
+    """The Python number in a NumPy scalar, NotImplemented for anything else."""
+    return given.item() if isinstance(given, np.generic) else NotImplemented
+
+
+table["register"](
+    tensor=Tensor,
+    raise_status=raise_status,
+    number=_number,
+    operand=_operand,
+    to_dtype=dtype_of,
+    to_device=device_pair,
+    make_device=make_device,
+    make_node=make_node,
+    dtypes=BY_BITS,
+    to_index=_interop.to_index,
+)
+
+__all__ = ["DType", "Node", "Tensor", "device_of"]

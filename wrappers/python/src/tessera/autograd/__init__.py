@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Differentiation: backward, grad, modes, custom functions, checks of derivatives."""
+
+from .._graph import HookHandle, Node
+from ._backward import backward, grad, queue_callback
+from ._function import Function, FunctionCtx, once_differentiable
+from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
+from ._modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = [
+    "Function",
+    "FunctionCtx",
+    "GradcheckError",
+    "HookHandle",
+    "Node",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "once_differentiable",
+    "queue_callback",
+    "set_grad_enabled",
+]

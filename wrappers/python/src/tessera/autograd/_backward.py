@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""backward and grad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from .._constants import (
+    BACKWARD_ALLOW_UNUSED,
+    BACKWARD_CREATE_GRAPH,
+    BACKWARD_FREE_GRAPH,
+    BACKWARD_RETAIN_GRAPH,
+)
+from .._core import TensorBase, ffi, lib, table
+from .._errors import check
+from .._tensor import Tensor
+
+Tensors = Union[Tensor, Sequence[Tensor]]
+Grads = Union[Tensor, Sequence[Union[Tensor, None]], None]
+
+
+def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
+    items = [given] if isinstance(given, TensorBase) else list(given)
+    for item in items:
+        if not isinstance(item, TensorBase) and not (holes and item is None):
+            raise TypeError(f"{what}: expected Tensors, got {type(item).__name__}")
+    return items
+
+
+def _handles(items: list[Any]) -> Any:
+    return ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", 0 if i is None else i._address) for i in items])
+
+
+def _flags(retain_graph: bool | None, create_graph: bool, allow_unused: bool = False) -> int:
+    retain = create_graph if retain_graph is None else retain_graph
+    flags = BACKWARD_CREATE_GRAPH if create_graph else 0
+    flags |= BACKWARD_RETAIN_GRAPH if retain else (BACKWARD_FREE_GRAPH if create_graph else 0)
+    return flags | (BACKWARD_ALLOW_UNUSED if allow_unused else 0)
+
+
+def _grads(given: Grads, outputs: list[Any], what: str) -> list[Any]:
+    grads = [] if given is None else _many(given, what, holes=True)
+    if grads and len(grads) != len(outputs):
+        raise ValueError(f"{what}: expected {len(outputs)} gradients, one for each output, got {len(grads)}")
+    return grads
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Grads = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Adds the gradients of the tensors to the leaves they were computed from, or to `inputs` only."""
+    roots = _many(tensors, "backward()")
+    grads = _grads(grad_tensors, roots, "backward(): grad_tensors")
+    wanted = [] if inputs is None else _many(inputs, "backward(): inputs")
+    if inputs is not None and not wanted:
+        raise ValueError("backward(): inputs must not be empty")
+    flags = _flags(retain_graph, create_graph)
+    check(
+        lib.tsr_backward(
+            _handles(roots), len(roots), _handles(grads), len(grads), _handles(wanted), len(wanted), flags
+        )
+    )
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Grads = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the outputs with respect to the inputs, as a tuple; no .grad changes.
+
+    An input that was not used raises, or gives None with allow_unused.
+    """
+    roots, wanted = _many(outputs, "grad(): outputs"), _many(inputs, "grad(): inputs")
+    if not wanted:
+        raise ValueError("grad(): inputs must not be empty")
+    grads = _grads(grad_outputs, roots, "grad(): grad_outputs")
+    results = ffi.new("tsr_tensor[]", len(wanted))
+    flags = _flags(retain_graph, create_graph, allow_unused)
+    check(
+        lib.tsr_grad(
+            _handles(roots), len(roots), _handles(grads), len(grads), _handles(wanted), len(wanted), flags, results
+        )
+    )
+    adopt = table["adopt"]
+    return tuple(adopt(int(ffi.cast("intptr_t", results[i]))) for i in range(len(wanted)))
+
+
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Runs the callable when the backward that is running on this thread has finished."""
+    table["queue_callback"](callback)

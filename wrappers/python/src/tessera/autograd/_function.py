@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Differentiable functions written in Python."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
+from .._core import TensorBase, ffi, lib, table
+from .._errors import AutogradError, check
+from .._tensor import Tensor
+from ._modes import is_grad_enabled, no_grad
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class FunctionCtx:
+    """What forward leaves for backward. Any attribute may be set; tensors go to save_for_backward."""
+
+    def __init__(self) -> None:
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self._saved: tuple[Any, ...] = ()
+        self._dirty: tuple[Any, ...] = ()
+        self._constant: tuple[Any, ...] = ()
+        self._materialize = True
+        self._node: int | None = None
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keeps inputs and outputs, with a check that nobody writes to them meanwhile."""
+        for item in tensors:
+            if item is not None and not isinstance(item, TensorBase):
+                raise TypeError(f"save_for_backward(): expected Tensors, got {type(item).__name__}")
+        self._saved = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Says which inputs forward changed in place; it must return them."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Says which outputs have no gradient."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether undefined gradients come as zeros (the default) or as None."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if self._node is None:
+            return self._saved
+        node, found = ffi.cast("tsr_node", self._node), []
+        count = ffi.new("int64_t*")
+        check(lib.tsr_node_saved_count(node, count))
+        for index in range(count[0]):
+            cell = ffi.new("tsr_tensor*")
+            check(lib.tsr_node_saved(node, index, cell))
+            found.append(table["adopt"](int(ffi.cast("intptr_t", cell[0]))))
+        return tuple(found)
+
+
+class Function:
+    """Base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads).
+
+    Call apply(...). backward returns one gradient, or None, for each argument of forward.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("a custom function needs a static method forward(ctx, ...)")
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise NotImplementedError("a custom function needs a static method backward(ctx, *grads)")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        ctx = FunctionCtx()
+        recording = is_grad_enabled()
+        needs = tuple(recording and isinstance(a, TensorBase) and a.requires_grad for a in args)
+        ctx.needs_input_grad = needs
+        with no_grad():
+            result = cls.forward(ctx, *args, **kwargs)
+        outputs = result if isinstance(result, tuple) else (result,)
+        for output in outputs:
+            if output is not None and not isinstance(output, TensorBase):
+                raise TypeError(f"{cls.__name__}.forward: expected Tensors, got {type(output).__name__}")
+        if any(needs):
+            outputs = _attach(cls, ctx, args, outputs)
+        return outputs if isinstance(result, tuple) else outputs[0]
+
+
+def _raw(tensors: Any) -> Any:
+    return ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", 0 if t is None else t._address) for t in tensors])
+
+
+def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
+    """Makes the outputs the results of a new node."""
+    places = [i for i, a in enumerate(args) if isinstance(a, TensorBase)]
+    inputs = [args[i] for i in places]
+    dirty = {t._address for t in ctx._dirty}
+    # An input that comes back unchanged would lose its own history: the output is an alias of it.
+    known = {t._address for t in inputs}
+    outputs = tuple(
+        o.detach() if o is not None and o._address in known and o._address not in dirty else o for o in outputs
+    )
+    defined = [o for o in outputs if o is not None]
+    flags = 0 if ctx._materialize else NODE_UNDEFINED_GRADS
+    if getattr(cls.backward, "_once_differentiable", False):
+        flags |= NODE_ONCE_DIFFERENTIABLE
+    caller = _Caller(cls, ctx, len(args), places, [o is not None for o in outputs])
+    address = table["create_node"](f"{cls.__name__}Backward", caller, flags, inputs)
+    node = ffi.gc(ffi.cast("tsr_node", address), lib.tsr_node_release)
+    if ctx._dirty:
+        check(lib.tsr_node_mark_dirty(node, _raw(ctx._dirty), len(ctx._dirty)))
+    if ctx._constant:
+        check(lib.tsr_node_mark_non_differentiable(node, _raw(ctx._constant), len(ctx._constant)))
+    if ctx._saved:
+        check(lib.tsr_node_save(node, _raw(ctx._saved), len(ctx._saved)))
+    check(lib.tsr_node_attach(node, _raw(defined), len(defined)))
+    ctx._saved = ctx._dirty = ctx._constant = ()
+    return outputs
+
+
+class _Caller:
+    """What the node calls: backward with its ctx, and checks of what it returns."""
+
+    def __init__(
+        self, cls: type[Function], ctx: FunctionCtx, count: int, places: list[int], defined: list[bool]
+    ) -> None:
+        self.cls, self.ctx, self.count, self.places, self.defined = cls, ctx, count, places, defined
+
+    def __call__(self, node: int, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        given = iter(grads)
+        spread = [next(given) if d else None for d in self.defined]
+        self.ctx._node = node
+        try:
+            back = self.cls.backward(self.ctx, *spread)
+        finally:
+            self.ctx._node = None
+        back = back if isinstance(back, tuple) else (back,)
+        name = f"{self.cls.__name__}Backward"
+        if len(back) > self.count and all(b is None for b in back[self.count :]):
+            back = back[: self.count]
+        if len(back) != self.count:
+            raise AutogradError(f"{name}: expected {self.count} gradients, one for each argument, got {len(back)}")
+        for place, value in enumerate(back):
+            if value is not None and place not in self.places:
+                raise AutogradError(f"{name}: argument {place} of forward is no Tensor and takes no gradient")
+            if value is not None and not isinstance(value, TensorBase):
+                raise AutogradError(f"{name}: gradient {place}: expected a Tensor or None, got {type(value).__name__}")
+        return tuple(back[p] if self.ctx.needs_input_grad[p] else None for p in self.places)
+
+
+def once_differentiable(function: F) -> F:
+    """Marks a backward that is not itself differentiable: differentiating through it raises."""
+
+    @functools.wraps(function)
+    def wrapped(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            return function(ctx, *grads)
+
+    wrapped._once_differentiable = True  # type: ignore[attr-defined]
+    return wrapped  # type: ignore[return-value]
