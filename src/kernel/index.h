@@ -11,7 +11,8 @@ namespace tsr::kernel {
 // An elementwise walk whose operand 1 is displaced by index arrays: operand 0 = values, operand 1 =
 // the indexed array (restrided: stride 0 along the dims the indices range over), operands 2.. =
 // int64 index arrays. At each element the indexed array is read or written at data[1] + Σ index_j *
-// indexed_strides[j]. A negative index counts from the end; one out of range fails with kIndex.
+// indexed_strides[j]. A negative index counts from the end; one out of range fails with kIndex
+// before anything is written. The dims of the walk keep their row-major order.
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]
   kPut,         // array[indices] = values; of equal indices the last in row-major order wins
@@ -25,7 +26,9 @@ struct IndexPlan {
   ElementwisePlan walk;
   int64_t indexed_sizes[kMaxOperands - 2];
   int64_t indexed_strides[kMaxOperands - 2];  // bytes
+  int64_t indexed_axes[kMaxOperands - 2];     // the user's numbers of them, for messages
 };
+inline constexpr int kMaxIndices = kMaxOperands - 2;
 
 // The positions of the nonzero elements of an array, in row-major order. Called twice: with output
 // null to count into *count, then to write `ndim` int64 columns, column d at output + d * count.

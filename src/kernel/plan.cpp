@@ -169,4 +169,33 @@ void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const T
   plan.reduced_ndim = merge_dims(reduced, plan.reduced_sizes, reduced_strides, keep_order);
 }
 
+void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor& array,
+                std::span<const Tensor> indices, std::span<const IndexedAxis> axes) {
+  TSR_ASSERT(indices.size() <= kMaxIndices && indices.size() == axes.size());
+  plan.op = op;
+  plan.indices = static_cast<int32_t>(indices.size());
+  ElementwisePlan& walk = plan.walk;
+  walk.operands = plan.indices + 2;
+  walk.numel = values.numel();
+  walk.place = Place{values.device().index, nullptr};
+  std::array<int64_t*, kMaxOperands> strides;
+  for (int32_t i = 0; i < walk.operands; ++i) {
+    const auto k = static_cast<size_t>(i);
+    const Tensor& operand = i == 0 ? values : i == 1 ? array : indices[k - 2];
+    walk.data[i] = operand.data();
+    walk.dtypes[i] = operand.dtype();
+    strides[k] = walk.strides[i];
+    for (int64_t d = 0; d < values.ndim(); ++d)
+      walk.strides[i][d] = operand.stride(d) * operand.itemsize();
+  }
+  std::copy(values.sizes().begin(), values.sizes().end(), walk.sizes);
+  for (size_t j = 0; j < axes.size(); ++j) {
+    plan.indexed_axes[j] = axes[j].axis;
+    plan.indexed_sizes[j] = axes[j].size;
+    plan.indexed_strides[j] = axes[j].stride * array.itemsize();
+  }
+  const auto used = std::span<int64_t* const>(strides.data(), static_cast<size_t>(walk.operands));
+  walk.ndim = merge_dims(static_cast<int32_t>(values.ndim()), walk.sizes, used, true);
+}
+
 }  // namespace tsr::kernel

@@ -66,4 +66,14 @@ int32_t merge_dims(int32_t ndim, int64_t* sizes, std::span<int64_t* const> strid
 void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const Tensor& input,
                     DimsView axes, bool keep_order);
 
+// One axis of an indexed array: its number, its length and its stride in elements.
+struct IndexedAxis {
+  int64_t axis, size, stride;
+};
+
+// Plans `op` over tensors of one shape: `values`, the `array` shown with stride 0 along the dims
+// that the indices range over, and one int64 index array for each of `axes` (at most kMaxIndices).
+void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor& array,
+                std::span<const Tensor> indices, std::span<const IndexedAxis> axes);
+
 }  // namespace tsr::kernel

@@ -5,6 +5,7 @@
 #include "backend/cpu/creation.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/index.h"
 #include "backend/cpu/pointwise.h"
 #include "backend/cpu/reduce.h"
 #include "backend/cpu/rows.h"
@@ -27,6 +28,9 @@ constexpr kernel::KernelTable make_kernels() {
   table.sort = sort;
   table.random = random;
   table.sequence = sequence;
+  table.index = index;
+  table.nonzero = nonzero;
+  table.triangle = triangle;
   return table;
 }
 constexpr kernel::KernelTable kKernels = make_kernels();

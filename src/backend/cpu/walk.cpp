@@ -218,7 +218,9 @@ Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
       if (!walk.run(begin, end)) ok.store(false, std::memory_order_relaxed);
     });
   }
-  return ok ? kernel::kOk : failure(Code::kValue, "expected operands that the op is defined for");
+  return ok ? kernel::kOk
+            : failure(Code::kValue,
+                      "expected divisors other than 0, got an integer division by zero");
 }
 
 }  // namespace tsr::cpu

@@ -1,0 +1,368 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/index.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/strided.h"
+#include "backend/cpu/walk.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::ElementwisePlan;
+using kernel::IndexOp;
+using kernel::IndexPlan;
+using kernel::kMaxOperands;
+using kernel::kMaxRank;
+using kernel::Status;
+
+constexpr int64_t kLine = 64;
+
+template <class T>
+T load(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+// ---- Checking the indices ----
+
+struct Bounds {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  int64_t most = std::numeric_limits<int64_t>::min();
+};
+
+// The elements of one index array, each once: dims that only repeat them are left out.
+struct IndexArray {
+  const std::byte* data;
+  int32_t ndim = 0;
+  int64_t numel = 1;
+  int64_t sizes[kMaxRank];
+  int64_t strides[kMaxRank];
+
+  IndexArray(const ElementwisePlan& walk, int slot)
+      : data(static_cast<const std::byte*>(walk.data[slot])) {
+    for (int32_t d = 0; d < walk.ndim; ++d) {
+      if (walk.strides[slot][d] == 0) continue;
+      sizes[ndim] = walk.sizes[d];
+      strides[ndim++] = walk.strides[slot][d];
+      numel *= walk.sizes[d];
+    }
+    if (ndim != 0) return;
+    ndim = 1;
+    sizes[0] = 1;
+    strides[0] = 0;
+  }
+
+  // Calls row(first, stride, count) until it returns false.
+  template <class Row>
+  void each_row(int64_t begin, int64_t end, Row row) const {
+    Cursor cursor{ndim, sizes, {}};
+    cursor.seek(begin);
+    while (begin < end) {
+      const int64_t count = std::min(end - begin, cursor.left_in_row());
+      if (!row(data + cursor.offset(strides), strides[ndim - 1], count)) return;
+      cursor.advance_in_row(count);
+      begin += count;
+    }
+  }
+};
+
+void widen(std::atomic<int64_t>& bound, int64_t value, bool upward) {
+  int64_t seen = bound.load(std::memory_order_relaxed);
+  while ((upward ? value > seen : value < seen) &&
+         !bound.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+Bounds bounds_of(const IndexArray& array) {
+  Bounds all;
+  std::atomic<int64_t> least(all.least);
+  std::atomic<int64_t> most(all.most);
+  parallel_for(array.numel, kGrain, [&](int64_t begin, int64_t end) {
+    Bounds part;
+    array.each_row(begin, end, [&](const std::byte* first, int64_t stride, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        const auto value = load<int64_t>(first + i * stride);
+        part.least = std::min(part.least, value);
+        part.most = std::max(part.most, value);
+      }
+      return true;
+    });
+    widen(least, part.least, false);
+    widen(most, part.most, true);
+  });
+  return {least.load(), most.load()};
+}
+
+// The first index that is out of range, in the order of the array.
+int64_t first_outside(const IndexArray& array, int64_t size) {
+  int64_t found = 0;
+  array.each_row(0, array.numel, [&](const std::byte* first, int64_t stride, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      found = load<int64_t>(first + i * stride);
+      if (found < -size || found >= size) return false;
+    }
+    return true;
+  });
+  return found;
+}
+
+Status check_indices(const IndexPlan& plan) {
+  for (int32_t j = 0; j < plan.indices; ++j) {
+    const IndexArray array(plan.walk, j + 2);
+    const int64_t size = plan.indexed_sizes[j];
+    const Bounds bounds = bounds_of(array);
+    if (bounds.least >= -size && bounds.most < size) continue;
+    const std::string text =
+        concat("expected indices in [", -size, ", ", size - 1, "] for axis ", plan.indexed_axes[j],
+               " of size ", size, ", got ", first_outside(array, size));
+    return failure(Code::kIndex, text.c_str());
+  }
+  return kernel::kOk;
+}
+
+// ---- Moving elements ----
+
+// A part of the walk that one thread has to itself.
+struct Part {
+  const IndexPlan& plan;
+  std::byte* data[kMaxOperands];
+  int64_t sizes[kMaxRank];
+  int64_t numel;
+  // Writes go only where the first index is in [low, high).
+  int64_t low = 0;
+  int64_t high = std::numeric_limits<int64_t>::max();
+
+  explicit Part(const IndexPlan& whole) : plan(whole), numel(whole.walk.numel) {
+    for (int32_t k = 0; k < whole.walk.operands; ++k)
+      data[k] = static_cast<std::byte*>(whole.walk.data[k]);
+    std::copy_n(whole.walk.sizes, whole.walk.ndim, sizes);
+  }
+  // The part with positions [begin, end) of one dim.
+  Part along(int32_t dim, int64_t begin, int64_t end) const {
+    Part part = *this;
+    for (int32_t k = 0; k < plan.walk.operands; ++k)
+      part.data[k] += begin * plan.walk.strides[k][dim];
+    part.sizes[dim] = end - begin;
+    part.numel = numel / sizes[dim] * (end - begin);
+    return part;
+  }
+};
+
+struct Pair {
+  int64_t low, high;
+};
+
+template <class T>
+struct Get {
+  static constexpr bool kWrites = false;
+  static void one(std::byte* value, std::byte* element) { std::memcpy(value, element, sizeof(T)); }
+  static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
+                  int64_t stride) {
+    copy_strided(count, sizeof(T), values, step, elements, stride);
+  }
+};
+
+template <class T>
+struct Put {
+  static constexpr bool kWrites = true;
+  static void one(std::byte* value, std::byte* element) { std::memcpy(element, value, sizeof(T)); }
+  static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
+                  int64_t stride) {
+    copy_strided(count, sizeof(T), elements, stride, values, step);
+  }
+};
+
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return T(static_cast<float>(a) + static_cast<float>(b));
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));  // wraps
+  } else {
+    return a + b;
+  }
+}
+
+template <class T>
+struct Accumulate {
+  static constexpr bool kWrites = true;
+  static void one(std::byte* value, std::byte* element) {
+    const T sum = sum_of(load<T>(element), load<T>(value));
+    std::memcpy(element, &sum, sizeof(T));
+  }
+  static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
+                  int64_t stride) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    if (step == kSize && stride == kSize) {
+      for (int64_t i = 0; i < count; ++i) one(values + i * kSize, elements + i * kSize);
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) one(values + i * step, elements + i * stride);
+  }
+};
+
+// The operands at one position of the walk, and their steps along the innermost dim.
+struct Place {
+  std::byte* at[kMaxOperands];
+  int64_t step[kMaxOperands];
+};
+
+int64_t wrapped(const std::byte* index, int64_t size) {
+  const auto value = load<int64_t>(index);
+  return value < 0 ? value + size : value;
+}
+
+// One row; every element has indices of its own.
+template <class Move>
+void scattered_row(const Part& part, const Place& place, int64_t count) {
+  const IndexPlan& plan = part.plan;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t first = wrapped(place.at[2] + i * place.step[2], plan.indexed_sizes[0]);
+    if constexpr (Move::kWrites) {
+      if (first < part.low || first >= part.high) continue;
+    }
+    int64_t offset = first * plan.indexed_strides[0];
+    for (int32_t j = 1; j < plan.indices; ++j) {
+      offset += wrapped(place.at[j + 2] + i * place.step[j + 2], plan.indexed_sizes[j]) *
+                plan.indexed_strides[j];
+    }
+    Move::one(place.at[0] + i * place.step[0], place.at[1] + i * place.step[1] + offset);
+  }
+}
+
+// One row whose elements share their indices: embeddings, whole slices.
+template <class Move>
+void shared_row(const Part& part, const Place& place, int64_t count) {
+  const IndexPlan& plan = part.plan;
+  int64_t offset = 0;
+  for (int32_t j = 0; j < plan.indices; ++j) {
+    const int64_t position = wrapped(place.at[j + 2], plan.indexed_sizes[j]);
+    if (Move::kWrites && j == 0 && (position < part.low || position >= part.high)) return;
+    offset += position * plan.indexed_strides[j];
+  }
+  Move::row(count, place.at[0], place.step[0], place.at[1] + offset, place.step[1]);
+}
+
+template <class Move>
+void run(const Part& part, int64_t begin, int64_t end) {
+  const ElementwisePlan& walk = part.plan.walk;
+  const int32_t inner = walk.ndim - 1;
+  Place place;
+  bool shared = true;
+  for (int32_t k = 0; k < walk.operands; ++k) {
+    place.step[k] = walk.strides[k][inner];
+    shared = shared && (k < 2 || place.step[k] == 0);
+  }
+  Cursor cursor{walk.ndim, part.sizes, {}};
+  cursor.seek(begin);
+  while (begin < end) {
+    const int64_t count = std::min(end - begin, cursor.left_in_row());
+    for (int32_t k = 0; k < walk.operands; ++k)
+      place.at[k] = part.data[k] + cursor.offset(walk.strides[k]);
+    if (shared) {
+      shared_row<Move>(part, place, count);
+    } else {
+      scattered_row<Move>(part, place, count);
+    }
+    cursor.advance_in_row(count);
+    begin += count;
+  }
+}
+
+// ---- Dividing the work ----
+
+template <class Move>
+void run_reading(const IndexPlan& plan) {
+  const Part whole(plan);
+  parallel_for(plan.walk.numel, kGrain,
+               [&](int64_t begin, int64_t end) { run<Move>(whole, begin, end); });
+}
+
+// The longest dim along which the array itself advances: different positions on it never write to
+// the same place. -1 when there is none.
+int32_t independent_dim(const ElementwisePlan& walk) {
+  int32_t best = -1;
+  for (int32_t d = 0; d < walk.ndim; ++d) {
+    if (walk.strides[1][d] == 0) continue;
+    if (best < 0 || walk.sizes[d] > walk.sizes[best]) best = d;
+  }
+  return best;
+}
+
+// Every thread walks its part in row-major order, so repeated positions meet in one fixed order.
+template <class Move>
+void run_writing(const IndexPlan& plan) {
+  const ElementwisePlan& walk = plan.walk;
+  const Part whole(plan);
+  if (walk.numel < 2 * kGrain) return run<Move>(whole, 0, whole.numel);
+  const int32_t dim = independent_dim(walk);
+  if (dim >= 0) {
+    const int64_t stride = std::max<int64_t>(1, std::abs(walk.strides[1][dim]));
+    const int64_t fair = kGrain * walk.sizes[dim] / walk.numel;
+    parallel_for(walk.sizes[dim], std::max({kLine / stride, fair, int64_t{1}}),
+                 [&](int64_t begin, int64_t end) {
+                   const Part part = whole.along(dim, begin, end);
+                   run<Move>(part, 0, part.numel);
+                 });
+    return;
+  }
+  // All threads read all indices; each writes its own range of positions.
+  const int64_t size = plan.indices > 0 ? plan.indexed_sizes[0] : 1;
+  parallel_for(size, std::max<int64_t>(1, size / num_threads()), [&](int64_t begin, int64_t end) {
+    Part part = whole;
+    part.low = begin;
+    part.high = end;
+    run<Move>(part, 0, part.numel);
+  });
+}
+
+template <class T>
+void move_elements(const IndexPlan& plan) {
+  if (plan.op == IndexOp::kGet) {
+    run_reading<Get<T>>(plan);
+  } else {
+    run_writing<Put<T>>(plan);
+  }
+}
+
+}  // namespace
+
+Status index(const IndexPlan& plan) {
+  if (plan.walk.numel == 0) return kernel::kOk;
+  const Status status = check_indices(plan);
+  if (status != kernel::kOk) return status;
+  if (plan.op == IndexOp::kAccumulate) {
+    visit_dtype(plan.walk.dtypes[1],
+                [&]<class Tag>(Tag) { run_writing<Accumulate<typename Tag::type>>(plan); });
+    return kernel::kOk;
+  }
+  switch (itemsize(plan.walk.dtypes[1])) {
+    case 1:
+      move_elements<int8_t>(plan);
+      break;
+    case 2:
+      move_elements<int16_t>(plan);
+      break;
+    case 4:
+      move_elements<int32_t>(plan);
+      break;
+    case 8:
+      move_elements<int64_t>(plan);
+      break;
+    default:
+      move_elements<Pair>(plan);
+  }
+  return kernel::kOk;
+}
+
+}  // namespace tsr::cpu
