@@ -4,6 +4,7 @@
 #include "base/device.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "ops/getitem.h"
 #include "tessera/tessera.h"
 
 static_assert(tsr::dtype_to_abi(tsr::DType::kBool) == TSR_BOOL);
@@ -44,3 +45,8 @@ static_assert(static_cast<int32_t>(tsr::Code::kAsync) == TSR_ASYNC);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kCpu) == TSR_DEVICE_CPU);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kCuda) == TSR_DEVICE_CUDA);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kSimulated) == TSR_DEVICE_SIMULATED);
+static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kInteger) == TSR_INDEX_KIND_INTEGER);
+static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kSlice) == TSR_INDEX_KIND_SLICE);
+static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kNewAxis) == TSR_INDEX_KIND_NEW_AXIS);
+static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kEllipsis) == TSR_INDEX_KIND_ELLIPSIS);
+static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kArray) == TSR_INDEX_KIND_ARRAY);

@@ -7,9 +7,11 @@ set(TSR_CAPI_GENERATED
     generated/ops_binary.cpp
     generated/ops_copy.cpp
     generated/ops_create.cpp
+    generated/ops_index.cpp
     generated/ops_linalg.cpp
     generated/ops_random.cpp
     generated/ops_reduce.cpp
+    generated/ops_shape.cpp
     generated/ops_ternary.cpp
     generated/ops_unary.cpp
     generated/tables.cpp

@@ -1110,6 +1110,341 @@ TSR_API TSR_NODISCARD tsr_status tsr_fill_bool_inplace(tsr_tensor input, int32_t
 /* Overwrites every element with 0. */
 TSR_API TSR_NODISCARD tsr_status tsr_zero_inplace(tsr_tensor input);
 
+/* ---- Ops: shapes, windows and arrangement ---- */
+
+/* The same elements in row-major order under another shape.
+ * shape: one -1 is inferred
+ * copy: true: always a copy; false: VALUE where one is needed; absent: a view where possible */
+TSR_API TSR_NODISCARD tsr_status tsr_reshape(
+    tsr_tensor input, const int64_t* shape, int32_t n_shape, int32_t copy, tsr_tensor* out);
+
+/* As reshape, but never a copy: VALUE where the strides do not allow a view.
+ * shape: one -1 is inferred */
+TSR_API TSR_NODISCARD tsr_status tsr_view(
+    tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+
+/* Merges a range of axes into one; a 0-dim tensor gets one axis.
+ * start: first axis to merge
+ * end_axis: last axis to merge */
+TSR_API TSR_NODISCARD tsr_status tsr_flatten(
+    tsr_tensor input, int64_t start, int64_t end_axis, tsr_tensor* out);
+
+/* Drops axes, all of which must have size 1; a view.
+ * axes: axes of size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_squeeze(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+
+/* Inserts an axis of size 1; a view.
+ * axis: where the new axis stands in the result */
+TSR_API TSR_NODISCARD tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out);
+
+/* Inserts an axis of size 1: expand_dims under its other name.
+ * axis: where the new axis stands in the result */
+TSR_API TSR_NODISCARD tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out);
+
+/* The axes in another order; a view.
+ * axes: axis i of the result is this axis of the input */
+TSR_API TSR_NODISCARD tsr_status tsr_permute_dims(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+
+/* Two axes exchanged; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_transpose(
+    tsr_tensor input, int64_t axis0, int64_t axis1, tsr_tensor* out);
+
+/* The last two axes exchanged; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tensor* out);
+
+/* Moves axes to new places, the others keep their order; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_moveaxis(
+    tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination, int32_t
+    n_destination, tsr_tensor* out);
+
+/* A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes. */
+TSR_API TSR_NODISCARD tsr_status tsr_broadcast_to(
+    tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+
+/* As broadcast_to, with -1 for sizes that stay.
+ * shape: -1 keeps the input's size */
+TSR_API TSR_NODISCARD tsr_status tsr_expand(
+    tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+
+/* The part at one position of an axis, without that axis; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_select(
+    tsr_tensor input, int64_t axis, int64_t index, tsr_tensor* out);
+
+/* A range of positions of an axis with Python's rules; a view.
+ * step: negative walks backwards */
+TSR_API TSR_NODISCARD tsr_status tsr_slice(
+    tsr_tensor input, int64_t axis, int64_t start, int64_t stop, int64_t step, tsr_tensor* out);
+
+/* A number of positions of an axis, all of which must exist; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_narrow(
+    tsr_tensor input, int64_t axis, int64_t start, int64_t length, tsr_tensor* out);
+
+/* Parts of one size along an axis; views.
+ * size: of each part; the last may be smaller */
+TSR_API TSR_NODISCARD tsr_status tsr_split(
+    tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
+    out_count);
+
+/* Parts of given sizes along an axis; views.
+ * sizes: of the parts; they add up to the axis */
+TSR_API TSR_NODISCARD tsr_status tsr_split_with_sizes(
+    tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out, int32_t
+    out_capacity, int32_t* out_count);
+
+/* A number of equal parts along an axis; views.
+ * chunks: how many parts at most; they have one size, the last may be smaller */
+TSR_API TSR_NODISCARD tsr_status tsr_chunk(
+    tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
+    out_count);
+
+/* One part for each position of an axis, without that axis; views. */
+TSR_API TSR_NODISCARD tsr_status tsr_unstack(
+    tsr_tensor input, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+
+/* A diagonal of two axes as the last axis of the result; a view.
+ * offset: above (positive) or below the main diagonal */
+TSR_API TSR_NODISCARD tsr_status tsr_diagonal(
+    tsr_tensor input, int64_t offset, int64_t axis1, int64_t axis2, tsr_tensor* out);
+
+/* Tensors one after the other along an axis, promoted to a common dtype.
+ * axis: absent: flattened first */
+TSR_API TSR_NODISCARD tsr_status tsr_concat(
+    const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_concat_out(
+    const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor dst);
+
+/* Tensors of one shape along a new axis, promoted to a common dtype.
+ * axis: where the new axis stands in the result */
+TSR_API TSR_NODISCARD tsr_status tsr_stack(
+    const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_stack_out(
+    const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor dst);
+
+/* The whole tensor repeated along its axes.
+ * repetitions: for each axis */
+TSR_API TSR_NODISCARD tsr_status tsr_tile(
+    tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_tile_out(
+    tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor dst);
+
+/* Each element repeated in place.
+ * repeats: a count for each position of the axis, or one for all
+ * axis: absent: the flattened input */
+TSR_API TSR_NODISCARD tsr_status tsr_repeat(
+    tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_repeat_out(
+    tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_repeat_i64(
+    tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_repeat_i64_out(
+    tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor dst);
+
+/* The order of the elements along axes reversed; a copy.
+ * axes: absent: all */
+TSR_API TSR_NODISCARD tsr_status tsr_flip(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_flip_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
+
+/* Elements moved along axes; those that leave come in at the other end.
+ * shift: one for each axis, or one for all
+ * axes: absent: the flattened input */
+TSR_API TSR_NODISCARD tsr_status tsr_roll(
+    tsr_tensor input, const int64_t* shift, int32_t n_shift, const int64_t* axes, int32_t n_axes,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_roll_out(
+    tsr_tensor input, const int64_t* shift, int32_t n_shift, const int64_t* axes, int32_t n_axes,
+    tsr_tensor dst);
+
+/* The elements of the last two axes on and below a diagonal, zero above.
+ * diagonal: the last one that is kept */
+TSR_API TSR_NODISCARD tsr_status tsr_tril(tsr_tensor input, int64_t diagonal, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_tril_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_tril_inplace(tsr_tensor input, int64_t diagonal);
+
+/* The elements of the last two axes on and above a diagonal, zero below.
+ * diagonal: the first one that is kept */
+TSR_API TSR_NODISCARD tsr_status tsr_triu(tsr_tensor input, int64_t diagonal, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_triu_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_triu_inplace(tsr_tensor input, int64_t diagonal);
+
+/* Adds elements on the sides of axes.
+ * padding: before and after the last axis, then the one before it, ...; negative crops
+ * mode: constant, reflect, replicate or circular
+ * value: of the new elements in mode constant */
+TSR_API TSR_NODISCARD tsr_status tsr_pad(
+    tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
+    double value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pad_out(
+    tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
+    double value, tsr_tensor dst);
+
+/* ---- Ops: indexing ---- */
+
+/* What an item of an index is. An index is a list of items of four numbers each: kind, start,
+ * stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
+ * start, stop or step. Axes beyond the items are taken whole. */
+typedef int32_t tsr_index_kind;
+enum {
+  TSR_INDEX_KIND_INTEGER = 0, /* one position, start; the axis goes */
+  TSR_INDEX_KIND_SLICE = 1, /* start, stop, step with Python's rules */
+  TSR_INDEX_KIND_NEW_AXIS = 2, /* an axis of size 1 */
+  TSR_INDEX_KIND_ELLIPSIS = 3, /* whole axes, as many as are left over; at most once */
+  TSR_INDEX_KIND_ARRAY = 4 /* the next of the arrays: integers, or a bool mask over as many axes as it has */
+};
+
+
+/* input[items]: a view when there are no arrays, else a copy; NumPy's rules.
+ * With arrays, integers count as arrays; adjacent arrays leave their dims where they stood,
+ * separated ones first.
+ * items: tsr_index_kind, start, stop, step of each item
+ * arrays: integers or masks for the items of kind ARRAY */
+TSR_API TSR_NODISCARD tsr_status tsr_getitem(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, tsr_tensor* out);
+
+/* input[items] of integers, slices, new axes and an ellipsis; a view.
+ * items: tsr_index_kind (but ARRAY), start, stop, step of each item */
+TSR_API TSR_NODISCARD tsr_status tsr_getitem_basic(
+    tsr_tensor input, const int64_t* items, int32_t n_items, tsr_tensor* out);
+
+/* input[mask]: the elements where the mask holds, in row-major order; a copy.
+ * mask: bool, with the leading axes of the input */
+TSR_API TSR_NODISCARD tsr_status tsr_getitem_boolean(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_getitem_boolean_out(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor dst);
+
+/* input[i, j, ...] with index arrays that broadcast together; a copy.
+ * indices: integers or a mask for each leading axis; NULL takes the whole axis */
+TSR_API TSR_NODISCARD tsr_status tsr_getitem_integer(
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_getitem_integer_out(
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor dst);
+
+/* input[items] = value; of positions named twice the last one wins.
+ * items: tsr_index_kind, start, stop, step of each item
+ * arrays: integers or masks for the items of kind ARRAY
+ * value: broadcasts, and is cast to the input's dtype */
+TSR_API TSR_NODISCARD tsr_status tsr_setitem_inplace(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, tsr_tensor value);
+TSR_API TSR_NODISCARD tsr_status tsr_setitem_f64_inplace(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, double value);
+TSR_API TSR_NODISCARD tsr_status tsr_setitem_i64_inplace(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, int64_t value);
+TSR_API TSR_NODISCARD tsr_status tsr_setitem_c128_inplace(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, double value_re, double value_im);
+
+/* The input with values written to, or added at, positions.
+ * indices: integers or a mask for each leading axis; NULL takes the whole axis
+ * values: broadcasts, and is cast to the input's dtype
+ * accumulate: add instead of write; every occurrence counts */
+TSR_API TSR_NODISCARD tsr_status tsr_index_put(
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
+    accumulate, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_put_out(
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
+    accumulate, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_index_put_inplace(
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
+    accumulate);
+
+/* The slices of an axis at the positions of an index.
+ * index: 1-D integers */
+TSR_API TSR_NODISCARD tsr_status tsr_index_select(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst);
+
+/* The slices of an axis at indices, whose dims stand in its place.
+ * indices: integers of any shape
+ * axis: may be absent for one axis */
+TSR_API TSR_NODISCARD tsr_status tsr_take(
+    tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_take_out(
+    tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
+
+/* The rows of a table that indices name.
+ * input: integers of any shape
+ * weight: (rows, features)
+ * padding_idx: a row that gets no gradient */
+TSR_API TSR_NODISCARD tsr_status tsr_embedding(
+    tsr_tensor input, tsr_tensor weight, int64_t padding_idx, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_embedding_out(
+    tsr_tensor input, tsr_tensor weight, int64_t padding_idx, tsr_tensor dst);
+
+/* out[i, j] = input[i, index[i, j]] for axis 1, and so on.
+ * index: integers, of the input's rank */
+TSR_API TSR_NODISCARD tsr_status tsr_gather(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_gather_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst);
+
+/* One position of an axis for each element of the indices.
+ * indices: integers, of the input's rank; the other axes broadcast */
+TSR_API TSR_NODISCARD tsr_status tsr_take_along_axis(
+    tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_take_along_axis_out(
+    tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
+
+/* input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
+ * index: integers, of the input's rank
+ * source: at least as long as the index on every axis */
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_add(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_add_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_add_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source);
+
+/* The value where the mask holds, the input elsewhere, in the input's dtype.
+ * mask: bool; broadcasts to the input
+ * value: broadcasts to the input; of its kind of dtype or a lower one */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_out(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_inplace(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor value);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_f64(
+    tsr_tensor input, tsr_tensor mask, double value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_f64_out(
+    tsr_tensor input, tsr_tensor mask, double value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_f64_inplace(
+    tsr_tensor input, tsr_tensor mask, double value);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_i64(
+    tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_i64_out(
+    tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_i64_inplace(
+    tsr_tensor input, tsr_tensor mask, int64_t value);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128(
+    tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128_out(
+    tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128_inplace(
+    tsr_tensor input, tsr_tensor mask, double value_re, double value_im);
+
+/* The elements where the mask holds, in row-major order, as one axis.
+ * mask: bool; broadcasts with the input */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_select(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_select_out(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor dst);
+
+/* The positions of the nonzero elements in row-major order, one int64 tensor for each axis. */
+TSR_API TSR_NODISCARD tsr_status tsr_nonzero(
+    tsr_tensor input, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+
+/* The positions of the nonzero elements in row-major order, one row each. */
+TSR_API TSR_NODISCARD tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out);
+
 #ifdef __cplusplus
 }
 #endif

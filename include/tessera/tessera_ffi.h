@@ -107,6 +107,15 @@ enum {
   TSR_DLPACK_READ_ONLY = 2
 };
 
+typedef int32_t tsr_index_kind;
+enum {
+  TSR_INDEX_KIND_INTEGER = 0,
+  TSR_INDEX_KIND_SLICE = 1,
+  TSR_INDEX_KIND_NEW_AXIS = 2,
+  TSR_INDEX_KIND_ELLIPSIS = 3,
+  TSR_INDEX_KIND_ARRAY = 4
+};
+
 typedef struct tsr_error_view tsr_error_view;
 typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
@@ -788,3 +797,87 @@ tsr_status tsr_fill_i64_inplace(tsr_tensor input, int64_t value);
 tsr_status tsr_fill_c128_inplace(tsr_tensor input, double value_re, double value_im);
 tsr_status tsr_fill_bool_inplace(tsr_tensor input, int32_t value);
 tsr_status tsr_zero_inplace(tsr_tensor input);
+tsr_status tsr_reshape(tsr_tensor input, const int64_t* shape, int32_t n_shape, int32_t copy, tsr_tensor* out);
+tsr_status tsr_view(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+tsr_status tsr_flatten(tsr_tensor input, int64_t start, int64_t end_axis, tsr_tensor* out);
+tsr_status tsr_squeeze(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out);
+tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out);
+tsr_status tsr_permute_dims(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+tsr_status tsr_transpose(tsr_tensor input, int64_t axis0, int64_t axis1, tsr_tensor* out);
+tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_moveaxis(tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination, int32_t n_destination, tsr_tensor* out);
+tsr_status tsr_broadcast_to(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+tsr_status tsr_expand(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+tsr_status tsr_select(tsr_tensor input, int64_t axis, int64_t index, tsr_tensor* out);
+tsr_status tsr_slice(tsr_tensor input, int64_t axis, int64_t start, int64_t stop, int64_t step, tsr_tensor* out);
+tsr_status tsr_narrow(tsr_tensor input, int64_t axis, int64_t start, int64_t length, tsr_tensor* out);
+tsr_status tsr_split(tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+tsr_status tsr_split_with_sizes(tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+tsr_status tsr_chunk(tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+tsr_status tsr_unstack(tsr_tensor input, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+tsr_status tsr_diagonal(tsr_tensor input, int64_t offset, int64_t axis1, int64_t axis2, tsr_tensor* out);
+tsr_status tsr_concat(const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out);
+tsr_status tsr_concat_out(const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor dst);
+tsr_status tsr_stack(const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out);
+tsr_status tsr_stack_out(const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor dst);
+tsr_status tsr_tile(tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor* out);
+tsr_status tsr_tile_out(tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor dst);
+tsr_status tsr_repeat(tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor* out);
+tsr_status tsr_repeat_out(tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor dst);
+tsr_status tsr_repeat_i64(tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor* out);
+tsr_status tsr_repeat_i64_out(tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor dst);
+tsr_status tsr_flip(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+tsr_status tsr_flip_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
+tsr_status tsr_roll(tsr_tensor input, const int64_t* shift, int32_t n_shift, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+tsr_status tsr_roll_out(tsr_tensor input, const int64_t* shift, int32_t n_shift, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
+tsr_status tsr_tril(tsr_tensor input, int64_t diagonal, tsr_tensor* out);
+tsr_status tsr_tril_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst);
+tsr_status tsr_tril_inplace(tsr_tensor input, int64_t diagonal);
+tsr_status tsr_triu(tsr_tensor input, int64_t diagonal, tsr_tensor* out);
+tsr_status tsr_triu_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst);
+tsr_status tsr_triu_inplace(tsr_tensor input, int64_t diagonal);
+tsr_status tsr_pad(tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len, double value, tsr_tensor* out);
+tsr_status tsr_pad_out(tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len, double value, tsr_tensor dst);
+tsr_status tsr_getitem(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, tsr_tensor* out);
+tsr_status tsr_getitem_basic(tsr_tensor input, const int64_t* items, int32_t n_items, tsr_tensor* out);
+tsr_status tsr_getitem_boolean(tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
+tsr_status tsr_getitem_boolean_out(tsr_tensor input, tsr_tensor mask, tsr_tensor dst);
+tsr_status tsr_getitem_integer(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor* out);
+tsr_status tsr_getitem_integer_out(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor dst);
+tsr_status tsr_setitem_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, tsr_tensor value);
+tsr_status tsr_setitem_f64_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, double value);
+tsr_status tsr_setitem_i64_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, int64_t value);
+tsr_status tsr_setitem_c128_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, double value_re, double value_im);
+tsr_status tsr_index_put(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate, tsr_tensor* out);
+tsr_status tsr_index_put_out(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate, tsr_tensor dst);
+tsr_status tsr_index_put_inplace(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate);
+tsr_status tsr_index_select(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
+tsr_status tsr_index_select_out(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst);
+tsr_status tsr_take(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
+tsr_status tsr_take_out(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
+tsr_status tsr_embedding(tsr_tensor input, tsr_tensor weight, int64_t padding_idx, tsr_tensor* out);
+tsr_status tsr_embedding_out(tsr_tensor input, tsr_tensor weight, int64_t padding_idx, tsr_tensor dst);
+tsr_status tsr_gather(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
+tsr_status tsr_gather_out(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst);
+tsr_status tsr_take_along_axis(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
+tsr_status tsr_take_along_axis_out(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
+tsr_status tsr_scatter_add(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor* out);
+tsr_status tsr_scatter_add_out(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor dst);
+tsr_status tsr_scatter_add_inplace(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source);
+tsr_status tsr_masked_fill(tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out);
+tsr_status tsr_masked_fill_out(tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor dst);
+tsr_status tsr_masked_fill_inplace(tsr_tensor input, tsr_tensor mask, tsr_tensor value);
+tsr_status tsr_masked_fill_f64(tsr_tensor input, tsr_tensor mask, double value, tsr_tensor* out);
+tsr_status tsr_masked_fill_f64_out(tsr_tensor input, tsr_tensor mask, double value, tsr_tensor dst);
+tsr_status tsr_masked_fill_f64_inplace(tsr_tensor input, tsr_tensor mask, double value);
+tsr_status tsr_masked_fill_i64(tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor* out);
+tsr_status tsr_masked_fill_i64_out(tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor dst);
+tsr_status tsr_masked_fill_i64_inplace(tsr_tensor input, tsr_tensor mask, int64_t value);
+tsr_status tsr_masked_fill_c128(tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor* out);
+tsr_status tsr_masked_fill_c128_out(tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor dst);
+tsr_status tsr_masked_fill_c128_inplace(tsr_tensor input, tsr_tensor mask, double value_re, double value_im);
+tsr_status tsr_masked_select(tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
+tsr_status tsr_masked_select_out(tsr_tensor input, tsr_tensor mask, tsr_tensor dst);
+tsr_status tsr_nonzero(tsr_tensor input, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out);

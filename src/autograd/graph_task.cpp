@@ -15,26 +15,20 @@
 namespace tsr {
 namespace {
 
-bool may_add_into(const Tensor& tensor) {
-  return owns_alone(tensor) &&
-         (tensor.is_contiguous() || !may_overlap_itself(tensor.sizes(), tensor.strides()));
-}
-
-// Adds in place when the sum so far, or what is added, belongs to this backward alone.
+// Adds in place when the sum so far belongs to this backward alone.
 void add_to(Tensor& sum, Tensor grad) {
   if (!sum.defined()) {
     sum = std::move(grad);
-    return;
+  } else if (grad_enabled()) {
+    sum = gradient_ops().add(sum, grad);
+  } else if (owns_alone(sum) && !may_overlap_itself(sum.sizes(), sum.strides())) {
+    gradient_ops().add_inplace(sum, grad);
+  } else if (owns_alone(grad) && !may_overlap_itself(grad.sizes(), grad.strides())) {
+    gradient_ops().add_inplace(grad, sum);
+    sum = std::move(grad);
+  } else {
+    sum = gradient_ops().add(sum, grad);
   }
-  if (!grad_enabled()) {
-    if (!may_add_into(sum)) std::swap(sum, grad);
-    if (may_add_into(sum)) {
-      gradient_ops().add_inplace(sum, grad);
-      return;
-    }
-    std::swap(sum, grad);
-  }
-  sum = gradient_ops().add(sum, grad);
 }
 
 bool any_defined(std::span<const Tensor> tensors) {

@@ -140,7 +140,7 @@ class SmallVector {
     other.clear();
   }
 
-  alignas(T) std::byte inline_[sizeof(T[N])];
+  alignas(T) std::byte inline_[N * sizeof(T)];
   T* data_ = inline_data();
   size_t size_ = 0;
   size_t capacity_ = N;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/result.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/copy.h"
 
@@ -26,14 +28,16 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
   return apart ? Overlap::kNone : Overlap::kSome;
 }
 
+bool needs_detour(const Tensor& target, const Tensor& input, bool allow_same) {
+  if (!input.defined()) return false;
+  const Overlap overlap = overlap_of(target, input);
+  return overlap == Overlap::kSome || (overlap == Overlap::kSame && !allow_same);
+}
+
 bool needs_detour(const Tensor& target, std::initializer_list<const Tensor*> inputs,
                   bool allow_same) {
-  for (const Tensor* input : inputs) {
-    if (!input->defined()) continue;
-    const Overlap overlap = overlap_of(target, *input);
-    if (overlap == Overlap::kSome || (overlap == Overlap::kSame && !allow_same)) return true;
-  }
-  return false;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Tensor* input) { return needs_detour(target, *input, allow_same); });
 }
 
 void check_target(const Tensor& target, DType dtype, Device device, const char* arg) {
@@ -109,15 +113,41 @@ Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool
   return Result(fresh_like(shape, dtype, device, inputs), out.tensor());
 }
 
+namespace {
+
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
-                      std::initializer_list<const Tensor*> inputs, bool contiguous) {
-  if (out.is_fresh()) return Result(marked(empty(shape, dtype, device)));
-  const bool overlaps = needs_detour(out.tensor(), inputs, false);
+                      bool overlaps, bool contiguous) {
   prepare_target(out, shape, dtype, device, recording);
   const Tensor& target = out.tensor();
   if (!overlaps && target.dtype() == dtype && (target.is_contiguous() || !contiguous))
     return Result(target);
   return Result(empty(shape, dtype, device), target);
+}
+
+}  // namespace
+
+Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
+                      std::initializer_list<const Tensor*> inputs, bool contiguous) {
+  if (out.is_fresh()) return Result(marked(empty(shape, dtype, device)));
+  const bool overlaps = needs_detour(out.tensor(), inputs, false);
+  return allocate_apart(out, shape, dtype, device, recording, overlaps, contiguous);
+}
+
+Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
+                      std::span<const Tensor> inputs, bool contiguous) {
+  if (out.is_fresh()) return Result(marked(empty(shape, dtype, device)));
+  const bool overlaps = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
+    return needs_detour(out.tensor(), input, false);
+  });
+  return allocate_apart(out, shape, dtype, device, recording, overlaps, contiguous);
+}
+
+Tensor deliver(const Tensor& value, const Out& out, bool recording) {
+  if (out.is_fresh()) return value;
+  Result result =
+      allocate_apart(out, value.sizes(), value.dtype(), value.device(), recording, {&value});
+  copy_memory(result.value(), value);
+  return result.finish();
 }
 
 void check_same_device(const Tensor& first, const Tensor& second, const char* arg) {

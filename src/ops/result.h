@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 #include "autograd/record.h"
 #include "autograd/view.h"
@@ -63,6 +64,12 @@ Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool
 // not row-major gets a detour too when `contiguous`.
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                       std::initializer_list<const Tensor*> inputs, bool contiguous = false);
+// As above for a list of inputs.
+Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
+                      std::span<const Tensor> inputs, bool contiguous = false);
+// The result of an op that other ops have computed, in the form that `out` asks for; `recording` is
+// needs_grad of the op's inputs.
+Tensor deliver(const Tensor& value, const Out& out, bool recording);
 
 // Throws kDevice unless all defined tensors are on one device.
 void check_same_device(const Tensor& first, const Tensor& second, const char* arg);

@@ -1,20 +1,45 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Shape ops: windows on the same memory where possible.
+// Shape ops: the same elements under another shape or order of dims, as windows on the same memory.
 #pragma once
+
+#include <optional>
 
 #include "ops/result.h"
 
 namespace tsr::ops {
 
+// All of these return views (writes through them reach the input) unless they say otherwise; axes
+// may be negative. Bad shapes throw kShape, bad axes kIndex, repeated ones kValue.
+
 // The same elements in row-major order under another shape (one -1 is inferred): a view where the
-// strides allow it, else a copy. Throws kShape.
-Tensor reshape(const Tensor& input, DimsView shape);
-// A read-only-by-nature view of stride 0 along the stretched dims. Throws kShape.
-Tensor broadcast_to(const Tensor& input, DimsView shape);
-// Dims in another order, a view. Throws kShape, kIndex, kValue.
+// strides allow it, else a copy. `copy` true: always a copy; false: kValue where one is needed.
+Tensor reshape(const Tensor& input, DimsView shape, std::optional<bool> copy = {});
+// As reshape, but never a copy: kValue where the strides do not allow a view.
+Tensor view(const Tensor& input, DimsView shape);
+// Merges the axes from `start` to `end` (inclusive) into one; 0 dims become 1. A copy where needed.
+Tensor flatten(const Tensor& input, int64_t start = 0, int64_t end = -1);
+
+// Drops the named axes, which must have size 1.
+Tensor squeeze(const Tensor& input, DimsView axes);
+// Inserts an axis of size 1 so that it stands at `axis` of the result.
+Tensor expand_dims(const Tensor& input, int64_t axis);
+
+// Axis i of the result is axis axes[i] of the input.
 Tensor permute_dims(const Tensor& input, DimsView axes);
-// The last two dims swapped, a view. Throws kShape below two dims.
+// Two axes swapped.
+Tensor transpose(const Tensor& input, int64_t axis0, int64_t axis1);
+// The last two axes swapped; kShape below two dims.
 Tensor matrix_transpose(const Tensor& input);
+// Axis source[i] of the input becomes axis destination[i]; the others keep their order.
+Tensor moveaxis(const Tensor& input, DimsView source, DimsView destination);
+
+// Stride 0 along the stretched axes, so the result refuses in-place writes.
+Tensor broadcast_to(const Tensor& input, DimsView shape);
+// As broadcast_to; -1 keeps the input's size.
+Tensor expand(const Tensor& input, DimsView shape);
+
+// Without leading axes of size 1 beyond `rank`: a value that is assigned may have them.
+Tensor drop_leading_ones(const Tensor& input, int64_t rank);
 
 }  // namespace tsr::ops

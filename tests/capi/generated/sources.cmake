@@ -8,9 +8,11 @@ set(TSR_CAPI_GENERATED_TESTS
     generated/test_ops_binary.cpp
     generated/test_ops_copy.cpp
     generated/test_ops_create.cpp
+    generated/test_ops_index.cpp
     generated/test_ops_linalg.cpp
     generated/test_ops_random.cpp
     generated/test_ops_reduce.cpp
+    generated/test_ops_shape.cpp
     generated/test_ops_ternary.cpp
     generated/test_ops_unary.cpp
     generated/layout.c

@@ -5683,6 +5683,1327 @@ static PyObject* py_zero_inplace(PyObject* self, PyObject* const* args, Py_ssize
   return result;
 }
 
+static const char* const names_reshape[] = {"input", "shape|size", "copy"};
+static PyObject* keys_reshape[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_reshape = {"reshape", 3, 2, 2, 1,
+    names_reshape, keys_reshape};
+static PyObject* py_reshape(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_reshape;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  int32_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_bool(sig, 2, s[2], -1, &a2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_reshape(a0, a1.at, a1.n, a2, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_view[] = {"input", "shape|size"};
+static PyObject* keys_view[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_view = {"view", 2, 1, 2, -1,
+    names_view, keys_view};
+static PyObject* py_view(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_view;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_view(a0, a1.at, a1.n, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_flatten[] = {"input", "start", "end_axis"};
+static PyObject* keys_flatten[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_flatten = {"flatten", 3, 3, 1, -1,
+    names_flatten, keys_flatten};
+static PyObject* py_flatten(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_flatten;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_int64(sig, 2, s[2], -1, &a2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_flatten(a0, a1, a2, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_squeeze[] = {"input", "axes|dims|axis|dim"};
+static PyObject* keys_squeeze[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_squeeze = {"squeeze", 2, 2, 2, 1,
+    names_squeeze, keys_squeeze};
+static PyObject* py_squeeze(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_squeeze;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_squeeze(a0, a1.at, a1.n, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_expand_dims[] = {"input", "axis|dim|axes|dims"};
+static PyObject* keys_expand_dims[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_expand_dims = {"expand_dims", 2, 2, 2, -1,
+    names_expand_dims, keys_expand_dims};
+static PyObject* py_expand_dims(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_expand_dims;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_expand_dims(a0, a1, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_unsqueeze[] = {"input", "axis|dim|axes|dims"};
+static PyObject* keys_unsqueeze[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_unsqueeze = {"unsqueeze", 2, 2, 2, -1,
+    names_unsqueeze, keys_unsqueeze};
+static PyObject* py_unsqueeze(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_unsqueeze;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_unsqueeze(a0, a1, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_permute_dims[] = {"input", "axes|dims|axis|dim"};
+static PyObject* keys_permute_dims[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_permute_dims = {"permute_dims", 2, 2, 2, 1,
+    names_permute_dims, keys_permute_dims};
+static PyObject* py_permute_dims(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_permute_dims;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_permute_dims(a0, a1.at, a1.n, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_transpose[] = {"input", "axis0", "axis1"};
+static PyObject* keys_transpose[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_transpose = {"transpose", 3, 3, 3, -1,
+    names_transpose, keys_transpose};
+static PyObject* py_transpose(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_transpose;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_transpose(a0, a1, a2, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_matrix_transpose[] = {"input"};
+static PyObject* keys_matrix_transpose[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_matrix_transpose = {"matrix_transpose", 1, 1, 1, -1,
+    names_matrix_transpose, keys_matrix_transpose};
+static PyObject* py_matrix_transpose(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_matrix_transpose;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_matrix_transpose(a0, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
+static const char* const names_moveaxis[] = {"input", "source", "destination"};
+static PyObject* keys_moveaxis[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_moveaxis = {"moveaxis", 3, 3, 3, -1,
+    names_moveaxis, keys_moveaxis};
+static PyObject* py_moveaxis(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_moveaxis;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tpy_list a2; a2.at = a2.room;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_ints(sig, 2, s[2], &a2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_moveaxis(a0, a1.at, a1.n, a2.at, a2.n, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  tpy_free_list(&a2);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_broadcast_to[] = {"input", "shape|size"};
+static PyObject* keys_broadcast_to[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_broadcast_to = {"broadcast_to", 2, 2, 2, 1,
+    names_broadcast_to, keys_broadcast_to};
+static PyObject* py_broadcast_to(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_broadcast_to;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_broadcast_to(a0, a1.at, a1.n, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_expand[] = {"input", "shape|size"};
+static PyObject* keys_expand[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_expand = {"expand", 2, 2, 2, 1,
+    names_expand, keys_expand};
+static PyObject* py_expand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_expand;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_expand(a0, a1.at, a1.n, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_select[] = {"input", "axis|dim|axes|dims", "index"};
+static PyObject* keys_select[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_select = {"select", 3, 3, 3, -1,
+    names_select, keys_select};
+static PyObject* py_select(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_select;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_select(a0, a1, a2, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_slice[] = {"input", "axis|dim|axes|dims", "start", "stop", "step"};
+static PyObject* keys_slice[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_slice = {"slice", 5, 5, 2, -1,
+    names_slice, keys_slice};
+static PyObject* py_slice(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_slice;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  int64_t a3;
+  int64_t a4;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_int64(sig, 3, s[3], INT64_MIN, &a3) &&
+      tpy_int64(sig, 4, s[4], 1, &a4)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_slice(a0, a1, a2, a3, a4, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_narrow[] = {"input", "axis|dim|axes|dims", "start", "length"};
+static PyObject* keys_narrow[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_narrow = {"narrow", 4, 4, 4, -1,
+    names_narrow, keys_narrow};
+static PyObject* py_narrow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_narrow;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  int64_t a3;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_int64(sig, 3, s[3], INT64_MIN, &a3)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_narrow(a0, a1, a2, a3, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_split[] = {"input", "size", "axis|dim|axes|dims"};
+static PyObject* keys_split[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_split = {"split", 3, 3, 2, -1,
+    names_split, keys_split};
+static PyObject* py_split(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_split;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], 0, &a2)) {
+      tsr_tensor room[16], *many = room;
+      int32_t capacity = 16, found = 0;
+      TPY_CALL(status, tsr_split(a0, a1, a2, many, capacity, &found));
+      if (status == TSR_BUFFER && found > capacity) {
+        capacity = found;
+        many = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)capacity);
+        if (many != NULL) TPY_CALL(status, tsr_split(a0, a1, a2, many, capacity, &found));
+      }
+      result = many == NULL ? PyErr_NoMemory() : status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+      if (many != room) PyMem_Free(many);
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_split_with_sizes[] = {"input", "sizes", "axis|dim|axes|dims"};
+static PyObject* keys_split_with_sizes[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_split_with_sizes = {"split_with_sizes", 3, 3, 2, -1,
+    names_split_with_sizes, keys_split_with_sizes};
+static PyObject* py_split_with_sizes(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_split_with_sizes;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  int64_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_int64(sig, 2, s[2], 0, &a2)) {
+      tsr_tensor room[16], *many = room;
+      int32_t capacity = 16, found = 0;
+      TPY_CALL(status, tsr_split_with_sizes(a0, a1.at, a1.n, a2, many, capacity, &found));
+      if (status == TSR_BUFFER && found > capacity) {
+        capacity = found;
+        many = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)capacity);
+        if (many != NULL) TPY_CALL(status, tsr_split_with_sizes(a0, a1.at, a1.n, a2, many, capacity, &found));
+      }
+      result = many == NULL ? PyErr_NoMemory() : status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+      if (many != room) PyMem_Free(many);
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_chunk[] = {"input", "chunks", "axis|dim|axes|dims"};
+static PyObject* keys_chunk[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_chunk = {"chunk", 3, 3, 2, -1,
+    names_chunk, keys_chunk};
+static PyObject* py_chunk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_chunk;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], 0, &a2)) {
+      tsr_tensor room[16], *many = room;
+      int32_t capacity = 16, found = 0;
+      TPY_CALL(status, tsr_chunk(a0, a1, a2, many, capacity, &found));
+      if (status == TSR_BUFFER && found > capacity) {
+        capacity = found;
+        many = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)capacity);
+        if (many != NULL) TPY_CALL(status, tsr_chunk(a0, a1, a2, many, capacity, &found));
+      }
+      result = many == NULL ? PyErr_NoMemory() : status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+      if (many != room) PyMem_Free(many);
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_unstack[] = {"input", "axis|dim|axes|dims"};
+static PyObject* keys_unstack[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_unstack = {"unstack", 2, 1, 1, -1,
+    names_unstack, keys_unstack};
+static PyObject* py_unstack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_unstack;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1)) {
+      tsr_tensor room[16], *many = room;
+      int32_t capacity = 16, found = 0;
+      TPY_CALL(status, tsr_unstack(a0, a1, many, capacity, &found));
+      if (status == TSR_BUFFER && found > capacity) {
+        capacity = found;
+        many = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)capacity);
+        if (many != NULL) TPY_CALL(status, tsr_unstack(a0, a1, many, capacity, &found));
+      }
+      result = many == NULL ? PyErr_NoMemory() : status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+      if (many != room) PyMem_Free(many);
+  }
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_diagonal[] = {"input", "offset", "axis1", "axis2"};
+static PyObject* keys_diagonal[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_diagonal = {"diagonal", 4, 4, 1, -1,
+    names_diagonal, keys_diagonal};
+static PyObject* py_diagonal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_diagonal;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  int64_t a3;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_int64(sig, 2, s[2], 0, &a2) &&
+      tpy_int64(sig, 3, s[3], 1, &a3)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_diagonal(a0, a1, a2, a3, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_concat[] = {"tensors", "axis|dim|axes|dims", "out"};
+static PyObject* keys_concat[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_concat = {"concat", 3, 1, 1, -1,
+    names_concat, keys_concat};
+static PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_concat;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  int64_t a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_concat_out(a0.at, a0.n, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_concat(a0.at, a0.n, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_tensors(&a0);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_stack[] = {"tensors", "axis|dim|axes|dims", "out"};
+static PyObject* keys_stack[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_stack = {"stack", 3, 1, 1, -1,
+    names_stack, keys_stack};
+static PyObject* py_stack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_stack;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  int64_t a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_stack_out(a0.at, a0.n, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_stack(a0.at, a0.n, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_tensors(&a0);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_tile[] = {"input", "repetitions", "out"};
+static PyObject* keys_tile[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_tile = {"tile", 3, 2, 2, 1,
+    names_tile, keys_tile};
+static PyObject* py_tile(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_tile;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_tile_out(a0, a1.at, a1.n, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_tile(a0, a1.at, a1.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_repeat[] = {"input", "repeats", "axis|dim|axes|dims", "out"};
+static PyObject* keys_repeat[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_repeat = {"repeat", 4, 2, 2, -1,
+    names_repeat, keys_repeat};
+static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_repeat;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0;
+  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  int64_t a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
+        case TPY_I64: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_repeat_i64_out(a0, v1.i, a2, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_repeat_i64(a0, v1.i, a2, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        default: tpy_no_kind(sig);
+      }
+    } else {
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        if (dst != NULL) {
+          TPY_CALL(status, tsr_repeat_out(a0, a1, a2, dst));
+          result = tpy_same(status, s[3]);
+        } else {
+          tsr_tensor out0 = NULL;
+          TPY_CALL(status, tsr_repeat(a0, a1, a2, &out0));
+          result = tpy_result(status, out0);
+        }
+      }
+    }
+  }
+  Py_XDECREF(keep1);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_flip[] = {"input", "axis|dim|axes|dims", "out"};
+static PyObject* keys_flip[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_flip = {"flip", 3, 1, 1, -1,
+    names_flip, keys_flip};
+static PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_flip;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_flip_out(a0, a1.at, a1.n, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_flip(a0, a1.at, a1.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_roll[] = {"input", "shift", "axis|dim|axes|dims", "out"};
+static PyObject* keys_roll[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_roll = {"roll", 4, 2, 2, 1,
+    names_roll, keys_roll};
+static PyObject* py_roll(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_roll;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tpy_list a2; a2.at = a2.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_ints(sig, 2, s[2], &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_roll_out(a0, a1.at, a1.n, a2.at, a2.n, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_roll(a0, a1.at, a1.n, a2.at, a2.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  tpy_free_list(&a2);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_tril[] = {"input", "diagonal", "out"};
+static PyObject* keys_tril[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_tril = {"tril", 3, 1, 1, -1,
+    names_tril, keys_tril};
+static PyObject* py_tril(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_tril;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_tril_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_tril(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_tril_inplace[] = {"input", "diagonal"};
+static PyObject* keys_tril_inplace[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_tril_inplace = {"tril_", 2, 1, 1, -1,
+    names_tril_inplace, keys_tril_inplace};
+static PyObject* py_tril_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_tril_inplace;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1)) {
+      TPY_CALL(status, tsr_tril_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+  }
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_triu[] = {"input", "diagonal", "out"};
+static PyObject* keys_triu[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_triu = {"triu", 3, 1, 1, -1,
+    names_triu, keys_triu};
+static PyObject* py_triu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_triu;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_triu_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_triu(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_triu_inplace[] = {"input", "diagonal"};
+static PyObject* keys_triu_inplace[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_triu_inplace = {"triu_", 2, 1, 1, -1,
+    names_triu_inplace, keys_triu_inplace};
+static PyObject* py_triu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_triu_inplace;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], 0, &a1)) {
+      TPY_CALL(status, tsr_triu_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+  }
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_pad[] = {"input", "padding", "mode", "value", "out"};
+static PyObject* keys_pad[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_pad = {"pad", 5, 4, 2, 1,
+    names_pad, keys_pad};
+static PyObject* py_pad(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_pad;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  const char* a2; int64_t length2;
+  double a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_text(sig, 2, s[2], "constant", &a2, &length2) &&
+      tpy_f64(sig, 3, s[3], 0.0, &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_pad_out(a0, a1.at, a1.n, a2, length2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_pad(a0, a1.at, a1.n, a2, length2, a3, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_index_put[] = {"input", "indices", "values", "accumulate", "out"};
+static PyObject* keys_index_put[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_index_put = {"index_put", 5, 4, 3, -1,
+    names_index_put, keys_index_put};
+static PyObject* py_index_put(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_index_put;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_tensors a1 = {0, a1.room, NULL, {NULL}};
+  tsr_tensor a2;
+  int32_t a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor_list(sig, 1, s[1], 1, &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_bool(sig, 3, s[3], 0, &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_index_put_out(a0, a1.at, a1.n, a2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_index_put(a0, a1.at, a1.n, a2, a3, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_tensors(&a1);
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_index_put_inplace[] = {"input", "indices", "values", "accumulate"};
+static PyObject* keys_index_put_inplace[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_index_put_inplace = {"index_put_", 4, 4, 3, -1,
+    names_index_put_inplace, keys_index_put_inplace};
+static PyObject* py_index_put_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_index_put_inplace;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_tensors a1 = {0, a1.room, NULL, {NULL}};
+  tsr_tensor a2;
+  int32_t a3;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor_list(sig, 1, s[1], 1, &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_bool(sig, 3, s[3], 0, &a3)) {
+      TPY_CALL(status, tsr_index_put_inplace(a0, a1.at, a1.n, a2, a3));
+      result = tpy_same(status, s[0]);
+  }
+  tpy_free_tensors(&a1);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_index_select[] = {"input", "axis|dim|axes|dims", "index", "out"};
+static PyObject* keys_index_select[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_index_select = {"index_select", 4, 3, 3, -1,
+    names_index_select, keys_index_select};
+static PyObject* py_index_select(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_index_select;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_tensor a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_index_select_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_index_select(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_take[] = {"input", "indices", "axis|dim|axes|dims", "out"};
+static PyObject* keys_take[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_take = {"take", 4, 2, 2, -1,
+    names_take, keys_take};
+static PyObject* py_take(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_take;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  int64_t a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_take_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_take(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_embedding[] = {"input", "weight", "padding_idx", "out"};
+static PyObject* keys_embedding[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_embedding = {"embedding", 4, 3, 2, -1,
+    names_embedding, keys_embedding};
+static PyObject* py_embedding(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_embedding;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  int64_t a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_embedding_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_embedding(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_gather[] = {"input", "axis|dim|axes|dims", "index", "out"};
+static PyObject* keys_gather[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_gather = {"gather", 4, 3, 3, -1,
+    names_gather, keys_gather};
+static PyObject* py_gather(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_gather;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_tensor a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_gather_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_gather(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_take_along_axis[] = {"input", "indices", "axis|dim|axes|dims", "out"};
+static PyObject* keys_take_along_axis[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_take_along_axis = {"take_along_axis", 4, 2, 2, -1,
+    names_take_along_axis, keys_take_along_axis};
+static PyObject* py_take_along_axis(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_take_along_axis;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  int64_t a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_int64(sig, 2, s[2], -1, &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_take_along_axis_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_take_along_axis(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_scatter_add[] = {"input", "axis|dim|axes|dims", "index", "source", "out"};
+static PyObject* keys_scatter_add[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_scatter_add = {"scatter_add", 5, 4, 4, -1,
+    names_scatter_add, keys_scatter_add};
+static PyObject* py_scatter_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_scatter_add;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_tensor a2;
+  tsr_tensor a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_tensor(sig, 3, s[3], &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_scatter_add_out(a0, a1, a2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_scatter_add(a0, a1, a2, a3, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_scatter_add_inplace[] = {"input", "axis|dim|axes|dims", "index", "source"};
+static PyObject* keys_scatter_add_inplace[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_scatter_add_inplace = {"scatter_add_", 4, 4, 4, -1,
+    names_scatter_add_inplace, keys_scatter_add_inplace};
+static PyObject* py_scatter_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_scatter_add_inplace;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_tensor a2;
+  tsr_tensor a3;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_tensor(sig, 3, s[3], &a3)) {
+      TPY_CALL(status, tsr_scatter_add_inplace(a0, a1, a2, a3));
+      result = tpy_same(status, s[0]);
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_masked_fill[] = {"input", "mask", "value", "out"};
+static PyObject* keys_masked_fill[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_masked_fill = {"masked_fill", 4, 3, 3, -1,
+    names_masked_fill, keys_masked_fill};
+static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_masked_fill;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+        case TPY_F64: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_masked_fill_f64_out(a0, a1, v2.re, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_masked_fill_f64(a0, a1, v2.re, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        case TPY_I64: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_masked_fill_i64_out(a0, a1, v2.i, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_masked_fill_i64(a0, a1, v2.i, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        case TPY_C128: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_masked_fill_c128_out(a0, a1, v2.re, v2.im, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_masked_fill_c128(a0, a1, v2.re, v2.im, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        default: tpy_no_kind(sig);
+      }
+    } else {
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        if (dst != NULL) {
+          TPY_CALL(status, tsr_masked_fill_out(a0, a1, a2, dst));
+          result = tpy_same(status, s[3]);
+        } else {
+          tsr_tensor out0 = NULL;
+          TPY_CALL(status, tsr_masked_fill(a0, a1, a2, &out0));
+          result = tpy_result(status, out0);
+        }
+      }
+    }
+  }
+  Py_XDECREF(keep2);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_masked_fill_inplace[] = {"input", "mask", "value"};
+static PyObject* keys_masked_fill_inplace[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_masked_fill_inplace = {"masked_fill_", 3, 3, 3, -1,
+    names_masked_fill_inplace, keys_masked_fill_inplace};
+static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_masked_fill_inplace;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
+    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+        case TPY_F64: {
+          TPY_CALL(status, tsr_masked_fill_f64_inplace(a0, a1, v2.re));
+          result = tpy_same(status, s[0]);
+          break;
+        }
+        case TPY_I64: {
+          TPY_CALL(status, tsr_masked_fill_i64_inplace(a0, a1, v2.i));
+          result = tpy_same(status, s[0]);
+          break;
+        }
+        case TPY_C128: {
+          TPY_CALL(status, tsr_masked_fill_c128_inplace(a0, a1, v2.re, v2.im));
+          result = tpy_same(status, s[0]);
+          break;
+        }
+        default: tpy_no_kind(sig);
+      }
+    } else {
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        TPY_CALL(status, tsr_masked_fill_inplace(a0, a1, a2));
+        result = tpy_same(status, s[0]);
+      }
+    }
+  }
+  Py_XDECREF(keep2);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_masked_select[] = {"input", "mask", "out"};
+static PyObject* keys_masked_select[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_masked_select = {"masked_select", 3, 2, 2, -1,
+    names_masked_select, keys_masked_select};
+static PyObject* py_masked_select(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_masked_select;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_masked_select_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_masked_select(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_nonzero[] = {"input"};
+static PyObject* keys_nonzero[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_nonzero = {"nonzero", 1, 1, 1, -1,
+    names_nonzero, keys_nonzero};
+static PyObject* py_nonzero(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_nonzero;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor room[16], *many = room;
+      int32_t capacity = 16, found = 0;
+      TPY_CALL(status, tsr_nonzero(a0, many, capacity, &found));
+      if (status == TSR_BUFFER && found > capacity) {
+        capacity = found;
+        many = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)capacity);
+        if (many != NULL) TPY_CALL(status, tsr_nonzero(a0, many, capacity, &found));
+      }
+      result = many == NULL ? PyErr_NoMemory() : status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+      if (many != room) PyMem_Free(many);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
+static const char* const names_argwhere[] = {"input"};
+static PyObject* keys_argwhere[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_argwhere = {"argwhere", 1, 1, 1, -1,
+    names_argwhere, keys_argwhere};
+static PyObject* py_argwhere(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_argwhere;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_argwhere(a0, &out0));
+      result = tpy_result(status, out0);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
 static int tpy_prepare_signatures(void) {
   return tpy_prepare(&sig_abs) &&
          tpy_prepare(&sig_abs_inplace) &&
@@ -5841,7 +7162,52 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_detach) &&
          tpy_prepare(&sig_copy_inplace) &&
          tpy_prepare(&sig_fill_inplace) &&
-         tpy_prepare(&sig_zero_inplace);
+         tpy_prepare(&sig_zero_inplace) &&
+         tpy_prepare(&sig_reshape) &&
+         tpy_prepare(&sig_view) &&
+         tpy_prepare(&sig_flatten) &&
+         tpy_prepare(&sig_squeeze) &&
+         tpy_prepare(&sig_expand_dims) &&
+         tpy_prepare(&sig_unsqueeze) &&
+         tpy_prepare(&sig_permute_dims) &&
+         tpy_prepare(&sig_transpose) &&
+         tpy_prepare(&sig_matrix_transpose) &&
+         tpy_prepare(&sig_moveaxis) &&
+         tpy_prepare(&sig_broadcast_to) &&
+         tpy_prepare(&sig_expand) &&
+         tpy_prepare(&sig_select) &&
+         tpy_prepare(&sig_slice) &&
+         tpy_prepare(&sig_narrow) &&
+         tpy_prepare(&sig_split) &&
+         tpy_prepare(&sig_split_with_sizes) &&
+         tpy_prepare(&sig_chunk) &&
+         tpy_prepare(&sig_unstack) &&
+         tpy_prepare(&sig_diagonal) &&
+         tpy_prepare(&sig_concat) &&
+         tpy_prepare(&sig_stack) &&
+         tpy_prepare(&sig_tile) &&
+         tpy_prepare(&sig_repeat) &&
+         tpy_prepare(&sig_flip) &&
+         tpy_prepare(&sig_roll) &&
+         tpy_prepare(&sig_tril) &&
+         tpy_prepare(&sig_tril_inplace) &&
+         tpy_prepare(&sig_triu) &&
+         tpy_prepare(&sig_triu_inplace) &&
+         tpy_prepare(&sig_pad) &&
+         tpy_prepare(&sig_index_put) &&
+         tpy_prepare(&sig_index_put_inplace) &&
+         tpy_prepare(&sig_index_select) &&
+         tpy_prepare(&sig_take) &&
+         tpy_prepare(&sig_embedding) &&
+         tpy_prepare(&sig_gather) &&
+         tpy_prepare(&sig_take_along_axis) &&
+         tpy_prepare(&sig_scatter_add) &&
+         tpy_prepare(&sig_scatter_add_inplace) &&
+         tpy_prepare(&sig_masked_fill) &&
+         tpy_prepare(&sig_masked_fill_inplace) &&
+         tpy_prepare(&sig_masked_select) &&
+         tpy_prepare(&sig_nonzero) &&
+         tpy_prepare(&sig_argwhere);
 }
 
 static PyMethodDef tpy_functions[] = {
@@ -6059,6 +7425,86 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "fill_($input, value)\n--\n\nOverwrites every element with one number."},
     {"zero_", (PyCFunction)(void (*)(void))py_zero_inplace,
      METH_FASTCALL | METH_KEYWORDS, "zero_($input)\n--\n\nOverwrites every element with 0."},
+    {"reshape", (PyCFunction)(void (*)(void))py_reshape,
+     METH_FASTCALL | METH_KEYWORDS, "reshape($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order under another shape."},
+    {"view", (PyCFunction)(void (*)(void))py_view,
+     METH_FASTCALL | METH_KEYWORDS, "view($input, *, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view."},
+    {"flatten", (PyCFunction)(void (*)(void))py_flatten,
+     METH_FASTCALL | METH_KEYWORDS, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
+    {"squeeze", (PyCFunction)(void (*)(void))py_squeeze,
+     METH_FASTCALL | METH_KEYWORDS, "squeeze($input, axes)\n--\n\nDrops axes, all of which must have size 1; a view."},
+    {"expand_dims", (PyCFunction)(void (*)(void))py_expand_dims,
+     METH_FASTCALL | METH_KEYWORDS, "expand_dims($input, axis)\n--\n\nInserts an axis of size 1; a view."},
+    {"unsqueeze", (PyCFunction)(void (*)(void))py_unsqueeze,
+     METH_FASTCALL | METH_KEYWORDS, "unsqueeze($input, axis)\n--\n\nInserts an axis of size 1: expand_dims under its other name."},
+    {"permute_dims", (PyCFunction)(void (*)(void))py_permute_dims,
+     METH_FASTCALL | METH_KEYWORDS, "permute_dims($input, axes)\n--\n\nThe axes in another order; a view."},
+    {"transpose", (PyCFunction)(void (*)(void))py_transpose,
+     METH_FASTCALL | METH_KEYWORDS, "transpose($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view."},
+    {"matrix_transpose", (PyCFunction)(void (*)(void))py_matrix_transpose,
+     METH_FASTCALL | METH_KEYWORDS, "matrix_transpose($input)\n--\n\nThe last two axes exchanged; a view."},
+    {"moveaxis", (PyCFunction)(void (*)(void))py_moveaxis,
+     METH_FASTCALL | METH_KEYWORDS, "moveaxis($input, source, destination)\n--\n\nMoves axes to new places, the others keep their order; a view."},
+    {"broadcast_to", (PyCFunction)(void (*)(void))py_broadcast_to,
+     METH_FASTCALL | METH_KEYWORDS, "broadcast_to($input, shape)\n--\n\nA view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes."},
+    {"expand", (PyCFunction)(void (*)(void))py_expand,
+     METH_FASTCALL | METH_KEYWORDS, "expand($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that stay."},
+    {"select", (PyCFunction)(void (*)(void))py_select,
+     METH_FASTCALL | METH_KEYWORDS, "select($input, axis, index)\n--\n\nThe part at one position of an axis, without that axis; a view."},
+    {"slice", (PyCFunction)(void (*)(void))py_slice,
+     METH_FASTCALL | METH_KEYWORDS, "slice($input, axis, start=None, stop=None, step=1)\n--\n\nA range of positions of an axis with Python's rules; a view."},
+    {"narrow", (PyCFunction)(void (*)(void))py_narrow,
+     METH_FASTCALL | METH_KEYWORDS, "narrow($input, axis, start, length)\n--\n\nA number of positions of an axis, all of which must exist; a view."},
+    {"split", (PyCFunction)(void (*)(void))py_split,
+     METH_FASTCALL | METH_KEYWORDS, "split($input, size, axis=0)\n--\n\nParts of one size along an axis; views."},
+    {"split_with_sizes", (PyCFunction)(void (*)(void))py_split_with_sizes,
+     METH_FASTCALL | METH_KEYWORDS, "split_with_sizes($input, sizes, axis=0)\n--\n\nParts of given sizes along an axis; views."},
+    {"chunk", (PyCFunction)(void (*)(void))py_chunk,
+     METH_FASTCALL | METH_KEYWORDS, "chunk($input, chunks, axis=0)\n--\n\nA number of equal parts along an axis; views."},
+    {"unstack", (PyCFunction)(void (*)(void))py_unstack,
+     METH_FASTCALL | METH_KEYWORDS, "unstack($input, *, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+    {"diagonal", (PyCFunction)(void (*)(void))py_diagonal,
+     METH_FASTCALL | METH_KEYWORDS, "diagonal($input, offset=0, axis1=0, axis2=1)\n--\n\nA diagonal of two axes as the last axis of the result; a view."},
+    {"concat", (PyCFunction)(void (*)(void))py_concat,
+     METH_FASTCALL | METH_KEYWORDS, "concat(tensors, *, axis=0, out=None)\n--\n\nTensors one after the other along an axis, promoted to a common dtype."},
+    {"stack", (PyCFunction)(void (*)(void))py_stack,
+     METH_FASTCALL | METH_KEYWORDS, "stack(tensors, *, axis=0, out=None)\n--\n\nTensors of one shape along a new axis, promoted to a common dtype."},
+    {"tile", (PyCFunction)(void (*)(void))py_tile,
+     METH_FASTCALL | METH_KEYWORDS, "tile($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes."},
+    {"repeat", (PyCFunction)(void (*)(void))py_repeat,
+     METH_FASTCALL | METH_KEYWORDS, "repeat($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
+    {"flip", (PyCFunction)(void (*)(void))py_flip,
+     METH_FASTCALL | METH_KEYWORDS, "flip($input, *, axis=None, out=None)\n--\n\nThe order of the elements along axes reversed; a copy."},
+    {"roll", (PyCFunction)(void (*)(void))py_roll,
+     METH_FASTCALL | METH_KEYWORDS, "roll($input, shift, *, axis=None, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end."},
+    {"tril", (PyCFunction)(void (*)(void))py_tril,
+     METH_FASTCALL | METH_KEYWORDS, "tril($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+    {"triu", (PyCFunction)(void (*)(void))py_triu,
+     METH_FASTCALL | METH_KEYWORDS, "triu($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+    {"pad", (PyCFunction)(void (*)(void))py_pad,
+     METH_FASTCALL | METH_KEYWORDS, "pad($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements on the sides of axes."},
+    {"index_put", (PyCFunction)(void (*)(void))py_index_put,
+     METH_FASTCALL | METH_KEYWORDS, "index_put($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written to, or added at, positions."},
+    {"index_select", (PyCFunction)(void (*)(void))py_index_select,
+     METH_FASTCALL | METH_KEYWORDS, "index_select($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index."},
+    {"take", (PyCFunction)(void (*)(void))py_take,
+     METH_FASTCALL | METH_KEYWORDS, "take($input, indices, *, axis=None, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place."},
+    {"embedding", (PyCFunction)(void (*)(void))py_embedding,
+     METH_FASTCALL | METH_KEYWORDS, "embedding($input, weight, padding_idx=None, *, out=None)\n--\n\nThe rows of a table that indices name."},
+    {"gather", (PyCFunction)(void (*)(void))py_gather,
+     METH_FASTCALL | METH_KEYWORDS, "gather($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on."},
+    {"take_along_axis", (PyCFunction)(void (*)(void))py_take_along_axis,
+     METH_FASTCALL | METH_KEYWORDS, "take_along_axis($input, indices, *, axis=-1, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+    {"scatter_add", (PyCFunction)(void (*)(void))py_scatter_add,
+     METH_FASTCALL | METH_KEYWORDS, "scatter_add($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
+    {"masked_fill", (PyCFunction)(void (*)(void))py_masked_fill,
+     METH_FASTCALL | METH_KEYWORDS, "masked_fill($input, mask, value, *, out=None)\n--\n\nThe value where the mask holds, the input elsewhere, in the input's dtype."},
+    {"masked_select", (PyCFunction)(void (*)(void))py_masked_select,
+     METH_FASTCALL | METH_KEYWORDS, "masked_select($input, mask, *, out=None)\n--\n\nThe elements where the mask holds, in row-major order, as one axis."},
+    {"nonzero", (PyCFunction)(void (*)(void))py_nonzero,
+     METH_FASTCALL | METH_KEYWORDS, "nonzero($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis."},
+    {"argwhere", (PyCFunction)(void (*)(void))py_argwhere,
+     METH_FASTCALL | METH_KEYWORDS, "argwhere($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row each."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -6408,6 +7854,100 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "fill_($input, value)\n--\n\nOverwrites every element with one number."},
     {"zero_", (PyCFunction)(void (*)(void))py_zero_inplace,
      METH_FASTCALL | METH_KEYWORDS, "zero_($input)\n--\n\nOverwrites every element with 0."},
+    {"reshape", (PyCFunction)(void (*)(void))py_reshape,
+     METH_FASTCALL | METH_KEYWORDS, "reshape($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order under another shape."},
+    {"view", (PyCFunction)(void (*)(void))py_view,
+     METH_FASTCALL | METH_KEYWORDS, "view($input, *, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view."},
+    {"flatten", (PyCFunction)(void (*)(void))py_flatten,
+     METH_FASTCALL | METH_KEYWORDS, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
+    {"squeeze", (PyCFunction)(void (*)(void))py_squeeze,
+     METH_FASTCALL | METH_KEYWORDS, "squeeze($input, axes)\n--\n\nDrops axes, all of which must have size 1; a view."},
+    {"expand_dims", (PyCFunction)(void (*)(void))py_expand_dims,
+     METH_FASTCALL | METH_KEYWORDS, "expand_dims($input, axis)\n--\n\nInserts an axis of size 1; a view."},
+    {"unsqueeze", (PyCFunction)(void (*)(void))py_unsqueeze,
+     METH_FASTCALL | METH_KEYWORDS, "unsqueeze($input, axis)\n--\n\nInserts an axis of size 1: expand_dims under its other name."},
+    {"permute_dims", (PyCFunction)(void (*)(void))py_permute_dims,
+     METH_FASTCALL | METH_KEYWORDS, "permute_dims($input, axes)\n--\n\nThe axes in another order; a view."},
+    {"permute", (PyCFunction)(void (*)(void))py_permute_dims,
+     METH_FASTCALL | METH_KEYWORDS, "permute($input, axes)\n--\n\nThe axes in another order; a view."},
+    {"transpose", (PyCFunction)(void (*)(void))py_transpose,
+     METH_FASTCALL | METH_KEYWORDS, "transpose($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view."},
+    {"swapaxes", (PyCFunction)(void (*)(void))py_transpose,
+     METH_FASTCALL | METH_KEYWORDS, "swapaxes($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view."},
+    {"matrix_transpose", (PyCFunction)(void (*)(void))py_matrix_transpose,
+     METH_FASTCALL | METH_KEYWORDS, "matrix_transpose($input)\n--\n\nThe last two axes exchanged; a view."},
+    {"moveaxis", (PyCFunction)(void (*)(void))py_moveaxis,
+     METH_FASTCALL | METH_KEYWORDS, "moveaxis($input, source, destination)\n--\n\nMoves axes to new places, the others keep their order; a view."},
+    {"movedim", (PyCFunction)(void (*)(void))py_moveaxis,
+     METH_FASTCALL | METH_KEYWORDS, "movedim($input, source, destination)\n--\n\nMoves axes to new places, the others keep their order; a view."},
+    {"broadcast_to", (PyCFunction)(void (*)(void))py_broadcast_to,
+     METH_FASTCALL | METH_KEYWORDS, "broadcast_to($input, shape)\n--\n\nA view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes."},
+    {"expand", (PyCFunction)(void (*)(void))py_expand,
+     METH_FASTCALL | METH_KEYWORDS, "expand($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that stay."},
+    {"select", (PyCFunction)(void (*)(void))py_select,
+     METH_FASTCALL | METH_KEYWORDS, "select($input, axis, index)\n--\n\nThe part at one position of an axis, without that axis; a view."},
+    {"slice", (PyCFunction)(void (*)(void))py_slice,
+     METH_FASTCALL | METH_KEYWORDS, "slice($input, axis, start=None, stop=None, step=1)\n--\n\nA range of positions of an axis with Python's rules; a view."},
+    {"narrow", (PyCFunction)(void (*)(void))py_narrow,
+     METH_FASTCALL | METH_KEYWORDS, "narrow($input, axis, start, length)\n--\n\nA number of positions of an axis, all of which must exist; a view."},
+    {"split", (PyCFunction)(void (*)(void))py_split,
+     METH_FASTCALL | METH_KEYWORDS, "split($input, size, axis=0)\n--\n\nParts of one size along an axis; views."},
+    {"split_with_sizes", (PyCFunction)(void (*)(void))py_split_with_sizes,
+     METH_FASTCALL | METH_KEYWORDS, "split_with_sizes($input, sizes, axis=0)\n--\n\nParts of given sizes along an axis; views."},
+    {"chunk", (PyCFunction)(void (*)(void))py_chunk,
+     METH_FASTCALL | METH_KEYWORDS, "chunk($input, chunks, axis=0)\n--\n\nA number of equal parts along an axis; views."},
+    {"unstack", (PyCFunction)(void (*)(void))py_unstack,
+     METH_FASTCALL | METH_KEYWORDS, "unstack($input, *, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+    {"unbind", (PyCFunction)(void (*)(void))py_unstack,
+     METH_FASTCALL | METH_KEYWORDS, "unbind($input, *, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+    {"diagonal", (PyCFunction)(void (*)(void))py_diagonal,
+     METH_FASTCALL | METH_KEYWORDS, "diagonal($input, offset=0, axis1=0, axis2=1)\n--\n\nA diagonal of two axes as the last axis of the result; a view."},
+    {"tile", (PyCFunction)(void (*)(void))py_tile,
+     METH_FASTCALL | METH_KEYWORDS, "tile($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes."},
+    {"repeat", (PyCFunction)(void (*)(void))py_repeat,
+     METH_FASTCALL | METH_KEYWORDS, "repeat($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
+    {"repeat_interleave", (PyCFunction)(void (*)(void))py_repeat,
+     METH_FASTCALL | METH_KEYWORDS, "repeat_interleave($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
+    {"flip", (PyCFunction)(void (*)(void))py_flip,
+     METH_FASTCALL | METH_KEYWORDS, "flip($input, *, axis=None, out=None)\n--\n\nThe order of the elements along axes reversed; a copy."},
+    {"roll", (PyCFunction)(void (*)(void))py_roll,
+     METH_FASTCALL | METH_KEYWORDS, "roll($input, shift, *, axis=None, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end."},
+    {"tril", (PyCFunction)(void (*)(void))py_tril,
+     METH_FASTCALL | METH_KEYWORDS, "tril($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+    {"tril_", (PyCFunction)(void (*)(void))py_tril_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "tril_($input, *, diagonal=0)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+    {"triu", (PyCFunction)(void (*)(void))py_triu,
+     METH_FASTCALL | METH_KEYWORDS, "triu($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+    {"triu_", (PyCFunction)(void (*)(void))py_triu_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "triu_($input, *, diagonal=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+    {"index_put", (PyCFunction)(void (*)(void))py_index_put,
+     METH_FASTCALL | METH_KEYWORDS, "index_put($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written to, or added at, positions."},
+    {"index_put_", (PyCFunction)(void (*)(void))py_index_put_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "index_put_($input, indices, values, accumulate=False)\n--\n\nThe input with values written to, or added at, positions."},
+    {"index_select", (PyCFunction)(void (*)(void))py_index_select,
+     METH_FASTCALL | METH_KEYWORDS, "index_select($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index."},
+    {"take", (PyCFunction)(void (*)(void))py_take,
+     METH_FASTCALL | METH_KEYWORDS, "take($input, indices, *, axis=None, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place."},
+    {"gather", (PyCFunction)(void (*)(void))py_gather,
+     METH_FASTCALL | METH_KEYWORDS, "gather($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on."},
+    {"take_along_axis", (PyCFunction)(void (*)(void))py_take_along_axis,
+     METH_FASTCALL | METH_KEYWORDS, "take_along_axis($input, indices, *, axis=-1, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+    {"take_along_dim", (PyCFunction)(void (*)(void))py_take_along_axis,
+     METH_FASTCALL | METH_KEYWORDS, "take_along_dim($input, indices, *, axis=-1, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+    {"scatter_add", (PyCFunction)(void (*)(void))py_scatter_add,
+     METH_FASTCALL | METH_KEYWORDS, "scatter_add($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
+    {"scatter_add_", (PyCFunction)(void (*)(void))py_scatter_add_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "scatter_add_($input, axis, index, source)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
+    {"masked_fill", (PyCFunction)(void (*)(void))py_masked_fill,
+     METH_FASTCALL | METH_KEYWORDS, "masked_fill($input, mask, value, *, out=None)\n--\n\nThe value where the mask holds, the input elsewhere, in the input's dtype."},
+    {"masked_fill_", (PyCFunction)(void (*)(void))py_masked_fill_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "masked_fill_($input, mask, value)\n--\n\nThe value where the mask holds, the input elsewhere, in the input's dtype."},
+    {"masked_select", (PyCFunction)(void (*)(void))py_masked_select,
+     METH_FASTCALL | METH_KEYWORDS, "masked_select($input, mask, *, out=None)\n--\n\nThe elements where the mask holds, in row-major order, as one axis."},
+    {"nonzero", (PyCFunction)(void (*)(void))py_nonzero,
+     METH_FASTCALL | METH_KEYWORDS, "nonzero($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis."},
+    {"argwhere", (PyCFunction)(void (*)(void))py_argwhere,
+     METH_FASTCALL | METH_KEYWORDS, "argwhere($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row each."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -129,6 +129,54 @@ detach = _table["detach"]
 copy_ = _table["copy_"]
 fill_ = _table["fill_"]
 zero_ = _table["zero_"]
+reshape = _table["reshape"]
+view = _table["view"]
+flatten = _table["flatten"]
+squeeze = _table["squeeze"]
+expand_dims = _table["expand_dims"]
+unsqueeze = _table["unsqueeze"]
+permute_dims = _table["permute_dims"]
+permute = _table["permute_dims"]
+transpose = _table["transpose"]
+swapaxes = _table["transpose"]
+matrix_transpose = _table["matrix_transpose"]
+moveaxis = _table["moveaxis"]
+movedim = _table["moveaxis"]
+broadcast_to = _table["broadcast_to"]
+expand = _table["expand"]
+select = _table["select"]
+slice = _table["slice"]
+narrow = _table["narrow"]
+split = _table["split"]
+split_with_sizes = _table["split_with_sizes"]
+chunk = _table["chunk"]
+unstack = _table["unstack"]
+unbind = _table["unstack"]
+diagonal = _table["diagonal"]
+concat = _table["concat"]
+cat = _table["concat"]
+concatenate = _table["concat"]
+stack = _table["stack"]
+tile = _table["tile"]
+repeat = _table["repeat"]
+repeat_interleave = _table["repeat"]
+flip = _table["flip"]
+roll = _table["roll"]
+tril = _table["tril"]
+triu = _table["triu"]
+pad = _table["pad"]
+index_put = _table["index_put"]
+index_select = _table["index_select"]
+take = _table["take"]
+embedding = _table["embedding"]
+gather = _table["gather"]
+take_along_axis = _table["take_along_axis"]
+take_along_dim = _table["take_along_axis"]
+scatter_add = _table["scatter_add"]
+masked_fill = _table["masked_fill"]
+masked_select = _table["masked_select"]
+nonzero = _table["nonzero"]
+argwhere = _table["argwhere"]
 
 __all__ = [
     "abs", "absolute", "negative", "neg", "sign", "reciprocal", "square", "sqrt", "rsqrt", "exp",
@@ -143,8 +191,15 @@ __all__ = [
     "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "empty", "zeros",
     "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "linspace", "eye", "rand",
     "randn", "randint", "randperm", "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul",
-    "addcdiv", "clone", "contiguous", "astype", "detach", "copy_", "fill_", "zero_"]
+    "addcdiv", "clone", "contiguous", "astype", "detach", "copy_", "fill_", "zero_", "reshape",
+    "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims", "permute",
+    "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to", "expand",
+    "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind",
+    "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave",
+    "flip", "roll", "tril", "triu", "index_put", "index_select", "take", "gather",
+    "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select", "nonzero",
+    "argwhere"]
 
 LINALG = ["vector_norm"]
 
-NN_FUNCTIONAL = ["relu", "silu", "leaky_relu", "gelu"]
+NN_FUNCTIONAL = ["relu", "silu", "leaky_relu", "gelu", "pad", "embedding"]

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Rearranging copies: tile, repeat, flip, roll, tril, triu, pad.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/scalar.h"
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+// The whole tensor repeated repetitions[i] times along axis i; the shorter of the two lists gets
+// leading ones. Negative counts throw kValue.
+Tensor tile(const Tensor& input, DimsView repetitions, Out out = {});
+// Each element repeated in place, along an axis or, when absent, in the flattened input. The tensor
+// form takes one integer count per position of the axis, or one for all; it waits for the device.
+Tensor repeat(const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis = {},
+              Out out = {});
+Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis = {},
+              Out out = {});
+
+// The order along the axes reversed; absent: all axes. A copy.
+Tensor flip(const Tensor& input, std::optional<DimsView> axes = {}, Out out = {});
+// Elements moved by shifts[i] along axes[i], those that leave come in at the other end; without
+// axes the flattened input is rolled. One shift serves all axes.
+Tensor roll(const Tensor& input, DimsView shifts, std::optional<DimsView> axes = {}, Out out = {});
+
+// The elements of the last two axes with column - row <= diagonal (tril) or >= diagonal (triu),
+// zero elsewhere. kShape below two dims.
+Tensor tril(const Tensor& input, int64_t diagonal = 0, Out out = {});
+Tensor triu(const Tensor& input, int64_t diagonal = 0, Out out = {});
+
+// Adds padding[2 i] before and padding[2 i + 1] after the axis i-th from the last; negative counts
+// crop. `mode` is "constant" (of `value`), "reflect" (mirrors without the edge, less than the
+// axis), "replicate" (the edge) or "circular" (wraps around, at most the axis). Throws kValue,
+// kShape.
+Tensor pad(const Tensor& input, DimsView padding, std::string_view mode = "constant",
+           double value = 0, Out out = {});
+
+}  // namespace tsr::ops
