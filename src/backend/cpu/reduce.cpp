@@ -124,6 +124,7 @@ const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byt
 }
 
 void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const {
+  if (begin == end) return;  // a reduced dim of size 0 has no place to seek to
   Buffers buffers;
   const auto* base = static_cast<const std::byte*>(plan_.input) +
                      kept_cursor(kept).offset(plan_.kept_input_strides);
@@ -149,6 +150,7 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
 
 void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                             int64_t stride) const {
+  if (begin == end) return;
   Buffers buffers;
   const Cursor results = kept_cursor(kept);
   Cursor cursor = reduced_cursor(begin);
