@@ -81,9 +81,11 @@ tsr_status tsr_tensor_retains_grad(tsr_tensor tensor, int32_t* value) {
 }
 
 tsr_status tsr_backward(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads,
-                        int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs, int32_t flags) {
+                        int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs,
+                        int32_t flags) {
   return guard(kInfo_backward, [&] {
-    check_flags(flags, TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_FREE_GRAPH,
+    check_flags(flags,
+                TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_FREE_GRAPH,
                 "flags");
     backward(tensors_arg(roots, n_roots, "roots"), grads_arg(grads, n_grads), options_of(flags),
              tensors_arg(inputs, n_inputs, "inputs"));
@@ -108,7 +110,9 @@ tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tens
   });
 }
 
-int32_t tsr_grad_mode(void) { return grad_enabled() ? 1 : 0; }
+int32_t tsr_grad_mode(void) {
+  return grad_enabled() ? 1 : 0;
+}
 
 tsr_status tsr_grad_mode_set(int32_t enabled, int32_t* previous) {
   return guard(kInfo_grad_mode_set, [&] {
@@ -118,7 +122,9 @@ tsr_status tsr_grad_mode_set(int32_t enabled, int32_t* previous) {
   });
 }
 
-int32_t tsr_inference_mode(void) { return inference_enabled() ? 1 : 0; }
+int32_t tsr_inference_mode(void) {
+  return inference_enabled() ? 1 : 0;
+}
 
 // Recording as it was before inference mode is kept by the thread, so that leaving can restore it.
 static constinit thread_local bool t_record_outside = true;
@@ -134,8 +140,8 @@ tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous) {
   });
 }
 
-tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* user, tsr_drop_fn drop,
-                               int64_t* id) {
+tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* user,
+                               tsr_drop_fn drop, int64_t* id) {
   UserData data(user, drop);
   return guard(kInfo_tensor_hook_add, [&] {
     const TensorArg arg(tensor, "tensor");
@@ -181,9 +187,8 @@ tsr_status tsr_backward_queue(tsr_final_fn callback, void* user, tsr_drop_fn dro
   UserData data(user, drop);
   return guard(kInfo_backward_queue, [&] {
     out_arg(callback, "callback");
-    queue_callback([callback, owner = share(std::move(data))] {
-      call_host("final", callback, owner->get());
-    });
+    queue_callback(
+        [callback, owner = share(std::move(data))] { call_host("final", callback, owner->get()); });
   });
 }
 

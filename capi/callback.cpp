@@ -27,8 +27,12 @@ constinit thread_local bool t_defer = false;
 
 }  // namespace
 
-bool drops_deferred() noexcept { return t_defer; }
-void set_drops_deferred(bool value) noexcept { t_defer = value; }
+bool drops_deferred() noexcept {
+  return t_defer;
+}
+void set_drops_deferred(bool value) noexcept {
+  t_defer = value;
+}
 
 void queue_drop(tsr_drop_fn drop, void* user) noexcept {
   try {

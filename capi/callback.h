@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Host callbacks: the user data that is dropped exactly once, and the call that turns a failure into a throw.
+// Host callbacks: the user data that is dropped exactly once, and the call that turns a failure
+// into a throw.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,8 @@
 
 namespace tsr::capi {
 
-// Calls drop(user), or keeps it for tsr_poll while drops are deferred on this thread. Null does nothing.
+// Calls drop(user), or keeps it for tsr_poll while drops are deferred on this thread. Null does
+// nothing.
 void run_drop(tsr_drop_fn drop, void* user) noexcept;
 // Keeps it for tsr_poll in any case.
 void queue_drop(tsr_drop_fn drop, void* user) noexcept;
@@ -19,8 +21,8 @@ int64_t run_queued_drops();
 bool drops_deferred() noexcept;
 void set_drops_deferred(bool value) noexcept;
 
-// Owns a callback's user pointer from the first line of the function that takes it, so that drop runs
-// also when that function fails.
+// Owns a callback's user pointer from the first line of the function that takes it, so that drop
+// runs also when that function fails.
 class UserData {
  public:
   UserData(void* user, tsr_drop_fn drop) noexcept : user_(user), drop_(drop) {}
@@ -53,7 +55,8 @@ template <class Fn, class... Args>
 void call_host(const char* callback, Fn fn, Args... args) {
   const uint64_t before = failures_recorded();
   const tsr_status status = fn(args...);
-  if (status != TSR_OK) [[unlikely]] throw_host_failure(status, before, callback);
+  if (status != TSR_OK) [[unlikely]]
+    throw_host_failure(status, before, callback);
 }
 
 }  // namespace tsr::capi

@@ -32,9 +32,11 @@ class LentNode {
 
 class HostFunction final : public CustomFunction {
  public:
-  HostFunction(const tsr_node_vtable& table, UserData data) : table_(table), data_(std::move(data)) {}
+  HostFunction(const tsr_node_vtable& table, UserData data)
+      : table_(table), data_(std::move(data)) {}
 
-  void backward(CustomNode& node, std::span<const Tensor> grads, std::span<Tensor> results) override {
+  void backward(CustomNode& node, std::span<const Tensor> grads,
+                std::span<Tensor> results) override {
     const Lent lent(grads);
     const LentNode self(node);
     Returned returned(results.size());
@@ -76,12 +78,14 @@ struct Made {
 Made make_node(const char* name, int64_t name_len, const tsr_node_vtable& table, UserData data,
                std::span<const Tensor> inputs) {
   constexpr uint32_t kKnown = TSR_NODE_ONCE_DIFFERENTIABLE | TSR_NODE_UNDEFINED_GRADS;
-  TSR_CHECK((table.flags & ~kKnown) == 0, Code::kInvalidArgument, "vtable", "expected known flags, got ",
-            table.flags);
-  TSR_CHECK(table.backward != nullptr, Code::kInvalidArgument, "vtable", "expected a backward callback");
+  TSR_CHECK((table.flags & ~kKnown) == 0, Code::kInvalidArgument, "vtable",
+            "expected known flags, got ", table.flags);
+  TSR_CHECK(table.backward != nullptr, Code::kInvalidArgument, "vtable",
+            "expected a backward callback");
   auto function = std::make_unique<HostFunction>(table, std::move(data));
   HostFunction* raw = function.get();
-  auto node = CustomNode::create(std::string(text_arg(name, name_len, "name")), inputs, std::move(function));
+  auto node = CustomNode::create(std::string(text_arg(name, name_len, "name")), inputs,
+                                 std::move(function));
   node->set_once_differentiable((table.flags & TSR_NODE_ONCE_DIFFERENTIABLE) != 0);
   node->set_materialize_grads((table.flags & TSR_NODE_UNDEFINED_GRADS) == 0);
   return {std::move(node), raw};
@@ -104,28 +108,27 @@ tsr_drop_fn drop_of(const tsr_node_vtable* table) {
 
 extern "C" {
 
-tsr_status tsr_node_create(const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user,
-                           const tsr_tensor* inputs, int32_t n_inputs, tsr_node* node) {
+tsr_status tsr_node_create(const char* name, int64_t name_len, const tsr_node_vtable* vtable,
+                           void* user, const tsr_tensor* inputs, int32_t n_inputs, tsr_node* node) {
   clear(node);
   UserData data(user, drop_of(vtable));
   return guard(kInfo_node_create, [&] {
     const tsr_node_vtable table = read_struct(vtable, "vtable");
     out_arg(node, "node");
-    Made made = make_node(name, name_len, table, std::move(data), tensors_arg(inputs, n_inputs, "inputs"));
+    Made made =
+        make_node(name, name_len, table, std::move(data), tensors_arg(inputs, n_inputs, "inputs"));
     give_object(made.node.detach(), node);
   });
 }
 
 tsr_status tsr_node_save(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors) {
-  return guard(kInfo_node_save, [&] {
-    custom_arg(node).save(sparse_tensors_arg(tensors, n_tensors, "tensors"));
-  });
+  return guard(kInfo_node_save,
+               [&] { custom_arg(node).save(sparse_tensors_arg(tensors, n_tensors, "tensors")); });
 }
 
 tsr_status tsr_node_mark_dirty(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors) {
-  return guard(kInfo_node_mark_dirty, [&] {
-    custom_arg(node).mark_dirty(tensors_arg(tensors, n_tensors, "tensors"));
-  });
+  return guard(kInfo_node_mark_dirty,
+               [&] { custom_arg(node).mark_dirty(tensors_arg(tensors, n_tensors, "tensors")); });
 }
 
 tsr_status tsr_node_mark_non_differentiable(tsr_node node, const tsr_tensor* tensors,
@@ -144,9 +147,8 @@ tsr_status tsr_node_needs_input_grad(tsr_node node, int64_t index, int32_t* valu
 }
 
 tsr_status tsr_node_attach(tsr_node node, const tsr_tensor* outputs, int32_t n_outputs) {
-  return guard(kInfo_node_attach, [&] {
-    custom_arg(node).attach(tensors_arg(outputs, n_outputs, "outputs"));
-  });
+  return guard(kInfo_node_attach,
+               [&] { custom_arg(node).attach(tensors_arg(outputs, n_outputs, "outputs")); });
 }
 
 tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node_vtable* vtable,
@@ -156,7 +158,8 @@ tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node
   UserData data(user, drop_of(vtable));
   return guard(kInfo_function_apply, [&] {
     const tsr_node_vtable table = read_struct(vtable, "vtable");
-    TSR_CHECK(table.forward != nullptr, Code::kInvalidArgument, "vtable", "expected a forward callback");
+    TSR_CHECK(table.forward != nullptr, Code::kInvalidArgument, "vtable",
+              "expected a forward callback");
     list_arg(results, n_results, "results");
     const auto given = tensors_arg(inputs, n_inputs, "inputs");
     Made made = make_node(name, name_len, table, std::move(data), given);

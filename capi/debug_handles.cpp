@@ -42,16 +42,16 @@ void debug_hand_out(const void* handle) noexcept {
 }
 
 bool debug_take_back(const void* handle) noexcept {
-  {
-    const std::lock_guard lock(table().mutex);
-    const auto found = table().references.find(handle);
-    if (found != table().references.end()) {
-      if (--found->second == 0) table().references.erase(found);
-      return true;
-    }
-  }
-  log_message(TSR_LOG_ERROR, "handles", "a handle was released that is not out");
-  return false;
+  const std::lock_guard lock(table().mutex);
+  const auto found = table().references.find(handle);
+  if (found == table().references.end()) return false;
+  if (--found->second == 0) table().references.erase(found);
+  return true;
+}
+
+void report_bad_release() noexcept {
+  log_message(TSR_LOG_ERROR, "handles",
+              "a handle was released that is not out, or of another kind");
 }
 
 bool debug_is_live(const void* handle) noexcept {

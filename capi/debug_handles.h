@@ -3,6 +3,8 @@
 // TSR_DEBUG=handles: a table of every handle that is out, so that a released one is always caught.
 #pragma once
 
+#include <cstddef>
+
 #include "base/intrusive_ptr.h"
 
 namespace tsr::capi {
@@ -12,25 +14,29 @@ extern const bool g_debug_handles;
 
 // A reference went to the caller, or the caller added one.
 void debug_hand_out(const void* handle) noexcept;
-// The caller gave one back; false when it had none, which the log is told.
+// The caller gave one back; false when it had none.
 bool debug_take_back(const void* handle) noexcept;
+// Tells the log of a release that found no object.
+[[gnu::cold]] void report_bad_release() noexcept;
 // Whether the caller may use this handle now.
 bool debug_is_live(const void* handle) noexcept;
 
 inline void hand_out(const void* handle) noexcept {
-  if (g_debug_handles) [[unlikely]] debug_hand_out(handle);
+  if (g_debug_handles) [[unlikely]]
+    debug_hand_out(handle);
 }
 inline bool take_back(const void* handle) noexcept {
   return !g_debug_handles || debug_take_back(handle);
 }
 
 // Whether `handle` names a live object of this kind: best effort by its tag, surely with the table.
-inline bool is_live(const void* handle, ObjectTag tag) noexcept {
-  if (handle == nullptr || (reinterpret_cast<uintptr_t>(handle) & (alignof(Object) - 1)) != 0) {
+[[gnu::always_inline]] inline bool is_live(const void* handle, ObjectTag tag) noexcept {
+  if (handle == nullptr) return false;
+  if (g_debug_handles && !debug_is_live(handle)) [[unlikely]]
     return false;
-  }
-  if (g_debug_handles && !debug_is_live(handle)) [[unlikely]] return false;
-  return static_cast<const Object*>(handle)->tag == tag;
+  ObjectTag found;  // copied: a foreign pointer need not be aligned
+  __builtin_memcpy(&found, static_cast<const char*>(handle) + offsetof(Object, tag), sizeof(found));
+  return found == tag;
 }
 
 }  // namespace tsr::capi

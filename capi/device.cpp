@@ -12,6 +12,12 @@
 using namespace tsr;
 using namespace tsr::capi;
 
+namespace {
+
+constexpr int32_t kMaxThreads = 1024;  // more is a mistake that the system would punish
+
+}  // namespace
+
 extern "C" {
 
 tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count) {
@@ -30,7 +36,8 @@ tsr_status tsr_device_synchronize(tsr_device_type device_type, int32_t device_in
     if (interface->stream_synchronize == nullptr) return;
     const int32_t failure = interface->stream_synchronize(device.index, nullptr);
     if (failure == kDeviceOk) return;
-    Error error(Code::kAsync, nullptr, concat("earlier work on ", device, " failed"), __FILE__, __LINE__);
+    Error error(Code::kAsync, nullptr, concat("earlier work on ", device, " failed"), __FILE__,
+                __LINE__);
     error.set_native_code(failure);
     throw error;
   });
@@ -43,11 +50,14 @@ tsr_status tsr_plugin_load(const char* path, int64_t path_len) {
   });
 }
 
-int32_t tsr_num_threads(void) { return num_threads(); }
+int32_t tsr_num_threads(void) {
+  return num_threads();
+}
 
 tsr_status tsr_set_num_threads(int32_t count) {
   return guard(kInfo_set_num_threads, [&] {
-    TSR_CHECK(count >= 1, Code::kValue, "count", "expected at least 1 thread, got ", count);
+    TSR_CHECK(count >= 1 && count <= kMaxThreads, Code::kValue, "count", "expected 1 to ",
+              kMaxThreads, " threads, got ", count);
     set_num_threads(count);
   });
 }
@@ -70,8 +80,8 @@ tsr_status tsr_ambient_restore(const tsr_ambient* ambient) {
     const bool inference = bool_arg(state.inference_mode, "ambient");
     const bool defer = bool_arg(state.defer_drops, "ambient");
     auto* scope = static_cast<ScopeObject*>(state.scope);
-    TSR_CHECK(scope == nullptr || is_live(scope, ObjectTag::kScope), Code::kInvalidArgument, "ambient",
-              "expected a scope that is open");
+    TSR_CHECK(scope == nullptr || is_live(scope, ObjectTag::kScope), Code::kInvalidArgument,
+              "ambient", "expected a scope that is open");
     t_grad_mode = {record, inference};
     set_drops_deferred(defer);
     t_scope = scope;

@@ -35,4 +35,5 @@ typedef struct DLManagedTensorVersioned DLManagedTensorVersioned;
 
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24);
 static_assert(sizeof(DLManagedTensor) == 64 && offsetof(DLManagedTensor, manager_ctx) == 48);
-static_assert(sizeof(DLManagedTensorVersioned) == 80 && offsetof(DLManagedTensorVersioned, dl_tensor) == 32);
+static_assert(sizeof(DLManagedTensorVersioned) == 80 &&
+              offsetof(DLManagedTensorVersioned, dl_tensor) == 32);

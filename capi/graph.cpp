@@ -42,9 +42,13 @@ tsr_status tsr_tensor_output_number(tsr_tensor tensor, int64_t* number) {
   });
 }
 
-void tsr_node_retain(tsr_node node) { retain_handle(node, ObjectTag::kNode); }
+void tsr_node_retain(tsr_node node) {
+  retain_handle(node, ObjectTag::kNode);
+}
 
-void tsr_node_release(tsr_node node) { release_handle<Node>(node, ObjectTag::kNode); }
+void tsr_node_release(tsr_node node) {
+  release_handle<Node>(node, ObjectTag::kNode);
+}
 
 tsr_status tsr_node_name(tsr_node node, const char** name, int64_t* name_len) {
   return guard(kInfo_node_name, [&] {
@@ -101,6 +105,8 @@ tsr_status tsr_node_saved_count(tsr_node node, int64_t* count) {
   });
 }
 
-int64_t tsr_live_nodes(void) { return live_nodes(); }
+int64_t tsr_live_nodes(void) {
+  return live_nodes();
+}
 
 }  // extern "C"

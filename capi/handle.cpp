@@ -14,8 +14,9 @@ constinit thread_local ScopeObject* t_scope = nullptr;
 
 void fail_handle(const void* handle, const char* kind, const char* arg) {
   throw_error(Code::kInvalidArgument, arg, __FILE__, __LINE__,
-              handle == nullptr ? concat("expected a ", kind, ", got NULL")
-                                : concat("expected a ", kind, ", got a released or foreign handle"));
+              handle == nullptr
+                  ? concat("expected a ", kind, ", got NULL")
+                  : concat("expected a ", kind, ", got a released or foreign handle"));
 }
 
 void fail_argument(Code code, const char* arg, const char* expected, int64_t got) {
@@ -30,7 +31,8 @@ DType dtype_arg(tsr_dtype bits, const char* arg) {
 }
 
 Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
-  const bool known = type == TSR_DEVICE_CPU || type == TSR_DEVICE_CUDA || type == TSR_DEVICE_SIMULATED;
+  const bool known =
+      type == TSR_DEVICE_CPU || type == TSR_DEVICE_CUDA || type == TSR_DEVICE_SIMULATED;
   if (!known) fail_argument(Code::kDevice, arg, "a device type", type);
   const Device device{static_cast<DeviceType>(type), index};
   const int32_t count = kernel::device_count(device.type);
@@ -42,9 +44,11 @@ Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
 std::string_view text_arg(const char* text, int64_t length, const char* arg) {
   constexpr int64_t kMaxText = int64_t{1} << 30;
   if (text == nullptr && length == 0) return {};
-  if (text == nullptr) fail_argument(Code::kInvalidArgument, arg, "text, got NULL with length", length);
+  if (text == nullptr)
+    fail_argument(Code::kInvalidArgument, arg, "text, got NULL with length", length);
   if (length == -1) return text;
-  if (length < 0 || length > kMaxText) fail_argument(Code::kInvalidArgument, arg, "a length", length);
+  if (length < 0 || length > kMaxText)
+    fail_argument(Code::kInvalidArgument, arg, "a length", length);
   return {text, static_cast<size_t>(length)};
 }
 
@@ -54,7 +58,8 @@ void clear_list(tsr_tensor* out, int32_t capacity, int32_t* count) noexcept {
   std::memset(out, 0, static_cast<size_t>(capacity) * sizeof(*out));
 }
 
-void check_list_out(const tsr_tensor* out, int32_t capacity, const int32_t* count, const char* arg) {
+void check_list_out(const tsr_tensor* out, int32_t capacity, const int32_t* count,
+                    const char* arg) {
   list_arg(out, capacity, arg);
   out_arg(count, arg);
 }

@@ -35,11 +35,12 @@ inline constexpr int32_t kMaxListLength = 1 << 24;
 
 // ---- Arguments ----
 
-inline TensorImpl* tensor_impl(tsr_tensor handle, const char* arg) {
-  if (!is_live(handle, ObjectTag::kTensor)) [[unlikely]] fail_handle(handle, "tensor", arg);
+[[gnu::always_inline]] inline TensorImpl* tensor_impl(tsr_tensor handle, const char* arg) {
+  if (!is_live(handle, ObjectTag::kTensor)) [[unlikely]]
+    fail_handle(handle, "tensor", arg);
   return reinterpret_cast<TensorImpl*>(handle);
 }
-inline TensorImpl* optional_tensor_impl(tsr_tensor handle, const char* arg) {
+[[gnu::always_inline]] inline TensorImpl* optional_tensor_impl(tsr_tensor handle, const char* arg) {
   return handle == nullptr ? nullptr : tensor_impl(handle, arg);
 }
 
@@ -57,7 +58,8 @@ union Borrowed {
 
 class TensorArg {
  public:
-  TensorArg(tsr_tensor handle, const char* arg) : borrowed_(tensor_impl(handle, arg)) {}
+  [[gnu::always_inline]] TensorArg(tsr_tensor handle, const char* arg)
+      : borrowed_(tensor_impl(handle, arg)) {}
   [[nodiscard]] const Tensor& get() const noexcept { return borrowed_.get(); }
 
  private:
@@ -66,7 +68,7 @@ class TensorArg {
 
 class OptionalTensorArg {
  public:
-  OptionalTensorArg(tsr_tensor handle, const char* arg)
+  [[gnu::always_inline]] OptionalTensorArg(tsr_tensor handle, const char* arg)
       : borrowed_(optional_tensor_impl(handle, arg)) {}
   [[nodiscard]] const Tensor& get() const noexcept { return borrowed_.get(); }
 
@@ -86,7 +88,8 @@ std::span<const T> list_arg(const T* values, int32_t count, const char* arg) {
 }
 
 template <class T>
-std::optional<std::span<const T>> optional_list_arg(const T* values, int32_t count, const char* arg) {
+std::optional<std::span<const T>> optional_list_arg(const T* values, int32_t count,
+                                                    const char* arg) {
   if (count == -1) return std::nullopt;
   return list_arg(values, count, arg);
 }
@@ -107,7 +110,8 @@ inline std::span<const Tensor> tensors_arg(const tsr_tensor* handles, int32_t co
                                            const char* arg) {
   const auto tensors = sparse_tensors_arg(handles, count, arg);
   for (const Tensor& tensor : tensors) {
-    if (!tensor.defined()) [[unlikely]] fail_handle(nullptr, "tensor", arg);
+    if (!tensor.defined()) [[unlikely]]
+      fail_handle(nullptr, "tensor", arg);
   }
   return tensors;
 }
@@ -118,7 +122,8 @@ inline std::optional<int64_t> optional_int(int64_t value) {
 }
 
 inline bool bool_arg(int32_t value, const char* arg) {
-  if ((value & ~1) != 0) [[unlikely]] fail_argument(Code::kInvalidArgument, arg, "0 or 1", value);
+  if ((value & ~1) != 0) [[unlikely]]
+    fail_argument(Code::kInvalidArgument, arg, "0 or 1", value);
   return value != 0;
 }
 inline std::optional<bool> optional_bool_arg(int32_t value, const char* arg) {
@@ -130,7 +135,9 @@ inline std::optional<double> optional_double(double value, int32_t has, const ch
   if (!bool_arg(has, arg)) return std::nullopt;
   return value;
 }
-inline Scalar complex_scalar(double re, double im) { return std::complex<double>(re, im); }
+inline Scalar complex_scalar(double re, double im) {
+  return std::complex<double>(re, im);
+}
 inline std::optional<Scalar> optional_scalar(int32_t has, const Scalar& value, const char* arg) {
   if (!bool_arg(has, arg)) return std::nullopt;
   return value;
@@ -185,7 +192,8 @@ Generator* generator_arg(tsr_generator handle, const char* arg);
 // The object behind a handle of another kind; T says which.
 template <class T, class Handle>
 T* object_arg(Handle handle, ObjectTag tag, const char* kind, const char* arg) {
-  if (!is_live(handle, tag)) [[unlikely]] fail_handle(handle, kind, arg);
+  if (!is_live(handle, tag)) [[unlikely]]
+    fail_handle(handle, kind, arg);
   return static_cast<T*>(reinterpret_cast<Object*>(handle));
 }
 
@@ -193,7 +201,11 @@ T* object_arg(Handle handle, ObjectTag tag, const char* kind, const char* arg) {
 // False when it was.
 template <class T, class Handle>
 bool release_handle(Handle handle, ObjectTag tag) noexcept {
-  if (!is_live(handle, tag) || !take_back(handle)) return false;
+  if (!is_live(handle, tag) || !take_back(handle)) {
+    if (handle != nullptr) [[unlikely]]
+      report_bad_release();
+    return false;
+  }
   auto* object = reinterpret_cast<Object*>(handle);
   if (drop_reference(object)) T::destroy(static_cast<T*>(object));
   return true;
@@ -210,7 +222,8 @@ bool retain_handle(Handle handle, ObjectTag tag) noexcept {
 
 template <class T>
 T* out_arg(T* out, const char* arg) {
-  if (out == nullptr) [[unlikely]] fail_handle(nullptr, "place for the result", arg);
+  if (out == nullptr) [[unlikely]]
+    fail_handle(nullptr, "place for the result", arg);
   return out;
 }
 
@@ -223,16 +236,19 @@ void clear_list(tsr_tensor* out, int32_t capacity, int32_t* count) noexcept;
 [[gnu::cold]] void add_to_scope(TensorImpl* impl);
 
 // The caller's new reference; undefined gives NULL.
-inline tsr_tensor new_handle(Tensor&& tensor) {
+[[gnu::always_inline]] inline tsr_tensor new_handle(Tensor&& tensor) {
   TensorImpl* impl = tensor.impl();
-  if (t_scope != nullptr && impl != nullptr) [[unlikely]] add_to_scope(impl);
+  if (t_scope != nullptr && impl != nullptr) [[unlikely]]
+    add_to_scope(impl);
   if (impl != nullptr) {
     hand_out(impl);
     count_handle(1);
   }
   return reinterpret_cast<tsr_tensor>(tensor.detach_impl());
 }
-inline void give(Tensor&& tensor, tsr_tensor* out) { *out = new_handle(std::move(tensor)); }
+inline void give(Tensor&& tensor, tsr_tensor* out) {
+  *out = new_handle(std::move(tensor));
+}
 
 // A new handle of another kind; takes over the reference.
 template <class Handle>

@@ -19,11 +19,13 @@ namespace {
 // ---- Import ----
 
 DType imported_dtype(DLDataType bits) {
-  TSR_CHECK(bits.lanes == 1, Code::kBuffer, "managed", "expected elements of one lane, got ", bits.lanes);
+  TSR_CHECK(bits.lanes == 1, Code::kBuffer, "managed", "expected elements of one lane, got ",
+            bits.lanes);
   const int32_t code = bits.code | bits.bits << 8 | 1 << 16;
   const std::optional<DType> dtype = dtype_from_abi(code);
-  TSR_CHECK(dtype.has_value(), Code::kBuffer, "managed", "expected a dtype of ours, got DLPack code ",
-            static_cast<int>(bits.code), " with ", static_cast<int>(bits.bits), " bits");
+  TSR_CHECK(dtype.has_value(), Code::kBuffer, "managed",
+            "expected a dtype of ours, got DLPack code ", static_cast<int>(bits.code), " with ",
+            static_cast<int>(bits.bits), " bits");
   return *dtype;
 }
 
@@ -51,7 +53,8 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   const DLTensor& from = managed->dl_tensor;
   TSR_CHECK(from.ndim >= 0 && from.ndim <= kMaxTensorRank, Code::kBuffer, "managed",
             "expected at most ", kMaxTensorRank, " dimensions, got ", from.ndim);
-  TSR_CHECK(from.ndim == 0 || from.shape != nullptr, Code::kBuffer, "managed", "expected a shape, got NULL");
+  TSR_CHECK(from.ndim == 0 || from.shape != nullptr, Code::kBuffer, "managed",
+            "expected a shape, got NULL");
   const DType dtype = imported_dtype(from.dtype);
   const Device device = imported_device(from.device);
   const DimsView sizes(from.shape, static_cast<size_t>(from.ndim));
@@ -59,8 +62,9 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
                            ? contiguous_strides(sizes)
                            : Dims(DimsView(from.strides, static_cast<size_t>(from.ndim)));
   void* first = from.data == nullptr ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
-  TSR_CHECK(reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
-            Code::kBuffer, "managed", "expected memory aligned to its elements");
+  TSR_CHECK(
+      reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
+      Code::kBuffer, "managed", "expected memory aligned to its elements");
   // Not yet the owner: a failure, also of the copy, leaves the managed tensor to the caller.
   struct Owner {
     Managed* managed;
@@ -71,7 +75,8 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
     const std::unique_ptr<Owner> held(static_cast<Owner*>(user));
     if (held->armed) call_deleter<Managed>(held->managed);
   };
-  Tensor tensor = wrap_memory(first, sizes, strides, dtype, device, UserData(owner, drop), read_only);
+  Tensor tensor =
+      wrap_memory(first, sizes, strides, dtype, device, UserData(owner, drop), read_only);
   if ((flags & TSR_DLPACK_COPY) != 0) {
     Tensor copy = ops::clone(tensor);
     give(std::move(copy), out);
@@ -169,8 +174,8 @@ tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTenso
   });
 }
 
-tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t flags, void* stream,
-                                   struct DLManagedTensorVersioned** managed) {
+tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t flags,
+                                   void* stream, struct DLManagedTensorVersioned** managed) {
   clear(managed);
   return guard(kInfo_to_dlpack_versioned, [&] {
     const TensorArg arg(tensor, "tensor");
@@ -184,7 +189,8 @@ tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t
     const bool copy = (flags & TSR_DLPACK_COPY) != 0;
     const bool read_only =
         (flags & TSR_DLPACK_READ_ONLY) != 0 || (!copy && arg.get().storage()->read_only);
-    auto* result = export_tensor<DLManagedTensorVersioned>(copy ? ops::clone(arg.get()) : arg.get());
+    auto* result =
+        export_tensor<DLManagedTensorVersioned>(copy ? ops::clone(arg.get()) : arg.get());
     result->version = {kDlMajor, kDlMinor};
     result->flags = (read_only ? kDlReadOnly : 0) | (copy ? kDlIsCopied : 0);
     *managed = result;

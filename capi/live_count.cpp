@@ -16,7 +16,8 @@ LiveSlot g_shared_slot;
 
 }  // namespace
 
-// Slots stay for good: 64 bytes for each thread that ever used a handle keep reading them lock-free.
+// Slots stay for good: 64 bytes for each thread that ever used a handle keep reading them
+// lock-free.
 LiveSlot* acquire_live_slot() noexcept {
   LiveSlot* slot = new (std::nothrow) LiveSlot;
   if (slot == nullptr) return &g_shared_slot;
@@ -30,7 +31,8 @@ LiveSlot* acquire_live_slot() noexcept {
 
 int64_t live_handles() noexcept {
   int64_t sum = g_shared_slot.value.load(std::memory_order_relaxed);
-  for (LiveSlot* slot = g_slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+  for (LiveSlot* slot = g_slots.load(std::memory_order_acquire); slot != nullptr;
+       slot = slot->next) {
     sum += slot->value.load(std::memory_order_relaxed);
   }
   return sum;

@@ -17,7 +17,8 @@ using namespace tsr;
 using namespace tsr::capi;
 
 static_assert(sizeof(tsr_memory_pool_stat) == sizeof(PoolStat));
-static_assert(static_cast<int>(PoolKind::kLarge) == 0, "large_pool comes first in tsr_memory_pool_stat");
+static_assert(static_cast<int>(PoolKind::kLarge) == 0,
+              "large_pool comes first in tsr_memory_pool_stat");
 
 namespace {
 
@@ -122,7 +123,8 @@ tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_inde
   });
 }
 
-tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json) {
+tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index,
+                                 tsr_buffer* json) {
   clear(json);
   return guard(kInfo_memory_stats_json, [&] {
     out_arg(json, "json");
@@ -130,7 +132,8 @@ tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_ind
   });
 }
 
-tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json) {
+tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index,
+                               tsr_buffer* json) {
   clear(json);
   return guard(kInfo_memory_snapshot, [&] {
     out_arg(json, "json");
@@ -138,7 +141,8 @@ tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index
   });
 }
 
-tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_index, int64_t* freed) {
+tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_index,
+                                  int64_t* freed) {
   return guard(kInfo_memory_empty_cache, [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
     *out_arg(freed, "freed") = clamp_size(allocator.trim(0));
@@ -175,7 +179,8 @@ tsr_status tsr_memory_reset_peak(tsr_device_type device_type, int32_t device_ind
 }
 
 tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_index,
-                                   tsr_pressure_fn callback, void* user, tsr_drop_fn drop, int64_t* id) {
+                                   tsr_pressure_fn callback, void* user, tsr_drop_fn drop,
+                                   int64_t* id) {
   UserData data(user, drop);
   return guard(kInfo_memory_pressure_add, [&] {
     out_arg(callback, "callback");
@@ -197,11 +202,14 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
 tsr_status tsr_memory_pressure_remove(int64_t id) {
   return guard(kInfo_memory_pressure_remove, [&] {
     const std::shared_ptr<Pressure> entry = find_pressure(id, true);
-    TSR_CHECK(entry != nullptr, Code::kValue, "id", "expected the number of a pressure callback, got ", id);
+    TSR_CHECK(entry != nullptr, Code::kValue, "id",
+              "expected the number of a pressure callback, got ", id);
     entry->allocator->remove_pressure_callback(registration(id));
   });
 }
 
-int64_t tsr_live_handles(void) { return live_handles(); }
+int64_t tsr_live_handles(void) {
+  return live_handles();
+}
 
 }  // extern "C"

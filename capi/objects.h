@@ -43,7 +43,8 @@ struct BufferObject final : Object {
   std::string bytes;
 };
 
-// The arena of tsr_scope_begin. Belongs to the thread that opened it; owns one reference per handle.
+// The arena of tsr_scope_begin. Belongs to the thread that opened it; owns one reference per
+// handle.
 struct ScopeObject final : Object {
   explicit ScopeObject(ScopeObject* outside) : Object(ObjectTag::kScope), outer(outside) {}
   static void destroy(ScopeObject* object) noexcept {

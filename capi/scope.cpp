@@ -19,7 +19,8 @@ void keep_handles(ScopeObject& scope, std::span<const Tensor> kept) {
     TSR_CHECK(found != scope.tensors.end(), Code::kInvalidArgument, "keep",
               "expected handles that were made in this scope");
   }
-  if (scope.outer != nullptr) scope.outer->tensors.reserve(scope.outer->tensors.size() + kept.size());
+  if (scope.outer != nullptr)
+    scope.outer->tensors.reserve(scope.outer->tensors.size() + kept.size());
   for (const Tensor& tensor : kept) {
     const auto found = std::find_if(scope.tensors.begin(), scope.tensors.end(),
                                     [&](const Tensor& entry) { return entry.is_same(tensor); });

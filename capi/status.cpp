@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Error records: what a failure leaves on its thread, and the functions that read, take and set it.
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
@@ -19,8 +20,8 @@ const char kHostFile[] = "host";
 
 namespace {
 
-// A record whose payload outlives its thread goes to tsr_poll: host code cannot run in a thread that
-// is ending.
+// A record whose payload outlives its thread goes to tsr_poll: host code cannot run in a thread
+// that is ending.
 struct ThreadRecord {
   Record record;
   uint64_t count = 0;
@@ -33,8 +34,15 @@ struct ThreadRecord {
 
 thread_local ThreadRecord t_record;
 
+bool has_arg(const CallInfo& info, std::string_view arg) noexcept {
+  return std::any_of(std::begin(info.args), std::end(info.args),
+                     [&](const char* name) { return name != nullptr && arg == name; });
+}
+
 int32_t index_of(const CallInfo& info, const char* arg) noexcept {
   if (arg == nullptr) return -1;
+  // Shape algebra speaks of one axis where the function takes several.
+  if (std::string_view(arg) == "axis" && !has_arg(info, "axis")) arg = "axes";
   for (int32_t i = 0; i < CallInfo::kMaxArgs && info.args[i] != nullptr; ++i) {
     if (std::string_view(info.args[i]) == arg) return i;
   }
@@ -63,16 +71,17 @@ void record_error(const CallInfo& info, const Error& error) noexcept {
       record.message = error.message();
     } else {
       record.arg_index = index_of(info, error.arg());
-      record.message = record.arg_index < 0
-                           ? concat(info.op, ": ", error.message())
-                           : concat(info.op, ": ", error.arg(), ": ", error.message());
+      record.message = record.arg_index < 0 ? concat(info.op, ": ", error.message())
+                                            : concat(info.op, ": ", info.args[record.arg_index],
+                                                     ": ", error.message());
     }
     record.fallback = nullptr;
   } catch (...) {  // the fallback stands
   }
 }
 
-void record_text(const CallInfo& info, Code code, const char* literal, const char* detail) noexcept {
+void record_text(const CallInfo& info, Code code, const char* literal,
+                 const char* detail) noexcept {
   Record& record = begin_record(code, info.op);
   record.fallback = literal;
   try {
@@ -89,8 +98,8 @@ void fill_view(const Record& record, tsr_error_view* view) {
   value.line = record.line;
   value.op = record.op;
   value.op_len = static_cast<int64_t>(std::string_view(record.op).size());
-  const std::string_view message =
-      record.fallback != nullptr ? std::string_view(record.fallback) : std::string_view(record.message);
+  const std::string_view message = record.fallback != nullptr ? std::string_view(record.fallback)
+                                                              : std::string_view(record.message);
   value.message = message.data();
   value.message_len = static_cast<int64_t>(message.size());
   value.file = record.file;
@@ -121,19 +130,13 @@ tsr_status record_failure(const CallInfo& info) noexcept {
   return t_record.record.code;
 }
 
-tsr_status guard_traced(const CallInfo& info, FunctionRef<void()> body) noexcept {
-  tsr_status status = TSR_OK;
-  trace(TracePoint::kCallBegin, info.op);
-  try {
-    body();
-  } catch (...) {
-    status = record_failure(info);
-  }
-  trace(TracePoint::kCallEnd, info.op);
-  return status;
+void trace_call(TracePoint point, const CallInfo& info) noexcept {
+  trace(point, info.op);
 }
 
-uint64_t failures_recorded() noexcept { return t_record.count; }
+uint64_t failures_recorded() noexcept {
+  return t_record.count;
+}
 
 void throw_host_failure(tsr_status status, uint64_t before, const char* callback) {
   ThreadRecord& slot = t_record;

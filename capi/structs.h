@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Public structs with struct_size: reading the caller's and filling the caller's, whatever its version.
+// Public structs with struct_size: reading the caller's and filling the caller's, whatever its
+// version.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,9 @@ template <class T>
 T read_struct(const T* from, const char* arg) {
   check_struct_size(from, arg);
   const char* bytes = reinterpret_cast<const char*>(from);
-  TSR_CHECK(std::all_of(bytes + sizeof(T), bytes + from->struct_size, [](char c) { return c == 0; }),
-            Code::kAbi, arg, "expected zero in fields this version does not know");
+  TSR_CHECK(
+      std::all_of(bytes + sizeof(T), bytes + from->struct_size, [](char c) { return c == 0; }),
+      Code::kAbi, arg, "expected zero in fields this version does not know");
   T value;
   std::memcpy(&value, from, sizeof(T));
   return value;

@@ -30,9 +30,7 @@ const Tensor& one_element(const Tensor& tensor) {
 template <class Use>
 void with_item(const Tensor& tensor, Use&& use) {
   const Tensor host = ops::contiguous_memory(one_element(tensor).detached());
-  visit_dtype(host.dtype(), [&]<class Tag>(Tag) {
-    use(*host.data_as<typename Tag::type>());
-  });
+  visit_dtype(host.dtype(), [&]<class Tag>(Tag) { use(*host.data_as<typename Tag::type>()); });
 }
 
 }  // namespace
@@ -61,8 +59,9 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
     value.dtype = dtype_to_abi(t.dtype());
     value.device_type = static_cast<int32_t>(t.device().type);
     value.device_index = t.device().index;
-    value.flags = static_cast<int32_t>(t.impl()->flags) &
-                  (TSR_TENSOR_CONTIGUOUS | TSR_TENSOR_REQUIRES_GRAD | TSR_TENSOR_INFERENCE | TSR_TENSOR_VIEW);
+    value.flags =
+        static_cast<int32_t>(t.impl()->flags) &
+        (TSR_TENSOR_CONTIGUOUS | TSR_TENSOR_REQUIRES_GRAD | TSR_TENSOR_INFERENCE | TSR_TENSOR_VIEW);
     if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
     value.numel = t.numel();
     value.nbytes = t.nbytes();
@@ -92,9 +91,8 @@ tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data) {
 }
 
 tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version) {
-  return guard(kInfo_tensor_version, [&] {
-    *out_arg(version, "version") = TensorArg(tensor, "tensor").get().version();
-  });
+  return guard(kInfo_tensor_version,
+               [&] { *out_arg(version, "version") = TensorArg(tensor, "tensor").get().version(); });
 }
 
 tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count) {
@@ -106,8 +104,8 @@ tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count) {
 
 tsr_status tsr_tensor_from_data(void* data, tsr_dtype dtype, tsr_device_type device_type,
                                 int32_t device_index, const int64_t* shape, int32_t n_shape,
-                                const int64_t* strides, int32_t n_strides, int32_t flags, void* user,
-                                tsr_drop_fn drop, tsr_tensor* out) {
+                                const int64_t* strides, int32_t n_strides, int32_t flags,
+                                void* user, tsr_drop_fn drop, tsr_tensor* out) {
   clear(out);
   UserData owner(user, drop);
   return guard(kInfo_tensor_from_data, [&] {
@@ -134,7 +132,8 @@ tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const
     const DimsView sizes = list_arg(shape, n_shape, "shape");
     const DimsView steps = list_arg(strides, n_strides, "strides");
     const DType type = optional_dtype_arg(dtype, "dtype").value_or(DType::kFloat32);
-    const Device device = optional_device_arg(device_type, device_index, "device").value_or(Device{});
+    const Device device =
+        optional_device_arg(device_type, device_index, "device").value_or(Device{});
     TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
               " strides, got ", steps.size());
     for (int64_t step : steps) {
@@ -149,7 +148,8 @@ tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes) {
   return guard(kInfo_tensor_read, [&] {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
-    TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ", nbytes);
+    TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ",
+              nbytes);
     if (nbytes == 0) return;
     out_arg(dst, "dst");
     const Tensor row_major = ops::contiguous_memory(t.detached());
@@ -161,15 +161,16 @@ tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbyte
   return guard(kInfo_tensor_write, [&] {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
-    TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ", nbytes);
+    TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ",
+              nbytes);
     if (nbytes == 0) return;
     out_arg(source, "source");
     TSR_CHECK(!t.storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
     // Borrowed for the time of this call only, so nothing has to be dropped.
-    StoragePtr storage = wrap_storage(t.device(), const_cast<void*>(source), static_cast<uint64_t>(nbytes),
-                                      nullptr, nullptr);
-    const Tensor from = Tensor::adopt(new TensorImpl(std::move(storage), t.dtype(), t.sizes(),
-                                                     contiguous_strides(t.sizes()), 0));
+    StoragePtr storage = wrap_storage(t.device(), const_cast<void*>(source),
+                                      static_cast<uint64_t>(nbytes), nullptr, nullptr);
+    const Tensor from = Tensor::adopt(
+        new TensorImpl(std::move(storage), t.dtype(), t.sizes(), contiguous_strides(t.sizes()), 0));
     ops::copy_(t, from);
   });
 }

@@ -9,7 +9,9 @@ using namespace tsr::capi;
 
 extern "C" {
 
-int64_t tsr_none(void) { return INT64_MIN; }
+int64_t tsr_none(void) {
+  return INT64_MIN;
+}
 
 tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_len) {
   return guard(kInfo_buffer_data, [&] {

@@ -17,12 +17,15 @@ namespace {
 constexpr uint32_t kMajor = 0, kMinor = 1;
 
 // A loaded library is ready: no entry point tests for it.
-[[gnu::constructor]] void on_load() { start_up(); }
+[[gnu::constructor]] void on_load() {
+  start_up();
+}
 
 AnyFunction find_symbol(std::string_view name) noexcept {
   const Symbol* end = kSymbols + kSymbolCount;
   const Symbol* found = std::lower_bound(
-      kSymbols, end, name, [](const Symbol& row, std::string_view wanted) { return row.name < wanted; });
+      kSymbols, end, name,
+      [](const Symbol& row, std::string_view wanted) { return row.name < wanted; });
   return found != end && found->name == name ? found->function : nullptr;
 }
 
@@ -30,9 +33,13 @@ AnyFunction find_symbol(std::string_view name) noexcept {
 
 extern "C" {
 
-uint32_t tsr_abi_version(void) { return kMajor << 16 | kMinor; }
+uint32_t tsr_abi_version(void) {
+  return kMajor << 16 | kMinor;
+}
 
-const char* tsr_version_string(void) { return "0.1.0"; }
+const char* tsr_version_string(void) {
+  return "0.1.0";
+}
 
 int32_t tsr_has(const char* name, int64_t name_len) {
   int32_t has = 0;
@@ -56,7 +63,8 @@ tsr_status tsr_abi_probe(const char* struct_name, int64_t struct_name_len, int64
     const StructSize* end = kStructSizes + kStructCount;
     const StructSize* row =
         std::find_if(kStructSizes, end, [&](const StructSize& s) { return s.name == name; });
-    TSR_CHECK(row != end, Code::kValue, "struct_name", "expected the name of a struct, got '", name, "'");
+    TSR_CHECK(row != end, Code::kValue, "struct_name", "expected the name of a struct, got '", name,
+              "'");
     TSR_CHECK(size == static_cast<int64_t>(row->size), Code::kAbi, "size", "expected ", row->size,
               " bytes for ", name, ", got ", size);
   });

@@ -5,7 +5,9 @@
 namespace tsr::capi {
 namespace {
 
-void drop_memory(void* context, void*, uint64_t) noexcept { delete static_cast<UserData*>(context); }
+void drop_memory(void* context, void*, uint64_t) noexcept {
+  delete static_cast<UserData*>(context);
+}
 
 }  // namespace
 
@@ -22,8 +24,8 @@ Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize) {
   overflow |= __builtin_sub_overflow(extent.high, extent.low, &span);
   overflow |= __builtin_mul_overflow(span, itemsize, &span);
   overflow |= __builtin_mul_overflow(extent.low, itemsize, &span);
-  TSR_CHECK(!overflow, Code::kShape, "strides", "expected offsets that fit int64, got shape ", sizes,
-            " with strides ", strides);
+  TSR_CHECK(!overflow, Code::kShape, "strides", "expected offsets that fit int64, got shape ",
+            sizes, " with strides ", strides);
   return extent;
 }
 

@@ -9,11 +9,21 @@
 namespace tsr::test {
 namespace {
 
-int32_t bits_of(tsr_dtype dtype) { return dtype >> 8 & 0xff; }
-size_t itemsize_of(tsr_dtype dtype) { return static_cast<size_t>(bits_of(dtype)) / 8; }
-int32_t code_of(tsr_dtype dtype) { return dtype & 0xff; }
-bool is_complex(tsr_dtype dtype) { return code_of(dtype) == 5; }
-bool is_floating(tsr_dtype dtype) { return code_of(dtype) == 2 || code_of(dtype) == 4; }
+int32_t bits_of(tsr_dtype dtype) {
+  return dtype >> 8 & 0xff;
+}
+size_t itemsize_of(tsr_dtype dtype) {
+  return static_cast<size_t>(bits_of(dtype)) / 8;
+}
+int32_t code_of(tsr_dtype dtype) {
+  return dtype & 0xff;
+}
+bool is_complex(tsr_dtype dtype) {
+  return code_of(dtype) == 5;
+}
+bool is_floating(tsr_dtype dtype) {
+  return code_of(dtype) == 2 || code_of(dtype) == 4;
+}
 
 int64_t count_of(const std::vector<int64_t>& shape) {
   int64_t count = 1;
@@ -59,29 +69,44 @@ double decode_half(uint16_t bits, bool brain) {
 
 void put_real(char* place, tsr_dtype dtype, double value) {
   switch (bits_of(dtype)) {
-    case 16: put(place, encode_half(value, code_of(dtype) == 4)); break;
-    case 32: put(place, static_cast<float>(value)); break;
-    default: put(place, value); break;
+    case 16:
+      put(place, encode_half(value, code_of(dtype) == 4));
+      break;
+    case 32:
+      put(place, static_cast<float>(value));
+      break;
+    default:
+      put(place, value);
+      break;
   }
 }
 double take_real(const char* place, tsr_dtype dtype) {
   switch (bits_of(dtype)) {
-    case 16: return decode_half(take<uint16_t>(place), code_of(dtype) == 4);
-    case 32: return take<float>(place);
-    default: return take<double>(place);
+    case 16:
+      return decode_half(take<uint16_t>(place), code_of(dtype) == 4);
+    case 32:
+      return take<float>(place);
+    default:
+      return take<double>(place);
   }
 }
 int64_t take_integer(const char* place, tsr_dtype dtype) {
   const bool is_signed = code_of(dtype) == 0;
   switch (bits_of(dtype)) {
-    case 8: return is_signed ? take<int8_t>(place) : take<uint8_t>(place);
-    case 16: return is_signed ? take<int16_t>(place) : take<uint16_t>(place);
-    case 32: return is_signed ? take<int32_t>(place) : int64_t{take<uint32_t>(place)};
-    default: return take<int64_t>(place);
+    case 8:
+      return is_signed ? take<int8_t>(place) : take<uint8_t>(place);
+    case 16:
+      return is_signed ? take<int16_t>(place) : take<uint16_t>(place);
+    case 32:
+      return is_signed ? take<int32_t>(place) : int64_t{take<uint32_t>(place)};
+    default:
+      return take<int64_t>(place);
   }
 }
 
-tsr_dtype part_of(tsr_dtype dtype) { return bits_of(dtype) == 64 ? TSR_FLOAT32 : TSR_FLOAT64; }
+tsr_dtype part_of(tsr_dtype dtype) {
+  return bits_of(dtype) == 64 ? TSR_FLOAT32 : TSR_FLOAT64;
+}
 
 std::vector<char> packed(const Literal& literal) {
   const size_t size = itemsize_of(literal.dtype);
@@ -117,11 +142,15 @@ struct Tolerance {
 };
 Tolerance tolerance_of(tsr_dtype dtype) {
   switch (dtype) {
-    case TSR_FLOAT16: return {1e-3, 1e-5};
-    case TSR_BFLOAT16: return {1.6e-2, 1e-5};
+    case TSR_FLOAT16:
+      return {1e-3, 1e-5};
+    case TSR_BFLOAT16:
+      return {1.6e-2, 1e-5};
     case TSR_FLOAT32:
-    case TSR_COMPLEX64: return {1.3e-6, 1e-5};
-    default: return {1e-7, 1e-7};
+    case TSR_COMPLEX64:
+      return {1.3e-6, 1e-5};
+    default:
+      return {1e-7, 1e-7};
   }
 }
 bool close(double got, double want, Tolerance tolerance) {
@@ -139,8 +168,8 @@ std::string difference(const std::vector<char>& bytes, const Literal& want, Tole
     if (!complex && !is_floating(want.dtype)) {
       const int64_t got = take_integer(place, want.dtype);
       if (got == want.integer[i]) continue;
-      return "element " + std::to_string(i) + ": expected " + std::to_string(want.integer[i]) + ", got " +
-             std::to_string(got);
+      return "element " + std::to_string(i) + ": expected " + std::to_string(want.integer[i]) +
+             ", got " + std::to_string(got);
     }
     for (size_t part = 0; part < (complex ? 2U : 1U); ++part) {
       const tsr_dtype real = complex ? part_of(want.dtype) : want.dtype;
@@ -201,7 +230,8 @@ Tensors::Tensors(std::initializer_list<Literal> literals) {
   }
 }
 
-void Tensors::same_as(std::initializer_list<Literal> expected, double rtol, double atol, Where where) const {
+void Tensors::same_as(std::initializer_list<Literal> expected, double rtol, double atol,
+                      Where where) const {
   size_t i = 0;
   for (const Literal& literal : expected) same(handles_[i++], literal, rtol, atol, where);
 }
@@ -212,9 +242,11 @@ void Places::release() {
   count_ = 0;
 }
 
-void Places::same_as(std::initializer_list<Literal> expected, double rtol, double atol, Where where) const {
+void Places::same_as(std::initializer_list<Literal> expected, double rtol, double atol,
+                     Where where) const {
   if (count_ != static_cast<int32_t>(expected.size())) {
-    fail_at(where, "expected " + std::to_string(expected.size()) + " results, got " + std::to_string(count_));
+    fail_at(where, "expected " + std::to_string(expected.size()) + " results, got " +
+                       std::to_string(count_));
     return;
   }
   const tsr_tensor* slot = slots_;
@@ -228,8 +260,8 @@ Tensor place_for(const Literal& literal) {
   }
   const auto rank = static_cast<int32_t>(strides.size());
   Tensor place;
-  ok(tsr_tensor_empty_strided(literal.shape.data(), rank, strides.data(), rank, literal.dtype, -1, -1,
-                              place.slot()));
+  ok(tsr_tensor_empty_strided(literal.shape.data(), rank, strides.data(), rank, literal.dtype, -1,
+                              -1, place.slot()));
   return place;
 }
 
@@ -241,8 +273,8 @@ void refused(tsr_status status, tsr_status expected, Where where) {
   if (status == TSR_OK) return fail_at(where, "expected an error, got success");
   if (expected == kAnyError) return survives(status, where);
   if (status != expected) {
-    fail_at(where, std::string("expected ") + tsr_status_name(expected) + ", got " + tsr_status_name(status) +
-                       ": " + last_error());
+    fail_at(where, std::string("expected ") + tsr_status_name(expected) + ", got " +
+                       tsr_status_name(status) + ": " + last_error());
   } else if (last_error().size() < 10) {
     fail_at(where, "the error says nothing: " + last_error());
   }
@@ -263,7 +295,8 @@ void same(tsr_tensor tensor, const Literal& expected, double rtol, double atol, 
   EXPECT_EQ(shape, expected.shape) << where.file_name() << ":" << where.line();
   if (info.dtype != expected.dtype || shape != expected.shape || !expected.has_values) return;
   std::vector<char> bytes(static_cast<size_t>(info.nbytes) + 1);
-  if (tsr_tensor_read(tensor, bytes.data(), info.nbytes) != TSR_OK) return fail_at(where, last_error());
+  if (tsr_tensor_read(tensor, bytes.data(), info.nbytes) != TSR_OK)
+    return fail_at(where, last_error());
   Tolerance tolerance = tolerance_of(expected.dtype);
   if (rtol >= 0) tolerance.relative = rtol;
   if (atol >= 0) tolerance.absolute = atol;
@@ -290,7 +323,11 @@ tsr_tensor tensor_for_wrong_kind() {
   return kTensor;
 }
 
-tsr_tensor as_complex(tsr_tensor tensor) { return keep(sibling(tensor, TSR_COMPLEX64)); }
-tsr_tensor as_bool(tsr_tensor tensor) { return keep(sibling(tensor, TSR_BOOL)); }
+tsr_tensor as_complex(tsr_tensor tensor) {
+  return keep(sibling(tensor, TSR_COMPLEX64));
+}
+tsr_tensor as_bool(tsr_tensor tensor) {
+  return keep(sibling(tensor, TSR_BOOL));
+}
 
 }  // namespace tsr::test

@@ -28,7 +28,8 @@ inline constexpr int64_t kLowest[1] = {INT64_MIN};
 inline constexpr int64_t kMany[70] = {};
 inline constexpr tsr_status kAnyError = -1;
 
-// A tensor written out. Integers are kept apart, so that 64 bits survive; complex numbers are pairs.
+// A tensor written out. Integers are kept apart, so that 64 bits survive; complex numbers are
+// pairs.
 struct Literal {
   tsr_dtype dtype;
   std::vector<int64_t> shape;
@@ -118,9 +119,9 @@ void same(tsr_tensor tensor, const Literal& expected, double rtol = -1, double a
 
 // ---- Arguments that are wrong ----
 
-tsr_tensor wrong_kind();            // a live handle, but of a generator
-const tsr_tensor* wrong_kinds();    // one of them in an array
-tsr_tensor tensor_for_wrong_kind(); // a live tensor, to be passed as something else
+tsr_tensor wrong_kind();             // a live handle, but of a generator
+const tsr_tensor* wrong_kinds();     // one of them in an array
+tsr_tensor tensor_for_wrong_kind();  // a live tensor, to be passed as something else
 template <class Handle>
 Handle wrong_kind() {
   return reinterpret_cast<Handle>(tensor_for_wrong_kind());

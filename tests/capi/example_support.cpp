@@ -58,8 +58,8 @@ tsr_tensor wrapped(int* drops) {
   static float data[2] = {1, 2};
   const int64_t shape[1] = {2};
   tsr_tensor tensor = nullptr;
-  ok(tsr_tensor_from_data(data, TSR_FLOAT32, TSR_DEVICE_CPU, 0, shape, 1, nullptr, -1, 0, drops, count_drop,
-                          &tensor));
+  ok(tsr_tensor_from_data(data, TSR_FLOAT32, TSR_DEVICE_CPU, 0, shape, 1, nullptr, -1, 0, drops,
+                          count_drop, &tensor));
   return tensor;
 }
 tsr_node exp_node(void) {
@@ -92,19 +92,35 @@ double item(tsr_tensor tensor, int64_t index) {
   ok(tsr_tensor_read(tensor, values.data(), static_cast<int64_t>(values.size() * sizeof(float))));
   return values.at(static_cast<size_t>(index));
 }
-int64_t live_tensors(void) { return tsr_live_handles(); }
+int64_t live_tensors(void) {
+  return tsr_live_handles();
+}
 
-void count_drop(void* user) { ++*static_cast<int*>(user); }
+void count_drop(void* user) {
+  ++*static_cast<int*>(user);
+}
 void ignore_log(void*, tsr_log_level, const char*, const char*, int64_t) {}
-tsr_status ignore_hook(void*, tsr_tensor, tsr_tensor*) { return TSR_OK; }
-tsr_status ignore_accumulate(void*, tsr_tensor) { return TSR_OK; }
-tsr_status ignore_accumulate_hook(void*, tsr_tensor) { return TSR_OK; }
-tsr_status ignore_final(void*) { return TSR_OK; }
-tsr_pressure_action ignore_pressure(void*, const tsr_memory_event*) { return TSR_PRESSURE_NOTHING; }
-tsr_status double_forward(void*, tsr_node, const tsr_tensor* inputs, int32_t, tsr_tensor* outputs, int32_t) {
+tsr_status ignore_hook(void*, tsr_tensor, tsr_tensor*) {
+  return TSR_OK;
+}
+tsr_status ignore_accumulate(void*, tsr_tensor) {
+  return TSR_OK;
+}
+tsr_status ignore_accumulate_hook(void*, tsr_tensor) {
+  return TSR_OK;
+}
+tsr_status ignore_final(void*) {
+  return TSR_OK;
+}
+tsr_pressure_action ignore_pressure(void*, const tsr_memory_event*) {
+  return TSR_PRESSURE_NOTHING;
+}
+tsr_status double_forward(void*, tsr_node, const tsr_tensor* inputs, int32_t, tsr_tensor* outputs,
+                          int32_t) {
   return tsr_add(inputs[0], inputs[0], &outputs[0]);
 }
-tsr_status double_backward(void*, tsr_node, const tsr_tensor* grad_out, int32_t, tsr_tensor* grad_in, int32_t) {
+tsr_status double_backward(void*, tsr_node, const tsr_tensor* grad_out, int32_t,
+                           tsr_tensor* grad_in, int32_t) {
   return tsr_add(grad_out[0], grad_out[0], &grad_in[0]);
 }
 

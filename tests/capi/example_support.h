@@ -25,13 +25,14 @@ void example_ok(tsr_status status, const char* text, int line);
 
 #define CHECK(condition) example_check((condition) ? 1 : 0, #condition, __LINE__)
 #define CHECK_OK(call) example_ok((call), #call, __LINE__)
-#define CHECK_FAILS(code, call) example_check((call) == (code), #call " fails with " #code, __LINE__)
+#define CHECK_FAILS(code, call) \
+  example_check((call) == (code), #call " fails with " #code, __LINE__)
 
 tsr_tensor f32_vector(int64_t n); /* 1, 2, ..., n */
 tsr_tensor i64_vector(int64_t n);
-tsr_tensor leaf(int64_t n);       /* as f32_vector, requires grad */
-tsr_tensor wrapped(int* drops);   /* on memory whose drop adds 1 to *drops */
-tsr_node exp_node(void);          /* the node of exp(leaf) */
+tsr_tensor leaf(int64_t n);     /* as f32_vector, requires grad */
+tsr_tensor wrapped(int* drops); /* on memory whose drop adds 1 to *drops */
+tsr_node exp_node(void);        /* the node of exp(leaf) */
 tsr_node custom_node(tsr_tensor input, int* drops);
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
@@ -47,8 +48,8 @@ tsr_status ignore_final(void* user);
 tsr_pressure_action ignore_pressure(void* user, const tsr_memory_event* event);
 tsr_status double_forward(void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs,
                           tsr_tensor* outputs, int32_t n_outputs);
-tsr_status double_backward(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out,
-                           tsr_tensor* grad_in, int32_t n_grad_in);
+tsr_status double_backward(void* user, tsr_node node, const tsr_tensor* grad_out,
+                           int32_t n_grad_out, tsr_tensor* grad_in, int32_t n_grad_in);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ struct Fixture {
     for (tsr_buffer made : buffers) tsr_buffer_release(made);
     for (tsr_generator made : generators) tsr_generator_release(made);
     if (DLManagedTensor != nullptr) DLManagedTensor->deleter(DLManagedTensor);
-    if (DLManagedTensorVersioned != nullptr) DLManagedTensorVersioned->deleter(DLManagedTensorVersioned);
+    if (DLManagedTensorVersioned != nullptr)
+      DLManagedTensorVersioned->deleter(DLManagedTensorVersioned);
   }
 
   tsr_node make_node() { return nodes.emplace_back(custom_node(tensors[0], &node_drops)); }

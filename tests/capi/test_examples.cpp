@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs the examples of the schema, compiled as C99: each function of the ABI outside ops, used once.
+// Runs the examples of the schema, compiled as C99: each function of the ABI outside ops, used
+// once.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,8 +18,7 @@ TEST_P(Example, does_what_its_documentation_says) {
   EXPECT_EQ(tsr_live_handles(), before) << "the example leaks or over-releases a handle";
 }
 
-INSTANTIATE_TEST_SUITE_P(Schema, Example, testing::Range(0, kExampleCount), [](const auto& row) {
-  return std::string(kExamples[row.param].name);
-});
+INSTANTIATE_TEST_SUITE_P(Schema, Example, testing::Range(0, kExampleCount),
+                         [](const auto& row) { return std::string(kExamples[row.param].name); });
 
 }  // namespace
