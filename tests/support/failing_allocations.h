@@ -42,7 +42,7 @@ inline int64_t fail_each_allocation(FunctionRef<void()> body) {
     }
     const bool all_passed = cancel_injected_failure();
     EXPECT_EQ(live_allocations(), before) << "a leak when allocation " << run << " fails";
-    if (all_passed || testing::Test::HasFailure()) return run;
+    if (all_passed || ::testing::Test::HasFailure()) return run;
   }
   ADD_FAILURE() << "still allocating after " << kMaxRuns << " runs";
   return kMaxRuns;
