@@ -15,7 +15,6 @@ constexpr CallInfo kInfo_lerp{"lerp", {"input", "other", "weight"}};
 constexpr CallInfo kInfo_addcmul{"addcmul", {"input", "tensor1", "tensor2", "value"}};
 constexpr CallInfo kInfo_addcdiv{"addcdiv", {"input", "tensor1", "tensor2", "value"}};
 constexpr CallInfo kInfo_clip{"clip", {"input", "min", "max"}};
-constexpr CallInfo kInfo_clip_scalar{"clip_scalar", {"input", "min", "max"}};
 
 }  // namespace
 
@@ -362,10 +361,10 @@ tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max) {
   });
 }
 
-tsr_status tsr_clip_scalar_f64(
+tsr_status tsr_clip_f64(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out) {
   clear(out);
-  return guard(kInfo_clip_scalar, [&] {
+  return guard(kInfo_clip, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
@@ -373,9 +372,9 @@ tsr_status tsr_clip_scalar_f64(
   });
 }
 
-tsr_status tsr_clip_scalar_f64_out(
+tsr_status tsr_clip_f64_out(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst) {
-  return guard(kInfo_clip_scalar, [&] {
+  return guard(kInfo_clip, [&] {
     tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
         "min"), optional_scalar(has_max, tsr::Scalar(max), "max"),
@@ -383,9 +382,9 @@ tsr_status tsr_clip_scalar_f64_out(
   });
 }
 
-tsr_status tsr_clip_scalar_f64_inplace(
+tsr_status tsr_clip_f64_inplace(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max) {
-  return guard(kInfo_clip_scalar, [&] {
+  return guard(kInfo_clip, [&] {
     tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
         "min"), optional_scalar(has_max, tsr::Scalar(max), "max"),
@@ -393,10 +392,10 @@ tsr_status tsr_clip_scalar_f64_inplace(
   });
 }
 
-tsr_status tsr_clip_scalar_i64(
+tsr_status tsr_clip_i64(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out) {
   clear(out);
-  return guard(kInfo_clip_scalar, [&] {
+  return guard(kInfo_clip, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
@@ -404,9 +403,9 @@ tsr_status tsr_clip_scalar_i64(
   });
 }
 
-tsr_status tsr_clip_scalar_i64_out(
+tsr_status tsr_clip_i64_out(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst) {
-  return guard(kInfo_clip_scalar, [&] {
+  return guard(kInfo_clip, [&] {
     tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
         "min"), optional_scalar(has_max, tsr::Scalar(max), "max"),
@@ -414,9 +413,9 @@ tsr_status tsr_clip_scalar_i64_out(
   });
 }
 
-tsr_status tsr_clip_scalar_i64_inplace(
+tsr_status tsr_clip_i64_inplace(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max) {
-  return guard(kInfo_clip_scalar, [&] {
+  return guard(kInfo_clip, [&] {
     tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
         "min"), optional_scalar(has_max, tsr::Scalar(max), "max"),

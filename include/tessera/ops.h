@@ -1053,22 +1053,17 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip(
 TSR_API TSR_NODISCARD tsr_status tsr_clip_out(
     tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max);
-
-/* The input limited to numbers, of which one may be absent; the gradient passes inside and at
- * the bounds.
- * min: lower bound
- * max: upper bound */
-TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_f64(
+TSR_API TSR_NODISCARD tsr_status tsr_clip_f64(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_f64_out(
+TSR_API TSR_NODISCARD tsr_status tsr_clip_f64_out(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_f64_inplace(
+TSR_API TSR_NODISCARD tsr_status tsr_clip_f64_inplace(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64(
+TSR_API TSR_NODISCARD tsr_status tsr_clip_i64(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64_out(
+TSR_API TSR_NODISCARD tsr_status tsr_clip_i64_out(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_scalar_i64_inplace(
+TSR_API TSR_NODISCARD tsr_status tsr_clip_i64_inplace(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
 
 /* ---- Ops: copies and conversions ---- */

@@ -779,12 +779,12 @@ tsr_status tsr_addcdiv_inplace(tsr_tensor input, tsr_tensor tensor1, tsr_tensor 
 tsr_status tsr_clip(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor* out);
 tsr_status tsr_clip_out(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor dst);
 tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max);
-tsr_status tsr_clip_scalar_f64(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out);
-tsr_status tsr_clip_scalar_f64_out(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst);
-tsr_status tsr_clip_scalar_f64_inplace(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max);
-tsr_status tsr_clip_scalar_i64(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
-tsr_status tsr_clip_scalar_i64_out(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
-tsr_status tsr_clip_scalar_i64_inplace(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
+tsr_status tsr_clip_f64(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out);
+tsr_status tsr_clip_f64_out(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst);
+tsr_status tsr_clip_f64_inplace(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max);
+tsr_status tsr_clip_i64(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
+tsr_status tsr_clip_i64_out(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
+tsr_status tsr_clip_i64_inplace(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
 tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);

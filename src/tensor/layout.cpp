@@ -98,10 +98,10 @@ bool is_dense(DimsView sizes, DimsView strides) noexcept {
 
 bool may_overlap_itself(DimsView sizes, DimsView strides) noexcept {
   if (is_contiguous(sizes, strides)) return false;
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return false;
   int64_t reach = 0;  // offset of the last element of the dims seen so far
   for (const int64_t dim : dims_by_stride(sizes, strides)) {
     const auto i = static_cast<size_t>(dim);
-    if (sizes[i] == 0) return false;
     if (std::abs(strides[i]) <= reach) return true;
     reach += std::abs(strides[i]) * (sizes[i] - 1);
     if (strides[i] == 0) return true;

@@ -531,6 +531,91 @@ TEST(Op_clip, computes_its_cases) {
     ok(tsr_clip_inplace(input, min, max));
     same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    Tensor out;
+    ok(tsr_clip_f64(input, 0.0, 1, 1.0, 1, out.slot()));
+    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    ok(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, dst));
+    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    ok(tsr_clip_f64_inplace(input, 0.0, 1, 1.0, 1));
+    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    Tensor out;
+    ok(tsr_clip_i64(input, 0, 1, 1, 1, out.slot()));
+    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    ok(tsr_clip_i64_out(input, 0, 1, 1, 1, dst));
+    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    ok(tsr_clip_i64_inplace(input, 0, 1, 1, 1));
+    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    Tensor out;
+    ok(tsr_clip_f64(input, 0.0, 1, 0.0, 0, out.slot()));
+    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+    ok(tsr_clip_f64_out(input, 0.0, 1, 0.0, 0, dst));
+    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    ok(tsr_clip_f64_inplace(input, 0.0, 1, 0.0, 0));
+    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    Tensor out;
+    ok(tsr_clip_i64(input, 0, 1, 0, 0, out.slot()));
+    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+    ok(tsr_clip_i64_out(input, 0, 1, 0, 0, dst));
+    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    ok(tsr_clip_i64_inplace(input, 0, 1, 0, 0));
+    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
+    Tensor out;
+    ok(tsr_clip_i64(input, 0, 1, 3, 1, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {0, 3}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {0, 3}));
+    ok(tsr_clip_i64_out(input, 0, 1, 3, 1, dst));
+    same(dst, ints(TSR_INT64, {2}, {0, 3}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
+    ok(tsr_clip_i64_inplace(input, 0, 1, 3, 1));
+    same(input, ints(TSR_INT64, {2}, {0, 3}));
+  }
 }
 
 TEST(Op_clip, refuses_bad_arguments) {
@@ -542,6 +627,15 @@ TEST(Op_clip, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {-1, 0.5}));
     refused(tsr_clip_inplace(input, nullptr, nullptr), TSR_VALUE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {-1, 0.5}));
+    Tensor out;
+    refused(tsr_clip_f64(input, 0.0, 0, 0.0, 0, out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {-1, 0.5}));
+    refused(tsr_clip_f64_inplace(input, 0.0, 0, 0.0, 0), TSR_VALUE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
@@ -595,163 +689,72 @@ TEST(Op_clip, refuses_bad_arguments) {
     survives(tsr_clip_inplace(input, min, as_complex(max)));
     survives(tsr_clip_inplace(input, min, as_bool(max)));
   }
-}
-
-TEST(Op_clip_scalar, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     Tensor out;
-    ok(tsr_clip_scalar_f64(input, 0.0, 1, 1.0, 1, out.slot()));
-    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    refused(tsr_clip_f64(nullptr, 0.0, 1, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64(wrong_kind(), 0.0, 1, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_f64(as_complex(input), 0.0, 1, 1.0, 1, out.slot()));
+    survives(tsr_clip_f64(as_bool(input), 0.0, 1, 1.0, 1, out.slot()));
+    refused(tsr_clip_f64(input, 0.0, 7, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64(input, 0.0, 1, 1.0, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64(input, 0.0, 1, 1.0, 1, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    ok(tsr_clip_scalar_f64_out(input, 0.0, 1, 1.0, 1, dst));
-    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    refused(tsr_clip_f64_out(nullptr, 0.0, 1, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64_out(wrong_kind(), 0.0, 1, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_f64_out(as_complex(input), 0.0, 1, 1.0, 1, dst));
+    survives(tsr_clip_f64_out(as_bool(input), 0.0, 1, 1.0, 1, dst));
+    refused(tsr_clip_f64_out(input, 0.0, 7, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64_out(input, 0.0, 1, 1.0, 7, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, as_complex(dst)));
+    survives(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_scalar_f64_inplace(input, 0.0, 1, 1.0, 1));
-    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    refused(tsr_clip_f64_inplace(nullptr, 0.0, 1, 1.0, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64_inplace(wrong_kind(), 0.0, 1, 1.0, 1), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_f64_inplace(as_complex(input), 0.0, 1, 1.0, 1));
+    survives(tsr_clip_f64_inplace(as_bool(input), 0.0, 1, 1.0, 1));
+    refused(tsr_clip_f64_inplace(input, 0.0, 7, 1.0, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_f64_inplace(input, 0.0, 1, 1.0, 7), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     Tensor out;
-    ok(tsr_clip_scalar_i64(input, 0, 1, 1, 1, out.slot()));
-    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    refused(tsr_clip_i64(nullptr, 0, 1, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64(wrong_kind(), 0, 1, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_i64(as_complex(input), 0, 1, 1, 1, out.slot()));
+    survives(tsr_clip_i64(as_bool(input), 0, 1, 1, 1, out.slot()));
+    refused(tsr_clip_i64(input, 0, 7, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64(input, 0, 1, 1, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64(input, 0, 1, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    ok(tsr_clip_scalar_i64_out(input, 0, 1, 1, 1, dst));
-    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+    refused(tsr_clip_i64_out(nullptr, 0, 1, 1, 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_out(wrong_kind(), 0, 1, 1, 1, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_i64_out(as_complex(input), 0, 1, 1, 1, dst));
+    survives(tsr_clip_i64_out(as_bool(input), 0, 1, 1, 1, dst));
+    refused(tsr_clip_i64_out(input, 0, 7, 1, 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_out(input, 0, 1, 1, 7, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_out(input, 0, 1, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_out(input, 0, 1, 1, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_i64_out(input, 0, 1, 1, 1, as_complex(dst)));
+    survives(tsr_clip_i64_out(input, 0, 1, 1, 1, as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_scalar_i64_inplace(input, 0, 1, 1, 1));
-    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    ok(tsr_clip_scalar_f64(input, 0.0, 1, 0.0, 0, out.slot()));
-    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-    ok(tsr_clip_scalar_f64_out(input, 0.0, 1, 0.0, 0, dst));
-    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_scalar_f64_inplace(input, 0.0, 1, 0.0, 0));
-    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    ok(tsr_clip_scalar_i64(input, 0, 1, 0, 0, out.slot()));
-    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-    ok(tsr_clip_scalar_i64_out(input, 0, 1, 0, 0, dst));
-    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_scalar_i64_inplace(input, 0, 1, 0, 0));
-    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
-    Tensor out;
-    ok(tsr_clip_scalar_i64(input, 0, 1, 3, 1, out.slot()));
-    same(out, ints(TSR_INT64, {2}, {0, 3}));
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
-    const Tensor dst = place_for(ints(TSR_INT64, {2}, {0, 3}));
-    ok(tsr_clip_scalar_i64_out(input, 0, 1, 3, 1, dst));
-    same(dst, ints(TSR_INT64, {2}, {0, 3}));
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
-    ok(tsr_clip_scalar_i64_inplace(input, 0, 1, 3, 1));
-    same(input, ints(TSR_INT64, {2}, {0, 3}));
-  }
-}
-
-TEST(Op_clip_scalar, refuses_bad_arguments) {
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    refused(tsr_clip_scalar_f64(nullptr, 0.0, 1, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64(wrong_kind(), 0.0, 1, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_f64(as_complex(input), 0.0, 1, 1.0, 1, out.slot()));
-    survives(tsr_clip_scalar_f64(as_bool(input), 0.0, 1, 1.0, 1, out.slot()));
-    refused(tsr_clip_scalar_f64(input, 0.0, 7, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64(input, 0.0, 1, 1.0, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64(input, 0.0, 1, 1.0, 1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    refused(tsr_clip_scalar_f64_out(nullptr, 0.0, 1, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64_out(wrong_kind(), 0.0, 1, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_f64_out(as_complex(input), 0.0, 1, 1.0, 1, dst));
-    survives(tsr_clip_scalar_f64_out(as_bool(input), 0.0, 1, 1.0, 1, dst));
-    refused(tsr_clip_scalar_f64_out(input, 0.0, 7, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64_out(input, 0.0, 1, 1.0, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64_out(input, 0.0, 1, 1.0, 1, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64_out(input, 0.0, 1, 1.0, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_f64_out(input, 0.0, 1, 1.0, 1, as_complex(dst)));
-    survives(tsr_clip_scalar_f64_out(input, 0.0, 1, 1.0, 1, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    refused(tsr_clip_scalar_f64_inplace(nullptr, 0.0, 1, 1.0, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64_inplace(wrong_kind(), 0.0, 1, 1.0, 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_f64_inplace(as_complex(input), 0.0, 1, 1.0, 1));
-    survives(tsr_clip_scalar_f64_inplace(as_bool(input), 0.0, 1, 1.0, 1));
-    refused(tsr_clip_scalar_f64_inplace(input, 0.0, 7, 1.0, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_f64_inplace(input, 0.0, 1, 1.0, 7), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    refused(tsr_clip_scalar_i64(nullptr, 0, 1, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64(wrong_kind(), 0, 1, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_i64(as_complex(input), 0, 1, 1, 1, out.slot()));
-    survives(tsr_clip_scalar_i64(as_bool(input), 0, 1, 1, 1, out.slot()));
-    refused(tsr_clip_scalar_i64(input, 0, 7, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64(input, 0, 1, 1, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64(input, 0, 1, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    refused(tsr_clip_scalar_i64_out(nullptr, 0, 1, 1, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64_out(wrong_kind(), 0, 1, 1, 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_i64_out(as_complex(input), 0, 1, 1, 1, dst));
-    survives(tsr_clip_scalar_i64_out(as_bool(input), 0, 1, 1, 1, dst));
-    refused(tsr_clip_scalar_i64_out(input, 0, 7, 1, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64_out(input, 0, 1, 1, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64_out(input, 0, 1, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64_out(input, 0, 1, 1, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_i64_out(input, 0, 1, 1, 1, as_complex(dst)));
-    survives(tsr_clip_scalar_i64_out(input, 0, 1, 1, 1, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    refused(tsr_clip_scalar_i64_inplace(nullptr, 0, 1, 1, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64_inplace(wrong_kind(), 0, 1, 1, 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_scalar_i64_inplace(as_complex(input), 0, 1, 1, 1));
-    survives(tsr_clip_scalar_i64_inplace(as_bool(input), 0, 1, 1, 1));
-    refused(tsr_clip_scalar_i64_inplace(input, 0, 7, 1, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_scalar_i64_inplace(input, 0, 1, 1, 7), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_inplace(nullptr, 0, 1, 1, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_inplace(wrong_kind(), 0, 1, 1, 1), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_i64_inplace(as_complex(input), 0, 1, 1, 1));
+    survives(tsr_clip_i64_inplace(as_bool(input), 0, 1, 1, 1));
+    refused(tsr_clip_i64_inplace(input, 0, 7, 1, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_i64_inplace(input, 0, 1, 1, 7), TSR_INVALID_ARGUMENT);
   }
 }

@@ -5509,6 +5509,120 @@ static PyObject* py_addcdiv_inplace(PyObject* self, PyObject* const* args, Py_ss
   return result;
 }
 
+static const char* const names_clip[] = {"input", "min", "max", "out"};
+static PyObject* keys_clip[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_clip = {"clip", 4, 3, 1, -1,
+    names_clip, keys_clip};
+static PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_clip;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0;
+  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+    if (mask != 0 && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
+        case TPY_F64: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_clip_f64_out(a0, v1.re, v1.has, v2.re, v2.has, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_clip_f64(a0, v1.re, v1.has, v2.re, v2.has, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        case TPY_I64: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_clip_i64_out(a0, v1.i, v1.has, v2.i, v2.has, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_clip_i64(a0, v1.i, v1.has, v2.i, v2.has, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        default: tpy_no_kind(sig);
+      }
+    } else {
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
+        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        if (dst != NULL) {
+          TPY_CALL(status, tsr_clip_out(a0, a1, a2, dst));
+          result = tpy_same(status, s[3]);
+        } else {
+          tsr_tensor out0 = NULL;
+          TPY_CALL(status, tsr_clip(a0, a1, a2, &out0));
+          result = tpy_result(status, out0);
+        }
+      }
+    }
+  }
+  Py_XDECREF(keep1);
+  Py_XDECREF(keep2);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_clip_inplace[] = {"input", "min", "max"};
+static PyObject* keys_clip_inplace[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_clip_inplace = {"clip_", 3, 3, 1, -1,
+    names_clip_inplace, keys_clip_inplace};
+static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_clip_inplace;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0;
+  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
+    if (mask != 0 && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
+        case TPY_F64: {
+          TPY_CALL(status, tsr_clip_f64_inplace(a0, v1.re, v1.has, v2.re, v2.has));
+          result = tpy_same(status, s[0]);
+          break;
+        }
+        case TPY_I64: {
+          TPY_CALL(status, tsr_clip_i64_inplace(a0, v1.i, v1.has, v2.i, v2.has));
+          result = tpy_same(status, s[0]);
+          break;
+        }
+        default: tpy_no_kind(sig);
+      }
+    } else {
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
+        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        TPY_CALL(status, tsr_clip_inplace(a0, a1, a2));
+        result = tpy_same(status, s[0]);
+      }
+    }
+  }
+  Py_XDECREF(keep1);
+  Py_XDECREF(keep2);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
 static const char* const names_clone[] = {"input", "out"};
 static PyObject* keys_clone[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_clone = {"clone", 2, 1, 1, -1,
@@ -7156,6 +7270,8 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_addcmul_inplace) &&
          tpy_prepare(&sig_addcdiv) &&
          tpy_prepare(&sig_addcdiv_inplace) &&
+         tpy_prepare(&sig_clip) &&
+         tpy_prepare(&sig_clip_inplace) &&
          tpy_prepare(&sig_clone) &&
          tpy_prepare(&sig_contiguous) &&
          tpy_prepare(&sig_astype) &&
@@ -7411,6 +7527,8 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
     {"addcdiv", (PyCFunction)(void (*)(void))py_addcdiv,
      METH_FASTCALL | METH_KEYWORDS, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
+    {"clip", (PyCFunction)(void (*)(void))py_clip,
+     METH_FASTCALL | METH_KEYWORDS, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
     {"clone", (PyCFunction)(void (*)(void))py_clone,
      METH_FASTCALL | METH_KEYWORDS, "clone($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable."},
     {"contiguous", (PyCFunction)(void (*)(void))py_contiguous,
@@ -7840,6 +7958,14 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
     {"addcdiv_", (PyCFunction)(void (*)(void))py_addcdiv_inplace,
      METH_FASTCALL | METH_KEYWORDS, "addcdiv_($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
+    {"clip", (PyCFunction)(void (*)(void))py_clip,
+     METH_FASTCALL | METH_KEYWORDS, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
+    {"clamp", (PyCFunction)(void (*)(void))py_clip,
+     METH_FASTCALL | METH_KEYWORDS, "clamp($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
+    {"clip_", (PyCFunction)(void (*)(void))py_clip_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "clip_($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
+    {"clamp_", (PyCFunction)(void (*)(void))py_clip_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "clamp_($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
     {"clone", (PyCFunction)(void (*)(void))py_clone,
      METH_FASTCALL | METH_KEYWORDS, "clone($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable."},
     {"contiguous", (PyCFunction)(void (*)(void))py_contiguous,

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the op table: see op_engine.py for what a row says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from op_engine import Call, Make, Row, Sample, array_of, as_tuple, assert_same, prepare, reference_of, schema_forms
+from op_table import BY_NAME, ROWS
+
+import tessera as ts
+from tessera.autograd import gradcheck, gradgradcheck
+
+NAMES = (Path(__file__).resolve().parents[3] / "tests" / "ops_first.txt").read_text().split()
+VALUES = [pytest.param(row, dtype, id=f"{row.name}-{dtype}") for row in ROWS for dtype in row.dtypes]
+OUT = [pytest.param(row, id=row.name) for row in ROWS if "out" in row.forms]
+INPLACE = [pytest.param(row, id=row.name) for row in ROWS if "inplace" in row.forms and "functional" in row.forms]
+GRAD = [pytest.param(row, id=row.name) for row in ROWS if row.grad]
+CONSTANT = [pytest.param(row, id=row.name) for row in ROWS if not row.grad]
+ERRORS = [
+    pytest.param(kind, call, id=f"{row.name}-{i}") for row in ROWS for i, (kind, call) in enumerate(row.errors)
+]
+
+
+def run(row: Row, call: Call, **more: Any) -> Any:
+    return row.function(*call.args, **call.kwargs, **more)
+
+
+def samples_of(row: Row, dtype: str) -> list[Sample]:
+    return list(row.samples(Make(dtype)))
+
+
+@pytest.mark.parametrize("row, dtype", VALUES)
+def test_value_matches_the_reference_in_every_layout(row: Row, dtype: str) -> None:
+    for number, given in enumerate(samples_of(row, dtype)):
+        for layout in row.layouts:
+            call = prepare(row, given, dtype, layout)
+            result = run(row, call)
+            where = f"{dtype}, sample {number}, {layout}"
+            assert_same(row, dtype, result, reference_of(row, call), where)
+            first = as_tuple(result)[0] if as_tuple(result) else None
+            if isinstance(first, ts.Tensor):
+                assert first.dtype.name == row.result_dtype(dtype), f"{row.name} {where}: {first.dtype}"
+
+
+def destination(like: ts.Tensor, kind: str) -> ts.Tensor:
+    """An out= tensor: of the right shape, to be resized, or with gaps."""
+    if kind == "right":
+        return ts.empty(like.shape, dtype=like.dtype)
+    if kind == "resized":
+        return ts.empty((0,), dtype=like.dtype)
+    room = np.zeros([2 * n for n in like.shape], like.dtype.numpy)
+    return ts.from_numpy(room[tuple(slice(None, None, 2) for _ in like.shape)] if like.ndim else room)
+
+
+@pytest.mark.parametrize("row", OUT)
+def test_out_form_writes_the_same_values(row: Row) -> None:
+    dtype = "float64" if "float64" in row.dtypes else row.dtypes[0]
+    for given in samples_of(row, dtype):
+        call = prepare(row, given, dtype)
+        plain = run(row, call)
+        for kind in ("right", "resized", "gaps"):
+            outs = tuple(destination(t, kind) for t in as_tuple(plain))
+            back = run(row, call, out=outs if len(outs) > 1 else outs[0])
+            assert back is outs[0] or tuple(back) == outs
+            if row.compare:
+                for one, other in zip(outs, as_tuple(plain)):
+                    assert one.shape == other.shape
+                    np.testing.assert_array_equal(array_of(one), array_of(other), f"{row.name} {kind}")
+
+
+@pytest.mark.parametrize("row", INPLACE)
+def test_inplace_form_changes_its_input(row: Row) -> None:
+    done = 0
+    for dtype in row.dtypes:
+        for given in samples_of(row, dtype):
+            call = prepare(row, given, dtype)
+            plain = run(row, call)
+            first = call.args[0]
+            if plain.shape != first.shape or plain.dtype is not first.dtype:
+                continue
+            version = first._version
+            method = row.inplace or (lambda x, *a, **k: getattr(x, f"{row.name}_")(*a, **k))
+            back = method(first, *call.args[1:], **call.kwargs)
+            assert back is first and first._version > version
+            if row.compare:
+                np.testing.assert_array_equal(array_of(first), array_of(plain), f"{row.name} {dtype}")
+            done += 1
+    assert done > 0, f"{row.name}: no sample fits the in-place form"
+
+
+def gradient_calls(row: Row) -> list[tuple[Any, tuple[Any, ...]]]:
+    """(function of the differentiable tensors, those tensors) for each small sample."""
+    found = []
+    for given in (row.grad_samples or row.samples)(Make("float64", 1)):
+        for layout in ("contiguous", "transposed"):
+            call = prepare(row, given, "float64", layout)
+            leaves, places = [], []
+            for place, arg in enumerate(call.args):
+                wanted = row.grad_args is None or place in row.grad_args
+                items = arg if isinstance(arg, list) else [arg]
+                for index, item in enumerate(items):
+                    if wanted and isinstance(item, ts.Tensor) and item.dtype is ts.float64:
+                        leaves.append(item.requires_grad_())
+                        places.append((place, index if isinstance(arg, list) else None))
+            for key, arg in call.kwargs.items():
+                if isinstance(arg, ts.Tensor) and arg.dtype is ts.float64 and row.grad_args is None:
+                    leaves.append(arg.requires_grad_())
+                    places.append((key, None))
+            size = sum(leaf.size for leaf in leaves)
+            if leaves and 0 < size <= 60:
+                found.append((_closure(row, call, places), tuple(leaves)))
+    return found
+
+
+def _closure(row: Row, call: Call, places: list[Any]) -> Any:
+    def function(*tensors: ts.Tensor) -> Any:
+        args = [list(a) if isinstance(a, list) else a for a in call.args]
+        kwargs = dict(call.kwargs)
+        for (place, index), tensor in zip(places, tensors):
+            if isinstance(place, str):
+                kwargs[place] = tensor
+            elif index is None:
+                args[place] = tensor
+            else:
+                args[place][index] = tensor
+        return row.function(*args, **kwargs)
+
+    return function
+
+
+@pytest.mark.parametrize("row", GRAD)
+def test_first_derivative_matches_finite_differences(row: Row) -> None:
+    calls = gradient_calls(row)
+    assert calls, f"{row.name}: no sample is small enough for gradcheck"
+    for function, leaves in calls:
+        gradcheck(function, leaves)
+
+
+@pytest.mark.parametrize("row", [p for p in GRAD if p.values[0].gradgrad])
+def test_second_derivative_matches_finite_differences(row: Row) -> None:
+    for function, leaves in gradient_calls(row):
+        if sum(leaf.size for leaf in leaves) <= 24:
+            gradgradcheck(function, leaves)
+
+
+@pytest.mark.parametrize("row", CONSTANT)
+def test_op_without_derivative_says_why_and_records_nothing(row: Row) -> None:
+    assert row.why_no_grad, f"{row.name}: grad=False needs why_no_grad"
+    dtype = "float32" if "float32" in row.dtypes else row.dtypes[0]
+    for given in samples_of(row, dtype):
+        call = prepare(row, given, dtype)
+        for arg in call.args:
+            if isinstance(arg, ts.Tensor) and arg.dtype.is_floating_point and not row.name.endswith("_"):
+                arg.requires_grad_()
+        for result in as_tuple(run(row, call)):
+            if isinstance(result, ts.Tensor) and not row.name.endswith("_"):
+                assert not result.requires_grad
+
+
+@pytest.mark.parametrize("kind, call", ERRORS)
+def test_misuse_raises(kind: type[BaseException], call: Any) -> None:
+    with pytest.raises(kind):
+        call()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_first_op_has_a_row(name: str) -> None:
+    row = BY_NAME[name]
+    assert len(row.dtypes) > 0
+    forms = schema_forms().get(row.schema or name.rstrip("_"))
+    assert forms or row.call is not None, f"{name} is neither in the schema nor given a call"
+    assert row.grad or row.why_no_grad
+
+
+def test_no_op_stands_twice() -> None:
+    assert len(BY_NAME) == len(ROWS)
