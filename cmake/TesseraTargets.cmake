@@ -28,6 +28,10 @@ target_link_libraries(tsr_build_flags INTERFACE Threads::Threads)
 add_library(tsr_warnings INTERFACE)
 target_compile_options(tsr_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion
                                               $<$<BOOL:${TSR_WERROR}>:-Werror>)
+# Tests compare with literals of every kind, and gtest's macros convert freely.
+add_library(tsr_test_warnings INTERFACE)
+target_compile_options(tsr_test_warnings INTERFACE -Wall -Wextra -Wshadow
+                                                   $<$<BOOL:${TSR_WERROR}>:-Werror>)
 
 # tsr_layer(<name> [SOURCES file...] [LINK target...])
 # One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that the lists
@@ -60,13 +64,11 @@ function(tsr_test name)
   else()
     target_link_libraries(test_${name} PRIVATE tessera_static)
   endif()
-  target_link_libraries(test_${name} PRIVATE tsr_test_support tsr_build_flags tsr_warnings
+  target_link_libraries(test_${name} PRIVATE tsr_test_support tsr_build_flags tsr_test_warnings
                                              ${arg_LINK} GTest::gtest GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}"
                                                   "${PROJECT_SOURCE_DIR}/tests")
-  # gtest's assertion macros expand to code that converts freely.
-  target_compile_options(test_${name} PRIVATE -Wno-conversion -Wno-sign-conversion)
   add_test(NAME test_${name}
            COMMAND test_${name} "--gtest_output=xml:${PROJECT_BINARY_DIR}/reports/test_${name}.xml")
-  set_tests_properties(test_${name} PROPERTIES LABELS "${arg_LABELS}")
+  set_tests_properties(test_${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
 endfunction()

@@ -45,7 +45,8 @@ class Generator final : public Object {
   GeneratorState state_;
 };
 
-// The generator of functions that are given none; starts with seed 0 and lives as long as the process.
+// The generator of functions that are given none; starts with seed 0 and lives as long as the
+// process.
 Generator& default_generator();
 
 }  // namespace tsr

@@ -19,9 +19,10 @@ std::atomic<bool> g_forked_child{false};
 // default.
 std::atomic<int32_t> g_threads{0};
 
+// OpenMP itself is not called here: the run time may not have restored its own locks yet, and
+// share_thread_setting passes the new count on before anything of OpenMP runs.
 void note_fork_in_child() {
   g_forked_child.store(true, std::memory_order_relaxed);
-  omp_set_num_threads(1);
 }
 
 [[maybe_unused]] const int kForkHandler = pthread_atfork(nullptr, nullptr, note_fork_in_child);

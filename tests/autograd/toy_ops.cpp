@@ -3,6 +3,7 @@
 #include "toy_ops.h"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <functional>
 
@@ -11,7 +12,7 @@
 namespace tsr::toy {
 namespace {
 
-int64_t g_mul_gradients = 0;
+std::atomic<int64_t> g_mul_gradients = 0;
 
 double load(const void* data, DType dtype, int64_t at) {
   return dtype == DType::kFloat32 ? static_cast<const float*>(data)[at]
