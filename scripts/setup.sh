@@ -74,10 +74,10 @@ make_environment() {
 
 build_python() {
   [ -f "$tsr_root/wrappers/python/setup.py" ] || return 0
-  local header="$tsr_root/include/tessera/tessera_ffi.h"
+  # The library itself is not part of the key: the extension finds it by its run path.
   local stamp="$tsr_root/build/python.stamp" key
-  key="$(cat "$header" "$tsr_root"/wrappers/python/*.py "$tsr_root"/wrappers/python/pyproject.toml \
-         "$tsr_root"/wrappers/python/native/*.h 2>/dev/null | sha256sum) $tsr_root"
+  key="$(cat "$tsr_root"/include/tessera/*.h "$tsr_root"/wrappers/python/native/* \
+         "$tsr_root"/wrappers/python/*.py | sha256sum) $tsr_root"
   if [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] ||
     ! compgen -G "$tsr_root/wrappers/python/src/tessera/_native.*.so" >/dev/null; then
     say "building the Python extension"
