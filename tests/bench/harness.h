@@ -4,9 +4,10 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,10 +33,21 @@ struct Times {
   double p90 = 0;
 };
 
+// TSR_BENCH_CLOCK=cpu counts the process's own time instead: for one thread on a busy machine.
+inline double clock_seconds() {
+  static const bool own_time = [] {
+    const char* chosen = std::getenv("TSR_BENCH_CLOCK");
+    return chosen != nullptr && std::string(chosen) == "cpu";
+  }();
+  timespec time{};
+  clock_gettime(own_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 inline double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = clock_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return clock_seconds() - begin;
 }
 
 inline Times summarise(std::vector<double> seconds) {

@@ -34,6 +34,43 @@ struct Mask {
   Native v;
 };
 
+#if defined(__AVX512F__)
+
+// Loads and stores of the first `count` lanes of a size; `count` is below the number of lanes.
+template <int kSize, class Native>
+[[gnu::always_inline]] inline Native masked_load(const void* source, int64_t count, Native rest) {
+  const auto pad = reinterpret_cast<__m512i>(rest);
+  const uint64_t lanes = (uint64_t{1} << count) - 1;
+  if constexpr (kSize == 1) {
+    return reinterpret_cast<Native>(_mm512_mask_loadu_epi8(pad, lanes, source));
+  } else if constexpr (kSize == 2) {
+    return reinterpret_cast<Native>(
+        _mm512_mask_loadu_epi16(pad, static_cast<__mmask32>(lanes), source));
+  } else if constexpr (kSize == 4) {
+    return reinterpret_cast<Native>(
+        _mm512_mask_loadu_epi32(pad, static_cast<__mmask16>(lanes), source));
+  } else {
+    return reinterpret_cast<Native>(
+        _mm512_mask_loadu_epi64(pad, static_cast<__mmask8>(lanes), source));
+  }
+}
+template <int kSize, class Native>
+[[gnu::always_inline]] inline void masked_store(void* target, int64_t count, Native value) {
+  const auto bits = reinterpret_cast<__m512i>(value);
+  const uint64_t lanes = (uint64_t{1} << count) - 1;
+  if constexpr (kSize == 1) {
+    _mm512_mask_storeu_epi8(target, lanes, bits);
+  } else if constexpr (kSize == 2) {
+    _mm512_mask_storeu_epi16(target, static_cast<__mmask32>(lanes), bits);
+  } else if constexpr (kSize == 4) {
+    _mm512_mask_storeu_epi32(target, static_cast<__mmask16>(lanes), bits);
+  } else {
+    _mm512_mask_storeu_epi64(target, static_cast<__mmask8>(lanes), bits);
+  }
+}
+
+#endif
+
 template <class T>
 struct Vec {
   using Element = T;
@@ -58,17 +95,25 @@ struct Vec {
     __builtin_memcpy(target, &v, sizeof(Native));
   }
 
-  // The first `count` elements; the other lanes hold `padding`.
+  // The first `count` elements; the other lanes hold `padding`, and their memory is not touched.
   [[gnu::always_inline]] static Vec load_part(const T* source, int64_t count, T padding) {
+#if defined(__AVX512F__)
+    return Vec(masked_load<sizeof(T)>(source, count, Vec(padding).v));
+#else
     T lanes[kSize];
     Vec(padding).store(lanes);
     for (int64_t i = 0; i < count; ++i) lanes[i] = source[i];
     return load(lanes);
+#endif
   }
   [[gnu::always_inline]] void store_part(T* target, int64_t count) const {
+#if defined(__AVX512F__)
+    masked_store<sizeof(T)>(target, count, v);
+#else
     T lanes[kSize];
     store(lanes);
     for (int64_t i = 0; i < count; ++i) target[i] = lanes[i];
+#endif
   }
 };
 

@@ -41,8 +41,6 @@ Row find_move(int64_t size) {
 
 // ---- Transposition ----
 
-constexpr int64_t kTile = 32;  // a tile's lines of both sides fit the first-level cache
-
 // True when the input runs along the outer of the two innermost dims and the output along the inner
 // one, so that either order of a plain loop would use one element of every line it touches.
 bool is_transposed(const ElementwisePlan& plan) {
@@ -50,65 +48,39 @@ bool is_transposed(const ElementwisePlan& plan) {
   const int64_t size = itemsize(plan.dtypes[0]);
   const int32_t inner = plan.ndim - 1;
   return plan.strides[0][inner] == size && plan.strides[1][inner] != size &&
-         plan.strides[1][inner - 1] == size && plan.sizes[inner] >= kTile / 2 &&
-         plan.sizes[inner - 1] >= kTile / 2;
+         plan.strides[1][inner - 1] == size && plan.sizes[inner] >= kTransposeTile &&
+         plan.sizes[inner - 1] >= kTransposeTile;
 }
 
-template <class T>
-void transpose_tile(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride,
-                    int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; ++r) {
-    T* target = reinterpret_cast<T*>(to + r * to_stride);
-    const std::byte* source = from + r * static_cast<int64_t>(sizeof(T));
-    for (int64_t c = 0; c < columns; ++c)
-      std::memcpy(target + c, source + c * from_stride, sizeof(T));
-  }
-}
+constexpr int64_t kSquare =
+    128;  // tiles are visited in squares, so that few pages are in use at a time
 
-using TransposeTile = void (*)(std::byte*, int64_t, const std::byte*, int64_t, int64_t, int64_t);
-TransposeTile find_transpose(int64_t size) {
-  switch (size) {
-    case 1:
-      return &transpose_tile<int8_t>;
-    case 2:
-      return &transpose_tile<int16_t>;
-    case 4:
-      return &transpose_tile<int32_t>;
-    case 8:
-      return &transpose_tile<int64_t>;
-    default:
-      return &transpose_tile<Pair>;
-  }
-}
-
-// One task is a band of kTile rows of one matrix.
+// One task is a band of kSquare rows of one matrix.
 void copy_transposed(const ElementwisePlan& plan) {
   const int64_t size = itemsize(plan.dtypes[0]);
-  const TransposeTile tile = find_transpose(size);
   const int32_t inner = plan.ndim - 1;
   const int64_t rows = plan.sizes[inner - 1];
   const int64_t columns = plan.sizes[inner];
-  const int64_t bands = (rows + kTile - 1) / kTile;
-  const int64_t matrices = plan.numel / (rows * columns);
-  const int64_t grain = std::max<int64_t>(1, kGrain / (kTile * columns));
-  parallel_for(matrices * bands, grain, [&](int64_t begin, int64_t end) {
+  const int64_t bands = (rows + kSquare - 1) / kSquare;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (kSquare * columns));
+  parallel_for(plan.numel / (rows * columns) * bands, grain, [&](int64_t begin, int64_t end) {
     Cursor cursor;
     cursor.ndim = std::max(1, plan.ndim - 2);
     constexpr int64_t kOne = 1;
     cursor.sizes = plan.ndim > 2 ? plan.sizes : &kOne;
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t row = task % bands * kTile;
-      cursor.seek(task / bands);
+      const int64_t row = task % bands * kSquare;
       std::byte* to = static_cast<std::byte*>(plan.data[0]) + row * plan.strides[0][inner - 1];
       const std::byte* from = static_cast<const std::byte*>(plan.data[1]) + row * size;
       if (plan.ndim > 2) {
+        cursor.seek(task / bands);
         to += cursor.offset(plan.strides[0]);
         from += cursor.offset(plan.strides[1]);
       }
-      for (int64_t column = 0; column < columns; column += kTile) {
-        tile(to + column * size, plan.strides[0][inner - 1], from + column * plan.strides[1][inner],
-             plan.strides[1][inner], std::min(kTile, rows - row),
-             std::min(kTile, columns - column));
+      for (int64_t column = 0; column < columns; column += kSquare) {
+        transpose(std::min(kSquare, rows - row), std::min(kSquare, columns - column), size,
+                  to + column * size, plan.strides[0][inner - 1],
+                  from + column * plan.strides[1][inner], plan.strides[1][inner]);
       }
     }
   });
@@ -133,6 +105,16 @@ Status fill(const ElementwisePlan& plan) {
 }
 
 Status copy(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  if (plan.ndim == 1 && plan.dtypes[0] == plan.dtypes[1] && plan.strides[0][0] == size &&
+      plan.strides[1][0] == size) {
+    parallel_for(plan.numel * size, kGrain * 8, [&](int64_t begin, int64_t end) {
+      std::memmove(static_cast<std::byte*>(plan.data[0]) + begin,
+                   static_cast<const std::byte*>(plan.data[1]) + begin,
+                   static_cast<size_t>(end - begin));
+    });
+    return kernel::kOk;
+  }
   if (plan.numel > 0 && is_transposed(plan)) {
     copy_transposed(plan);
     return kernel::kOk;

@@ -24,7 +24,7 @@ using kernel::Status;
 namespace {
 
 // Products of fewer multiplications than this cost less here than the way into OpenBLAS.
-constexpr int64_t kTiny = 1024;
+constexpr int64_t kTiny = 100;
 // Matrices of at least so many multiplications get all threads one after another; smaller ones
 // share the batch out.
 constexpr int64_t kLarge = int64_t{1} << 21;

@@ -75,7 +75,51 @@ const Level* choose() noexcept {
   return nullptr;
 }
 
+// Every lookup of a pointwise row, done once: the functions behind it are chains of switches.
+struct Tables {
+  const Level* level;
+  Row unary[static_cast<size_t>(kernel::UnaryOp::kCount)][kDTypeCount];
+  Row binary[static_cast<size_t>(kernel::BinaryOp::kCount)][kDTypeCount];
+  Row ternary[static_cast<size_t>(kernel::TernaryOp::kCount)][kDTypeCount];
+};
+Tables g_tables;
+
+template <class Op, class Table>
+void fill_table(Table& table, Row (*find)(Op op, DType compute)) {
+  for (size_t op = 0; op < static_cast<size_t>(Op::kCount); ++op) {
+    for (size_t dtype = 0; dtype < kDTypeCount; ++dtype) {
+      table[op][dtype] = find(static_cast<Op>(op), static_cast<DType>(dtype));
+    }
+  }
+}
+
+const Level* fill_tables() noexcept {
+  const Level* level = choose();
+  if (level == nullptr) return nullptr;
+  g_tables.level = level;
+  fill_table(g_tables.unary, level->unary);
+  fill_table(g_tables.binary, level->binary);
+  fill_table(g_tables.ternary, level->ternary);
+  return level;
+}
+
+template <class Op, class Table>
+Row look_up(const Table& table, Op op, DType compute) noexcept {
+  const auto row = static_cast<size_t>(op);
+  return row < static_cast<size_t>(Op::kCount) ? table[row][static_cast<size_t>(compute)] : nullptr;
+}
+
 }  // namespace
+
+Row find_row(kernel::UnaryOp op, DType compute) noexcept {
+  return look_up(g_tables.unary, op, compute);
+}
+Row find_row(kernel::BinaryOp op, DType compute) noexcept {
+  return look_up(g_tables.binary, op, compute);
+}
+Row find_row(kernel::TernaryOp op, DType compute) noexcept {
+  return look_up(g_tables.ternary, op, compute);
+}
 
 const Level* find_level(const char* name) noexcept {
   for (const Candidate& candidate : kCandidates) {
@@ -86,7 +130,7 @@ const Level* find_level(const char* name) noexcept {
 }
 
 const Level* best_level() noexcept {
-  static const Level* const chosen = choose();
+  static const Level* const chosen = fill_tables();
   return chosen;
 }
 

@@ -32,7 +32,7 @@ bool gives_bool(BinaryOp op) {
 
 Status unary(UnaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
-  const Row row = best_level()->unary(op, compute);
+  const Row row = find_row(op, compute);
   if (row == nullptr) return missing();
   DType result = compute;
   if (gives_bool(op)) result = DType::kBool;
@@ -42,7 +42,7 @@ Status unary(UnaryOp op, const ElementwisePlan& plan) {
 
 Status binary(BinaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
-  const Row row = best_level()->binary(op, compute);
+  const Row row = find_row(op, compute);
   if (row == nullptr) return missing();
   return walk_rows(plan, row, {gives_bool(op) ? DType::kBool : compute, {compute, compute}});
 }
@@ -51,7 +51,7 @@ Status ternary(TernaryOp op, const ElementwisePlan& plan) {
   // where() moves elements and needs no opmath.
   const bool moves = op == TernaryOp::kWhere;
   const DType compute = moves ? plan.dtypes[0] : opmath(plan.dtypes[1]);
-  const Row row = best_level()->ternary(op, compute);
+  const Row row = find_row(op, compute);
   if (row == nullptr) return missing();
   return walk_rows(plan, row, {compute, {moves ? DType::kBool : compute, compute, compute}});
 }

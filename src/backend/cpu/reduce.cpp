@@ -21,12 +21,14 @@ using kernel::Status;
 namespace {
 
 constexpr int64_t kBlock = 512;  // elements brought in at a time
+constexpr int64_t kAcross =
+    2048;  // results side by side: their states stay in the first-level cache
 constexpr int64_t kPart =
     65536;  // elements of a part, where one result is the work of several threads
 constexpr int64_t kFewResults =
     64;                            // with at least so many results, each is the work of one thread
 constexpr int64_t kShortRun = 16;  // runs below this are not worth the start of a fold
-constexpr int64_t kMaxParts = 64;  // of a reduction across results
+constexpr int64_t kMaxParts = 16;  // of a reduction across results
 
 struct Buffers {
   alignas(64) std::byte raw[kBlock * 16];
@@ -152,14 +154,24 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
                             int64_t stride) const {
   if (begin == end) return;
   Buffers buffers;
-  const Cursor results = kept_cursor(kept);
+  Cursor results[kAcross / kBlock];
+  const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
+  // Without a cast and within one row of results, a row of input is taken as it lies.
+  results[0] = kept_cursor(kept);
+  const bool whole =
+      neighbours && cast_ == nullptr && !kind_.magnitude && width <= results[0].left_in_row();
+  const int64_t step = whole ? width : kBlock;
+  for (int64_t j = step; j < width; j += step) results[j / step] = kept_cursor(kept + j);
   Cursor cursor = reduced_cursor(begin);
   const bool position = kind_.fold == Fold::kArgMax || kind_.fold == Fold::kArgMin;
   for (int64_t i = begin; i < end; ++i) {
     const auto* base =
         static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides);
-    row_.across(width, fetch(results, width, base, plan_.kept_input_strides, buffers),
-                position ? i : i - begin, state, stride, plan_.params);
+    for (int64_t j = 0; j < width; j += step) {
+      const int64_t count = std::min(step, width - j);
+      row_.across(count, fetch(results[j / step], count, base, plan_.kept_input_strides, buffers),
+                  position ? i : i - begin, static_cast<int64_t*>(state) + j, stride, plan_.params);
+    }
     cursor.advance_in_row(1);
   }
 }
@@ -225,7 +237,7 @@ Status Reduction::run_along() const {
 
 Status Reduction::run_across() const {
   const int64_t kept = plan_.kept_numel;
-  const int64_t blocks = (kept + kBlock - 1) / kBlock;
+  const int64_t blocks = (kept + kAcross - 1) / kAcross;
   int64_t parts = 1;
   if (blocks < kFewResults / 4)
     parts = std::clamp<int64_t>(plan_.reduced_numel * kept / kPart, 1, kMaxParts);
@@ -238,15 +250,15 @@ Status Reduction::run_across() const {
   if (parts > 1 && shared == nullptr)
     return failure(Code::kOutOfMemory, "expected workspace for a reduction, got none");
   const int64_t grain =
-      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, rows * std::min(kept, kBlock)));
+      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, rows * std::min(kept, kAcross)));
   parallel_for(blocks * parts, grain, [&](int64_t begin, int64_t end) {
-    int64_t own[kBlock * kMaxWords];
+    int64_t own[kAcross * kMaxWords];
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task % blocks * kBlock;
-      const int64_t width = std::min(kBlock, kept - first);
+      const int64_t first = task % blocks * kAcross;
+      const int64_t width = std::min(kAcross, kept - first);
       const int64_t part = task / blocks;
       int64_t* states = parts > 1 ? shared + part * kept * kMaxWords + first : own;
-      const int64_t stride = parts > 1 ? kept : kBlock;
+      const int64_t stride = parts > 1 ? kept : kAcross;
       start_states(kind_, width, states, stride);
       fold_across(first, width, part * rows, std::min(plan_.reduced_numel, (part + 1) * rows),
                   states, stride);

@@ -316,6 +316,14 @@ template <class V>
   return __builtin_fabs(maximum) < kInfinity ? maximum : 0.0;
 }
 
+[[gnu::always_inline]] inline VD add_wide(VD total, VF terms) {
+  const VDPair wide = widen(terms);
+  return total + (wide.low + wide.high);
+}
+[[gnu::always_inline]] inline VD add_wide(VD total, VD terms) {
+  return total + terms;
+}
+
 template <class T, class V>
 void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
   const T* source = static_cast<const T*>(in);
@@ -324,14 +332,16 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   fold_along<MaxFold, T, VD>(count, in, 0, &maximum, params);
   const double pivot = finite_or_zero(maximum);
   double sum = words[1] == 0 ? 0 : words[1] * __builtin_exp(finite_or_zero(words[0]) - pivot);
-  T terms[V::kSize];
-  for (int64_t i = 0; i < count; i += V::kSize) {
-    const int64_t part = count - i < V::kSize ? count - i : V::kSize;
-    const V x =
-        part == V::kSize ? V::load(source + i) : V::load_part(source + i, part, T(-kInfinity));
-    exp(x - V(pivot)).store(terms);
-    for (const T term : terms) sum += static_cast<double>(term);
+  VD total(0.0);
+  int64_t i = 0;
+  for (; i + V::kSize <= count; i += V::kSize) {
+    total = add_wide(total, exp(V::load(source + i) - V(pivot)));
   }
+  if (i < count) {
+    const V rest = V::load_part(source + i, count - i, T(-kInfinity));
+    total = add_wide(total, exp(rest - V(pivot)));
+  }
+  sum += merge_lanes<SumFold>(total);
   words[0] = maximum;
   words[1] = sum;
 }

@@ -73,13 +73,19 @@ struct Level {
   // pointers if unsupported.
   ReduceRow (*reduce)(Fold fold, DType element);
   MultiplyAddRow (*multiply_add)(DType dtype);
-  // Copies past the caches; `to` is 64-byte aligned, nbytes a multiple of 64.
+  // Copies past the caches, unordered until the next store fence; `to` is 64-byte aligned, nbytes a
+  // multiple of 64.
   void (*stream)(void* to, const void* from, int64_t nbytes);
 };
 
 // The best level of this machine among those that were built; null when it can run none.
 // TSR_CPU_LEVEL in the environment may name a lower one.
 const Level* best_level() noexcept;
+// The rows of the best level from a table; null if not implemented. Valid once best_level() was not
+// null.
+Row find_row(kernel::UnaryOp op, DType compute) noexcept;
+Row find_row(kernel::BinaryOp op, DType compute) noexcept;
+Row find_row(kernel::TernaryOp op, DType compute) noexcept;
 // The level of that name, or null when it was not built or this machine cannot run it.
 const Level* find_level(const char* name) noexcept;
 

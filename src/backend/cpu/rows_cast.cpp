@@ -211,7 +211,6 @@ void stream_copy(void* to, const void* from, int64_t nbytes) {
     }
 #endif
   }
-  _mm_sfence();
 }
 
 // ---- What the level offers as a whole ----

@@ -62,7 +62,59 @@ void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::b
     std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
 }
 
+// A tile is one cache line of elements wide on both sides. Its source lines are brought together
+// first: lines that lie a power of two apart share a few places of the cache and would push each
+// other out before they are used up.
+template <class T>
+void transpose_tiles(int64_t rows, int64_t columns, std::byte* to, int64_t to_step,
+                     const std::byte* from, int64_t from_step) {
+  constexpr int64_t kSize = sizeof(T);
+  constexpr int64_t kTile = std::max<int64_t>(64 / kSize, 8);
+  alignas(64) T tile[kTile][kTile];
+  for (int64_t r = 0; r < rows; r += kTile) {
+    const int64_t height = std::min(kTile, rows - r);
+    for (int64_t c = 0; c < columns; c += kTile) {
+      const int64_t width = std::min(kTile, columns - c);
+      const std::byte* source = from + c * from_step + r * kSize;
+      std::byte* target = to + r * to_step + c * kSize;
+      if (height == kTile && width == kTile) {
+        for (int64_t k = 0; k < kTile; ++k)
+          std::memcpy(tile[k], source + k * from_step, kTile * kSize);
+        for (int64_t i = 0; i < kTile; ++i) {
+          T line[kTile];
+          for (int64_t k = 0; k < kTile; ++k) line[k] = tile[k][i];
+          std::memcpy(target + i * to_step, line, kTile * kSize);
+        }
+        continue;
+      }
+      for (int64_t i = 0; i < height; ++i) {
+        for (int64_t k = 0; k < width; ++k) {
+          std::memcpy(target + i * to_step + k * kSize, source + k * from_step + i * kSize, kSize);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
+
+void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to_step,
+               const void* from, int64_t from_step) {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  switch (size) {
+    case 1:
+      return transpose_tiles<uint8_t>(rows, columns, target, to_step, source, from_step);
+    case 2:
+      return transpose_tiles<uint16_t>(rows, columns, target, to_step, source, from_step);
+    case 4:
+      return transpose_tiles<uint32_t>(rows, columns, target, to_step, source, from_step);
+    case 8:
+      return transpose_tiles<uint64_t>(rows, columns, target, to_step, source, from_step);
+    default:
+      return transpose_tiles<Pair>(rows, columns, target, to_step, source, from_step);
+  }
+}
 
 void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, const void* from,
                   int64_t from_stride) {

@@ -32,6 +32,12 @@ struct Cursor {
 // Copies `count` elements of `size` bytes (1, 2, 4, 8 or 16) from one stride to another.
 void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, const void* from,
                   int64_t from_stride);
+// Matrices smaller than this in either direction are not worth transposing by tiles.
+inline constexpr int64_t kTransposeTile = 16;
+// to[r][c] = from[c][r] for a block of elements: rows of `to` and columns of `from` are contiguous
+// inside.
+void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to_step,
+               const void* from, int64_t from_step);
 // Copies the `count` elements from the cursor on into a contiguous buffer, or back.
 void gather(Cursor cursor, int64_t count, int64_t size, void* to, const void* base,
             const int64_t* strides);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/walk.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -23,6 +25,7 @@ constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, seve
 // Outputs from this size on are written past the caches: their lines would be evicted before anyone
 // reads them, and an ordinary store reads each of them from memory first.
 constexpr int64_t kStreamBytes = int64_t{8} << 20;
+constexpr int64_t kStreamBlockBytes = 2048;  // reads and writes of memory alternate quickly
 constexpr int64_t kLine = 64;
 
 // How an operand's elements travel between memory and the row.
@@ -34,6 +37,7 @@ struct Operand {
   bool dense;        // contiguous over the whole plan
   bool constant;     // one element for the whole plan
   bool unit;         // innermost stride is the element's size
+  bool transposed;   // runs along the second innermost dim: brought in by tiles
   CastRow cast;      // null: memory holds what the row wants
 };
 
@@ -44,6 +48,17 @@ struct Buffers {
   alignas(kLine) std::byte raw[kBlockBytes];
 };
 
+// All operands as the row wants them, little enough for one thread: no buffers are needed.
+bool is_direct(const ElementwisePlan& plan, const RowTypes& types) {
+  if (plan.ndim != 1 || plan.numel > kGrain) return false;
+  if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
+  for (int k = 1; k < plan.operands; ++k) {
+    const DType dtype = types.inputs[k - 1];
+    if (plan.dtypes[k] != dtype || plan.strides[k][0] != itemsize(dtype)) return false;
+  }
+  return true;
+}
+
 Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
   const DType dtype = plan.dtypes[slot];
   Operand operand{static_cast<std::byte*>(plan.data[slot]),
@@ -53,6 +68,7 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
                   true,
                   true,
                   true,
+                  false,
                   nullptr};
   operand.unit = operand.strides[plan.ndim - 1] == operand.size;
   int64_t expected = operand.size;
@@ -62,6 +78,11 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
     operand.constant &= operand.strides[d] == 0;
     expected *= plan.sizes[d];
   }
+  const int32_t inner = plan.ndim - 1;
+  operand.transposed = plan.ndim > 1 && !operand.unit && operand.strides[inner] != 0 &&
+                       operand.strides[inner - 1] == operand.size &&
+                       plan.sizes[inner] >= kTransposeTile &&
+                       plan.sizes[inner - 1] >= kTransposeTile;
   if (dtype != row_dtype)
     operand.cast =
         slot == 0 ? best_level()->cast(row_dtype, dtype) : best_level()->cast(dtype, row_dtype);
@@ -80,24 +101,22 @@ class Walk {
       input_[k] = describe(plan, k + 1, types.inputs[k]);
       widest = std::max({widest, input_[k].size, input_[k].row_size});
     }
-    block_ = kBlockBytes / widest;
+    for (int k = 0; k < inputs_; ++k) tiled_ |= input_[k].transposed;
     by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
-    stream_ = plan.numel * output_.size >= kStreamBytes && output_.dense && !in_place() &&
-              reinterpret_cast<uintptr_t>(output_.data) % kLine == 0;
+    stream_ = plan.numel * output_.size >= kStreamBytes && output_.dense && !in_place() && !tiled_;
+    block_ = (stream_ ? kStreamBlockBytes : kBlockBytes) / widest;
   }
 
-  // All operands as the row wants them, one block, one thread: no buffers are needed.
-  [[nodiscard]] bool direct() const {
-    if (plan_.numel > kGrain || !output_.dense || output_.cast != nullptr) return false;
-    for (int k = 0; k < inputs_; ++k) {
-      if (!input_[k].dense || input_[k].cast != nullptr) return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] bool run(int64_t begin, int64_t end) const;
+  // All of it, on as many threads as pay.
+  [[nodiscard]] bool run() const;
 
  private:
+  [[nodiscard]] bool run_part(int64_t begin, int64_t end) const;
+  [[nodiscard]] bool run_bands(int64_t begin, int64_t end) const;
+  bool run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
+                Buffers& buffers) const;
+  void prepare_constants(int64_t count, const void** in, Buffers& buffers) const;
+
   [[nodiscard]] bool in_place() const {
     for (int k = 0; k < inputs_; ++k) {
       if (input_[k].data == output_.data) return true;
@@ -126,6 +145,7 @@ class Walk {
   int64_t block_ = 0;  // elements
   bool by_row_ = false;
   bool stream_ = false;
+  bool tiled_ = false;  // some input is transposed
   Operand output_;
   Operand input_[kMaxInputs];
 };
@@ -160,8 +180,8 @@ void Walk::fill_constant(int k, int64_t count, std::byte* buffer) const {
 bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
                 Buffers& buffers) const {
   std::byte* target = in_memory(output_, cursor, linear, count);
-  const bool whole_lines = (count * output_.size) % kLine == 0;
-  const bool stream = stream_ && whole_lines;
+  const bool stream = stream_ && (count * output_.size) % kLine == 0 &&
+                      reinterpret_cast<uintptr_t>(target) % kLine == 0;
   if (target != nullptr && output_.cast == nullptr && !stream)
     return row_(count, target, in, plan_.params);
   const bool ok = row_(count, buffers.output, in, plan_.params);
@@ -179,18 +199,22 @@ bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void*
   return ok;
 }
 
-bool Walk::run(int64_t begin, int64_t end) const {
+void Walk::prepare_constants(int64_t count, const void** in, Buffers& buffers) const {
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].constant) continue;
+    fill_constant(k, std::min(block_, count), buffers.input[k]);
+    in[k] = buffers.input[k];
+  }
+}
+
+bool Walk::run_part(int64_t begin, int64_t end) const {
   Buffers buffers;
   const void* in[kMaxInputs] = {};
   Cursor cursor;
   cursor.ndim = plan_.ndim;
   cursor.sizes = plan_.sizes;
   cursor.seek(begin);
-  for (int k = 0; k < inputs_; ++k) {
-    if (!input_[k].constant) continue;
-    fill_constant(k, std::min(block_, end - begin), buffers.input[k]);
-    in[k] = buffers.input[k];
-  }
+  prepare_constants(end - begin, in, buffers);
   bool ok = true;
   for (int64_t linear = begin; linear < end;) {
     int64_t count = std::min(block_, end - linear);
@@ -202,21 +226,126 @@ bool Walk::run(int64_t begin, int64_t end) const {
     linear += count;
     cursor.advance(count);
   }
+  // Once, not per block: a fence waits for all the lines on their way to memory.
+  if (stream_) _mm_sfence();
   return ok;
+}
+
+// ---- Transposed inputs: tiles of the two innermost dims ----
+
+// Brings in the transposed inputs of a tile as rows, then runs row by row.
+bool Walk::run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
+                    Buffers& buffers) const {
+  const int32_t inner = plan_.ndim - 1;
+  for (int k = 0; k < inputs_; ++k) {
+    const Operand& operand = input_[k];
+    if (!operand.transposed) continue;
+    std::byte* tile = operand.cast == nullptr ? buffers.input[k] : buffers.raw;
+    transpose(height, width, operand.size, tile, width * operand.size,
+              operand.data + cursor.offset(operand.strides), operand.strides[inner]);
+    if (operand.cast != nullptr) operand.cast(height * width, buffers.input[k], tile);
+  }
+  bool ok = true;
+  const int64_t column = cursor.index[inner];
+  for (int64_t r = 0; r < height; ++r) {
+    for (int k = 0; k < inputs_; ++k) {
+      if (input_[k].transposed) {
+        in[k] = buffers.input[k] + r * width * input_[k].row_size;
+      } else if (!input_[k].constant) {
+        in[k] = fetch(k, cursor, linear, width, buffers);
+      }
+    }
+    ok &= emit(cursor, linear, width, in, buffers);
+    linear += plan_.sizes[inner];
+    ++cursor.index[inner - 1];
+    cursor.index[inner] = column;
+  }
+  return ok;
+}
+
+// A band is kTransposeTile rows of one matrix.
+bool Walk::run_bands(int64_t begin, int64_t end) const {
+  Buffers buffers;
+  const void* in[kMaxInputs] = {};
+  const int64_t rows = plan_.sizes[plan_.ndim - 2];
+  const int64_t columns = plan_.sizes[plan_.ndim - 1];
+  const int64_t bands = (rows + kTransposeTile - 1) / kTransposeTile;
+  const int64_t step = block_ / kTransposeTile;
+  prepare_constants(step, in, buffers);
+  Cursor cursor;
+  cursor.ndim = plan_.ndim;
+  cursor.sizes = plan_.sizes;
+  bool ok = true;
+  for (int64_t band = begin; band < end; ++band) {
+    const int64_t row = band % bands * kTransposeTile;
+    const int64_t first = (band / bands * rows + row) * columns;
+    for (int64_t column = 0; column < columns; column += step) {
+      cursor.seek(first + column);
+      ok &= run_tile(cursor, first + column, std::min(kTransposeTile, rows - row),
+                     std::min(step, columns - column), in, buffers);
+    }
+  }
+  return ok;
+}
+
+bool Walk::run() const {
+  const int64_t inner = plan_.sizes[plan_.ndim - 1];
+  int64_t count = plan_.numel;
+  int64_t grain = kGrain;
+  if (tiled_) {
+    const int64_t rows = plan_.sizes[plan_.ndim - 2];
+    count = plan_.numel / (rows * inner) * ((rows + kTransposeTile - 1) / kTransposeTile);
+    grain = std::max<int64_t>(1, kGrain / (kTransposeTile * inner));
+  }
+  if (count <= grain) return tiled_ ? run_bands(0, count) : run_part(0, count);
+  std::atomic<bool> ok{true};
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    if (!(tiled_ ? run_bands(begin, end) : run_part(begin, end))) {
+      ok.store(false, std::memory_order_relaxed);
+    }
+  });
+  return ok.load();
+}
+
+// ---- A few elements ----
+
+constexpr int64_t kFew = 64;
+
+// As is_direct, with constants among the inputs, which are repeated in small buffers.
+bool is_few(const ElementwisePlan& plan, const RowTypes& types) {
+  if (plan.ndim != 1 || plan.numel > kFew) return false;
+  if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
+  for (int k = 1; k < plan.operands; ++k) {
+    const DType dtype = types.inputs[k - 1];
+    const int64_t stride = plan.strides[k][0];
+    if (plan.dtypes[k] != dtype || (stride != itemsize(dtype) && stride != 0)) return false;
+  }
+  return true;
+}
+bool run_few(const ElementwisePlan& plan, Row row) {
+  alignas(kLine) std::byte repeated[kMaxInputs][kFew * 16];
+  const void* in[kMaxInputs] = {};
+  for (int k = 0; k < plan.operands - 1; ++k) {
+    in[k] = plan.data[k + 1];
+    if (plan.strides[k + 1][0] != 0) continue;
+    const int64_t size = itemsize(plan.dtypes[k + 1]);
+    copy_strided(plan.numel, size, repeated[k], size, in[k], 0);
+    in[k] = repeated[k];
+  }
+  return row(plan.numel, plan.data[0], in, plan.params);
 }
 
 }  // namespace
 
 Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
   if (plan.numel == 0) return kernel::kOk;
-  const Walk walk(plan, row, types);
-  std::atomic<bool> ok{true};
-  if (walk.direct()) {
+  bool ok = true;
+  if (is_direct(plan, types)) {
     ok = row(plan.numel, plan.data[0], plan.data + 1, plan.params);
+  } else if (is_few(plan, types)) {
+    ok = run_few(plan, row);
   } else {
-    parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
-      if (!walk.run(begin, end)) ok.store(false, std::memory_order_relaxed);
-    });
+    ok = Walk(plan, row, types).run();
   }
   return ok ? kernel::kOk
             : failure(Code::kValue,

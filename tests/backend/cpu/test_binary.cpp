@@ -241,6 +241,30 @@ TEST(Binary, works_in_place_and_in_large_arrays) {
   }
 }
 
+TEST(Binary, large_arrays_of_every_layout_agree_with_contiguous_ones) {
+  const Sizes sizes{2100,
+                    1001};  // above the size that is written past the caches, rows of broken lines
+  Array a(DType::kFloat32, sizes);
+  Array b(DType::kFloat32, sizes);
+  Array want(DType::kFloat32, sizes);
+  a.randomize(-1, 1, 1);
+  b.randomize(-1, 1, 2);
+  ASSERT_EQ(kernels().binary(BinaryOp::kMultiply, elementwise({&want, &a, &b})), kernel::kOk);
+  for (const Layout layout : {Layout::kTransposed, Layout::kSliced, Layout::kReversed}) {
+    Array strided(DType::kFloat32, sizes, layout);
+    Array half(DType::kFloat64, sizes, layout);
+    Array output(DType::kFloat32, sizes);
+    for (int64_t i = 0; i < a.numel(); ++i) {
+      strided.set(i, a.get(i));
+      half.set(i, b.get(i));
+    }
+    // The second operand is cast on the way in.
+    ASSERT_EQ(kernels().binary(BinaryOp::kMultiply, elementwise({&output, &strided, &half})),
+              kernel::kOk);
+    for (int64_t i = 0; i < a.numel(); ++i) ASSERT_EQ(output.get(i), want.get(i)) << i;
+  }
+}
+
 TEST(Binary, power_follows_c_at_the_special_points) {
   const float points[] = {0.0F, -0.0F,    1,         -1,  2,      -2,   0.5F,
                           -3,   INFINITY, -INFINITY, NAN, 1e-40F, 3e38F};
