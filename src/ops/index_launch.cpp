@@ -23,7 +23,6 @@ Tensor shown_as(const Tensor& input, const Dims& sizes) {
 
 void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
                   const Tensor& values) {
-  if (numel_of(walk.shape) == 0) return;
   const Tensor window = make_view(array, walk.shape, walk.array_strides, array.offset());
   kernel::IndexPlan plan;
   kernel::plan_index(plan, op, shown_as(values, walk.shape), window,

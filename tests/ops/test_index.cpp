@@ -62,6 +62,14 @@ TEST(Take, replaces_the_axis_by_the_dims_of_the_indices) {
   EXPECT_EQ(error_of([] { ops::take(f32(Dims{0}, {}), i64(Dims{1}, {0})); }).code(), Code::kIndex);
 }
 
+TEST(Take, checks_the_indices_also_when_nothing_is_read) {
+  EXPECT_EQ(error_of([] {
+              ops::take(f32(Dims{2, 0}, {}), i64(Dims{1}, {2}), 0);
+            }).code(),
+            Code::kIndex);
+  EXPECT_EQ(ops::take(f32(Dims{0, 2}, {}), i64(Dims{0}, {}), 0).sizes(), (Dims{0, 2}));
+}
+
 TEST(Take, works_for_every_dtype_and_layout) {
   for (int k = 0; k < kDTypeCount; ++k) {
     const Tensor x = ops::astype(grid(), static_cast<DType>(k), true);

@@ -61,6 +61,7 @@ TEST(Layout, overlap_is_found_and_gaps_are_not_overlap) {
   EXPECT_FALSE(may_overlap_itself(Dims{3, 2}, Dims{4, 2}));
   EXPECT_FALSE(may_overlap_itself(Dims{3, 2}, Dims{-2, 1}));
   EXPECT_FALSE(may_overlap_itself(Dims{1, 2}, Dims{0, 1}));
+  EXPECT_FALSE(may_overlap_itself(Dims{3, 0}, Dims{0, 1}));
 }
 
 TEST(Layout, extent_spans_negative_strides) {

@@ -338,9 +338,8 @@ void move_elements(const IndexPlan& plan) {
 }  // namespace
 
 Status index(const IndexPlan& plan) {
-  if (plan.walk.numel == 0) return kernel::kOk;
   const Status status = check_indices(plan);
-  if (status != kernel::kOk) return status;
+  if (status != kernel::kOk || plan.walk.numel == 0) return status;
   if (plan.op == IndexOp::kAccumulate) {
     visit_dtype(plan.walk.dtypes[1],
                 [&]<class Tag>(Tag) { run_writing<Accumulate<typename Tag::type>>(plan); });
