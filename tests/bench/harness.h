@@ -23,8 +23,8 @@ struct Case {
   int threads = 1;
   int rounds = 20;
   std::function<void()> ours;
-  std::function<void()> peer;  // optional
-  std::string peer_name;
+  std::function<void()> peer{};  // optional
+  std::string peer_name{};
 };
 
 struct Times {
