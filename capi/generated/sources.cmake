@@ -12,6 +12,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_random.cpp
     generated/ops_reduce.cpp
     generated/ops_shape.cpp
+    generated/ops_sort.cpp
     generated/ops_ternary.cpp
     generated/ops_unary.cpp
     generated/tables.cpp

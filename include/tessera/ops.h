@@ -1066,6 +1066,40 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip_i64_out(
 TSR_API TSR_NODISCARD tsr_status tsr_clip_i64_inplace(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
 
+/* ---- Ops: sorting ---- */
+
+/* The elements in order along an axis; NaN counts as largest; real dtypes.
+ * stable: accepted for the standard's sake: sorting is always stable */
+TSR_API TSR_NODISCARD tsr_status tsr_sort(
+    tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sort_out(
+    tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
+
+/* The positions that put the elements in order along an axis, as int64; real dtypes.
+ * stable: accepted for the standard's sake: sorting is always stable */
+TSR_API TSR_NODISCARD tsr_status tsr_argsort(
+    tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_argsort_out(
+    tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
+
+/* The elements in order along an axis and the positions they had; real dtypes.
+ * stable: accepted for the standard's sake: sorting is always stable */
+TSR_API TSR_NODISCARD tsr_status tsr_sort_with_indices(
+    tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* values,
+    tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_sort_with_indices_out(
+    tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* The k largest or smallest elements along an axis, in order, and their positions; real dtypes.
+ * sorted: they come sorted in any case */
+TSR_API TSR_NODISCARD tsr_status tsr_topk(
+    tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor* values,
+    tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_topk_out(
+    tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor
+    values_dst, tsr_tensor indices_dst);
+
 /* ---- Ops: copies and conversions ---- */
 
 /* A copy with memory of its own, in the input's memory order; differentiable. */

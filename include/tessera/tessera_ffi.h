@@ -785,6 +785,14 @@ tsr_status tsr_clip_f64_inplace(tsr_tensor input, double min, int32_t has_min, d
 tsr_status tsr_clip_i64(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
 tsr_status tsr_clip_i64_out(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
 tsr_status tsr_clip_i64_inplace(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
+tsr_status tsr_sort(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
+tsr_status tsr_sort_out(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
+tsr_status tsr_argsort(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
+tsr_status tsr_argsort_out(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
+tsr_status tsr_sort_with_indices(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* values, tsr_tensor* indices);
+tsr_status tsr_sort_with_indices_out(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor values_dst, tsr_tensor indices_dst);
+tsr_status tsr_topk(tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor* values, tsr_tensor* indices);
+tsr_status tsr_topk_out(tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor values_dst, tsr_tensor indices_dst);
 tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);

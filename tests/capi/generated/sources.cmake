@@ -13,6 +13,7 @@ set(TSR_CAPI_GENERATED_TESTS
     generated/test_ops_random.cpp
     generated/test_ops_reduce.cpp
     generated/test_ops_shape.cpp
+    generated/test_ops_sort.cpp
     generated/test_ops_ternary.cpp
     generated/test_ops_unary.cpp
     generated/layout.c

@@ -5623,6 +5623,142 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
   return result;
 }
 
+static const char* const names_sort[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
+static PyObject* keys_sort[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_sort = {"sort", 5, 1, 1, -1,
+    names_sort, keys_sort};
+static PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_sort;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int32_t a2;
+  int32_t a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], -1, &a1) &&
+      tpy_bool(sig, 2, s[2], 0, &a2) &&
+      tpy_bool(sig, 3, s[3], 1, &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_sort_out(a0, a1, a2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_sort(a0, a1, a2, a3, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_argsort[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
+static PyObject* keys_argsort[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_argsort = {"argsort", 5, 1, 1, -1,
+    names_argsort, keys_argsort};
+static PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_argsort;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int32_t a2;
+  int32_t a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], -1, &a1) &&
+      tpy_bool(sig, 2, s[2], 0, &a2) &&
+      tpy_bool(sig, 3, s[3], 1, &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_argsort_out(a0, a1, a2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_argsort(a0, a1, a2, a3, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_sort_with_indices[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
+static PyObject* keys_sort_with_indices[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_sort_with_indices = {"sort_with_indices", 5, 1, 1, -1,
+    names_sort_with_indices, keys_sort_with_indices};
+static PyObject* py_sort_with_indices(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_sort_with_indices;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int32_t a2;
+  int32_t a3;
+  tpy_tensors dst = {0, dst.room, NULL, {NULL}};
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], -1, &a1) &&
+      tpy_bool(sig, 2, s[2], 0, &a2) &&
+      tpy_bool(sig, 3, s[3], 1, &a3) &&
+      tpy_outs(sig, 4, s[4], 2, &dst)) {
+      if (dst.items != NULL) {
+        TPY_CALL(status, tsr_sort_with_indices_out(a0, a1, a2, a3, dst.at[0], dst.at[1]));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL, out1 = NULL;
+        TPY_CALL(status, tsr_sort_with_indices(a0, a1, a2, a3, &out0, &out1));
+        result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){out0, out1}, 2);
+      }
+  }
+  tpy_free_tensors(&dst);
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_topk[] = {"input", "k", "axis|dim|axes|dims", "largest", "sorted", "out"};
+static PyObject* keys_topk[6 * TPY_MAX_ALIASES];
+static const tpy_signature sig_topk = {"topk", 6, 2, 2, -1,
+    names_topk, keys_topk};
+static PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_topk;
+  PyObject* s[7];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  int64_t a2;
+  int32_t a3;
+  int32_t a4;
+  tpy_tensors dst = {0, dst.room, NULL, {NULL}};
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_int64(sig, 2, s[2], -1, &a2) &&
+      tpy_bool(sig, 3, s[3], 1, &a3) &&
+      tpy_bool(sig, 4, s[4], 1, &a4) &&
+      tpy_outs(sig, 5, s[5], 2, &dst)) {
+      if (dst.items != NULL) {
+        TPY_CALL(status, tsr_topk_out(a0, a1, a2, a3, a4, dst.at[0], dst.at[1]));
+        result = tpy_same(status, s[5]);
+      } else {
+        tsr_tensor out0 = NULL, out1 = NULL;
+        TPY_CALL(status, tsr_topk(a0, a1, a2, a3, a4, &out0, &out1));
+        result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){out0, out1}, 2);
+      }
+  }
+  tpy_free_tensors(&dst);
+  Py_XDECREF(s[6]);
+  return result;
+}
+
 static const char* const names_clone[] = {"input", "out"};
 static PyObject* keys_clone[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_clone = {"clone", 2, 1, 1, -1,
@@ -7272,6 +7408,10 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_addcdiv_inplace) &&
          tpy_prepare(&sig_clip) &&
          tpy_prepare(&sig_clip_inplace) &&
+         tpy_prepare(&sig_sort) &&
+         tpy_prepare(&sig_argsort) &&
+         tpy_prepare(&sig_sort_with_indices) &&
+         tpy_prepare(&sig_topk) &&
          tpy_prepare(&sig_clone) &&
          tpy_prepare(&sig_contiguous) &&
          tpy_prepare(&sig_astype) &&
@@ -7529,6 +7669,14 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
     {"clip", (PyCFunction)(void (*)(void))py_clip,
      METH_FASTCALL | METH_KEYWORDS, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
+    {"sort", (PyCFunction)(void (*)(void))py_sort,
+     METH_FASTCALL | METH_KEYWORDS, "sort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
+    {"argsort", (PyCFunction)(void (*)(void))py_argsort,
+     METH_FASTCALL | METH_KEYWORDS, "argsort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
+    {"sort_with_indices", (PyCFunction)(void (*)(void))py_sort_with_indices,
+     METH_FASTCALL | METH_KEYWORDS, "sort_with_indices($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes."},
+    {"topk", (PyCFunction)(void (*)(void))py_topk,
+     METH_FASTCALL | METH_KEYWORDS, "topk($input, k, *, axis=-1, largest=True, sorted=True, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
     {"clone", (PyCFunction)(void (*)(void))py_clone,
      METH_FASTCALL | METH_KEYWORDS, "clone($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable."},
     {"contiguous", (PyCFunction)(void (*)(void))py_contiguous,
@@ -7966,6 +8114,14 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "clip_($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
     {"clamp_", (PyCFunction)(void (*)(void))py_clip_inplace,
      METH_FASTCALL | METH_KEYWORDS, "clamp_($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
+    {"sort", (PyCFunction)(void (*)(void))py_sort,
+     METH_FASTCALL | METH_KEYWORDS, "sort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
+    {"argsort", (PyCFunction)(void (*)(void))py_argsort,
+     METH_FASTCALL | METH_KEYWORDS, "argsort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
+    {"sort_with_indices", (PyCFunction)(void (*)(void))py_sort_with_indices,
+     METH_FASTCALL | METH_KEYWORDS, "sort_with_indices($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes."},
+    {"topk", (PyCFunction)(void (*)(void))py_topk,
+     METH_FASTCALL | METH_KEYWORDS, "topk($input, k, *, axis=-1, largest=True, sorted=True, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
     {"clone", (PyCFunction)(void (*)(void))py_clone,
      METH_FASTCALL | METH_KEYWORDS, "clone($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable."},
     {"contiguous", (PyCFunction)(void (*)(void))py_contiguous,

@@ -124,6 +124,10 @@ addcmul = _table["addcmul"]
 addcdiv = _table["addcdiv"]
 clip = _table["clip"]
 clamp = _table["clip"]
+sort = _table["sort"]
+argsort = _table["argsort"]
+sort_with_indices = _table["sort_with_indices"]
+topk = _table["topk"]
 clone = _table["clone"]
 contiguous = _table["contiguous"]
 astype = _table["astype"]
@@ -193,14 +197,14 @@ __all__ = [
     "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "empty", "zeros",
     "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "linspace", "eye", "rand",
     "randn", "randint", "randperm", "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul",
-    "addcdiv", "clip", "clamp", "clone", "contiguous", "astype", "detach", "copy_", "fill_",
-    "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims",
-    "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to",
-    "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack",
-    "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
-    "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
-    "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
-    "nonzero", "argwhere"]
+    "addcdiv", "clip", "clamp", "sort", "argsort", "sort_with_indices", "topk", "clone",
+    "contiguous", "astype", "detach", "copy_", "fill_", "zero_", "reshape", "view", "flatten",
+    "squeeze", "expand_dims", "unsqueeze", "permute_dims", "permute", "transpose", "swapaxes",
+    "matrix_transpose", "moveaxis", "movedim", "broadcast_to", "expand", "select", "slice",
+    "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind", "diagonal", "concat",
+    "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave", "flip", "roll", "tril",
+    "triu", "index_put", "index_select", "take", "gather", "take_along_axis", "take_along_dim",
+    "scatter_add", "masked_fill", "masked_select", "nonzero", "argwhere"]
 
 LINALG = ["vector_norm"]
 

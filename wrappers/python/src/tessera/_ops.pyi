@@ -189,6 +189,18 @@ def clip(
         input: Tensor, min: Tensor | complex | None = ..., max: Tensor | complex | None = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
 clamp = clip
+def sort(
+        input: Tensor, *, axis: int = ..., descending: bool = ..., stable: bool = ..., out: Tensor |
+        None = ..., **alias: Any) -> Tensor: ...
+def argsort(
+        input: Tensor, *, axis: int = ..., descending: bool = ..., stable: bool = ..., out: Tensor |
+        None = ..., **alias: Any) -> Tensor: ...
+def sort_with_indices(
+        input: Tensor, *, axis: int = ..., descending: bool = ..., stable: bool = ..., out:
+        tuple[Tensor, Tensor] | None = ..., **alias: Any) -> tuple[Tensor, Tensor]: ...
+def topk(
+        input: Tensor, k: int, *, axis: int = ..., largest: bool = ..., sorted: bool = ..., out:
+        tuple[Tensor, Tensor] | None = ..., **alias: Any) -> tuple[Tensor, Tensor]: ...
 def clone(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def contiguous(input: Tensor) -> Tensor: ...
 def astype(input: Tensor, dtype: DType | type, *, copy: bool = ...) -> Tensor: ...
@@ -275,13 +287,13 @@ __all__ = [
     "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "empty", "zeros",
     "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "linspace", "eye", "rand",
     "randn", "randint", "randperm", "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul",
-    "addcdiv", "clip", "clamp", "clone", "contiguous", "astype", "detach", "copy_", "fill_",
-    "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims",
-    "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to",
-    "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack",
-    "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
-    "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
-    "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
-    "nonzero", "argwhere"]
+    "addcdiv", "clip", "clamp", "sort", "argsort", "sort_with_indices", "topk", "clone",
+    "contiguous", "astype", "detach", "copy_", "fill_", "zero_", "reshape", "view", "flatten",
+    "squeeze", "expand_dims", "unsqueeze", "permute_dims", "permute", "transpose", "swapaxes",
+    "matrix_transpose", "moveaxis", "movedim", "broadcast_to", "expand", "select", "slice",
+    "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind", "diagonal", "concat",
+    "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave", "flip", "roll", "tril",
+    "triu", "index_put", "index_select", "take", "gather", "take_along_axis", "take_along_dim",
+    "scatter_add", "masked_fill", "masked_select", "nonzero", "argwhere"]
 LINALG: list[str]
 NN_FUNCTIONAL: list[str]

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Sorting along one axis. Stable; NaN counts as the largest value.
+#pragma once
+
+#include <tuple>
+
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+// Everywhere: real dtypes; a bad axis throws kIndex; 0-dim inputs count as one element.
+
+Tensor sort(const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true,
+            Out out = {});
+// int64 positions that sort the input.
+Tensor argsort(const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true,
+               Out out = {});
+// Both: (values, indices).
+std::tuple<Tensor, Tensor> sort_with_indices(const Tensor& input, int64_t axis = -1,
+                                             bool descending = false, bool stable = true,
+                                             Out values = {}, Out indices = {});
+// The k largest (or smallest) elements in order, and their positions. Throws kValue when k is not
+// in [0, size]. `sorted` false would allow any order; they come sorted all the same.
+std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int64_t axis = -1,
+                                bool largest = true, bool sorted = true, Out values = {},
+                                Out indices = {});
+
+}  // namespace tsr::ops
