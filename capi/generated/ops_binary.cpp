@@ -596,33 +596,6 @@ tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other) {
   });
 }
 
-tsr_status tsr_floor_divide_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::floor_divide(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_floor_divide_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_floor_divide, [&] {
-    tsr::ops::floor_divide(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_floor_divide_c128_inplace(tsr_tensor input, double other_re, double other_im) {
-  return guard(kInfo_floor_divide, [&] {
-    tsr::ops::floor_divide(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
-  });
-}
-
 tsr_status tsr_floor_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_floor_divide, [&] {
@@ -651,25 +624,6 @@ tsr_status tsr_floor_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_te
   return guard(kInfo_floor_divide, [&] {
     tsr::ops::floor_divide(
         tsr::Scalar(input), TensorArg(other, "other").get(),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_floor_divide_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::floor_divide(
-        complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
-  });
-}
-
-tsr_status tsr_floor_divide_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
-  return guard(kInfo_floor_divide, [&] {
-    tsr::ops::floor_divide(
-        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });
 }
@@ -746,31 +700,6 @@ tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other) {
   });
 }
 
-tsr_status tsr_remainder_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::remainder(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_remainder_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_remainder, [&] {
-    tsr::ops::remainder(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_remainder_c128_inplace(tsr_tensor input, double other_re, double other_im) {
-  return guard(kInfo_remainder, [&] {
-    tsr::ops::remainder(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
-  });
-}
-
 tsr_status tsr_remainder_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_remainder, [&] {
@@ -799,24 +728,6 @@ tsr_status tsr_remainder_i64_left_out(int64_t input, tsr_tensor other, tsr_tenso
   return guard(kInfo_remainder, [&] {
     tsr::ops::remainder(
         tsr::Scalar(input), TensorArg(other, "other").get(),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_remainder_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::remainder(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
-  });
-}
-
-tsr_status tsr_remainder_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
-  return guard(kInfo_remainder, [&] {
-    tsr::ops::remainder(
-        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });
 }
@@ -1038,31 +949,6 @@ tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other) {
   });
 }
 
-tsr_status tsr_maximum_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_maximum, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::maximum(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_maximum_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_maximum, [&] {
-    tsr::ops::maximum(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_maximum_c128_inplace(tsr_tensor input, double other_re, double other_im) {
-  return guard(kInfo_maximum, [&] {
-    tsr::ops::maximum(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
-  });
-}
-
 tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_minimum, [&] {
@@ -1131,31 +1017,6 @@ tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other) {
   return guard(kInfo_minimum, [&] {
     tsr::ops::minimum(
         TensorArg(input, "input").get(), tsr::Scalar(other),
-        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
-  });
-}
-
-tsr_status tsr_minimum_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_minimum, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::minimum(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_minimum_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_minimum, [&] {
-    tsr::ops::minimum(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_minimum_c128_inplace(tsr_tensor input, double other_re, double other_im) {
-  return guard(kInfo_minimum, [&] {
-    tsr::ops::minimum(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
         tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   });
 }
@@ -1232,30 +1093,6 @@ tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other) {
   });
 }
 
-tsr_status tsr_atan2_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::atan2(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_atan2_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_atan2, [&] {
-    tsr::ops::atan2(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_atan2_c128_inplace(tsr_tensor input, double other_re, double other_im) {
-  return guard(kInfo_atan2, [&] {
-    tsr::ops::atan2(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
-  });
-}
-
 tsr_status tsr_atan2_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_atan2, [&] {
@@ -1284,24 +1121,6 @@ tsr_status tsr_atan2_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor ds
   return guard(kInfo_atan2, [&] {
     tsr::ops::atan2(
         tsr::Scalar(input), TensorArg(other, "other").get(),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_atan2_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::atan2(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
-  });
-}
-
-tsr_status tsr_atan2_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst) {
-  return guard(kInfo_atan2, [&] {
-    tsr::ops::atan2(
-        complex_scalar(input_re, input_im), TensorArg(other, "other").get(),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });
 }
@@ -1374,30 +1193,6 @@ tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other) {
   return guard(kInfo_hypot, [&] {
     tsr::ops::hypot(
         TensorArg(input, "input").get(), tsr::Scalar(other),
-        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
-  });
-}
-
-tsr_status tsr_hypot_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_hypot, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::hypot(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_hypot_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_hypot, [&] {
-    tsr::ops::hypot(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_hypot_c128_inplace(tsr_tensor input, double other_re, double other_im) {
-  return guard(kInfo_hypot, [&] {
-    tsr::ops::hypot(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
         tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   });
 }
@@ -1579,22 +1374,6 @@ tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
   });
 }
 
-tsr_status tsr_less_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::less(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_less_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_less, [&] {
-    tsr::ops::less(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
 tsr_status tsr_less_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_less_equal, [&] {
@@ -1639,25 +1418,6 @@ tsr_status tsr_less_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor ds
   return guard(kInfo_less_equal, [&] {
     tsr::ops::less_equal(
         TensorArg(input, "input").get(), tsr::Scalar(other),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_less_equal_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less_equal, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::less_equal(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_less_equal_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_less_equal, [&] {
-    tsr::ops::less_equal(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });
 }
@@ -1710,23 +1470,6 @@ tsr_status tsr_greater_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) 
   });
 }
 
-tsr_status tsr_greater_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::greater(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_greater_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_greater, [&] {
-    tsr::ops::greater(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
 tsr_status tsr_greater_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_greater_equal, [&] {
@@ -1772,25 +1515,6 @@ tsr_status tsr_greater_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor
   return guard(kInfo_greater_equal, [&] {
     tsr::ops::greater_equal(
         TensorArg(input, "input").get(), tsr::Scalar(other),
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
-  });
-}
-
-tsr_status tsr_greater_equal_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater_equal, [&] {
-    out_arg(out, "out");
-    give(tsr::ops::greater_equal(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
-  });
-}
-
-tsr_status tsr_greater_equal_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
-  return guard(kInfo_greater_equal, [&] {
-    tsr::ops::greater_equal(
-        TensorArg(input, "input").get(), complex_scalar(other_re, other_im),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });
 }

@@ -153,12 +153,13 @@ def _kind_fits(function: CFunction, case: Case) -> bool:
         natural = "i64"
     if function.scalar_kind == natural:
         return True
-    # A whole number means the same as a float where the result is floating anyway.
-    floating = case.returns and all(isinstance(r, Literal) and r.dtype in ("f16", "bf16", "f32", "f64") for r in case.returns)
-    tensors = [v for v in case.args.values() if isinstance(v, Literal)]
-    floating = floating and all(t.dtype in ("f16", "bf16", "f32", "f64") for t in tensors) and bool(tensors)
+    # A whole number means the same in both kinds where floating operands decide the result.
+    floating = ("f16", "bf16", "f32", "f64")
+    tensors = [v for v in case.args.values() if isinstance(v, Literal) and v.dtype != "bool"]
+    decided = bool(tensors) and all(t.dtype in floating for t in tensors)
+    decided = decided and all(isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns)
     whole = natural == "i64" or (natural == "f64" and all(float(v).is_integer() for v in given))
-    return bool(floating and whole and {natural, function.scalar_kind} == {"i64", "f64"})
+    return decided and whole and {natural, function.scalar_kind} == {"i64", "f64"}
 
 
 def _fits_in_place(op: Op, case: Case) -> bool:

@@ -324,12 +324,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64(
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_left(
     double input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_left_out(
@@ -338,10 +332,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_left(
     int64_t input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_left_out(
     int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
 
 /* Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
  * error. */
@@ -358,12 +348,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64(
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_left(
     double input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_left_out(
@@ -372,10 +356,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_left(
     int64_t input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_left_out(
     int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
 
 /* The first operand to the power of the second; a negative integer power of an integer is an
  * error. */
@@ -418,12 +398,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other
 TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
 
 /* The smaller of two elements; NaN wins. Equal operands share the gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
@@ -438,12 +412,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other
 TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
 
 /* Angle of the point (other, input), in radians in [-pi, pi]. */
 TSR_API TSR_NODISCARD tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
@@ -455,12 +423,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double 
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_left(
     double input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_left_out(
@@ -469,10 +431,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_left(
     int64_t input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_left_out(
     int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
 
 /* sqrt(a a + b b) without overflow. */
 TSR_API TSR_NODISCARD tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
@@ -484,12 +442,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double 
 TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
 
 /* Whether two elements are equal. */
 TSR_API TSR_NODISCARD tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
@@ -526,10 +478,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_less_f64(tsr_tensor input, double other, ts
 TSR_API TSR_NODISCARD tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_less_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_less_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
 
 /* Whether the first element is not above the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_less_equal(
@@ -544,10 +492,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_less_equal_i64(
     tsr_tensor input, int64_t other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_less_equal_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_less_equal_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_less_equal_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
 
 /* Whether the first element is above the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
@@ -559,10 +503,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_greater_f64_out(
 TSR_API TSR_NODISCARD tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_greater_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
 
 /* Whether the first element is not below the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_greater_equal(
@@ -577,10 +517,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_i64(
     tsr_tensor input, int64_t other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_i64_out(
     tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
 
 /* Logical and of two elements; what is not zero counts as true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_and(

@@ -60,6 +60,23 @@ TEST(Op_add, computes_its_cases) {
     ok(tsr_add_i64_inplace(input, 3));
     same(input, ints(TSR_INT32, {2}, {4, 5}));
   }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    ok(tsr_add_c128(input, 1.0, -1.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
+    ok(tsr_add_c128_out(input, 1.0, -1.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    ok(tsr_add_c128_inplace(input, 1.0, -1.0));
+    same(input, complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
+  }
 }
 
 TEST(Op_add, refuses_bad_arguments) {
@@ -173,6 +190,34 @@ TEST(Op_add, refuses_bad_arguments) {
     survives(tsr_add_i64_inplace(as_complex(input), 3));
     survives(tsr_add_i64_inplace(as_bool(input), 3));
   }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    refused(tsr_add_c128(nullptr, 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_c128(wrong_kind(), 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_c128(as_complex(input), 1.0, -1.0, out.slot()));
+    survives(tsr_add_c128(as_bool(input), 1.0, -1.0, out.slot()));
+    refused(tsr_add_c128(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
+    refused(tsr_add_c128_out(nullptr, 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_c128_out(wrong_kind(), 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_c128_out(as_complex(input), 1.0, -1.0, dst));
+    survives(tsr_add_c128_out(as_bool(input), 1.0, -1.0, dst));
+    refused(tsr_add_c128_out(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_c128_out(input, 1.0, -1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_c128_out(input, 1.0, -1.0, as_complex(dst)));
+    survives(tsr_add_c128_out(input, 1.0, -1.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    refused(tsr_add_c128_inplace(nullptr, 1.0, -1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_c128_inplace(wrong_kind(), 1.0, -1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_c128_inplace(as_complex(input), 1.0, -1.0));
+    survives(tsr_add_c128_inplace(as_bool(input), 1.0, -1.0));
+  }
 }
 
 TEST(Op_subtract, computes_its_cases) {
@@ -236,6 +281,52 @@ TEST(Op_subtract, computes_its_cases) {
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.75, -1}));
     ok(tsr_subtract_i64_left_out(1, other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.75, -1}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {1}, {5}));
+    Tensor out;
+    ok(tsr_subtract_i64(input, 3, out.slot()));
+    same(out, ints(TSR_INT64, {1}, {2}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {1}, {5}));
+    const Tensor dst = place_for(ints(TSR_INT64, {1}, {2}));
+    ok(tsr_subtract_i64_out(input, 3, dst));
+    same(dst, ints(TSR_INT64, {1}, {2}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {1}, {5}));
+    ok(tsr_subtract_i64_inplace(input, 3));
+    same(input, ints(TSR_INT64, {1}, {2}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    ok(tsr_subtract_c128(input, 1.0, -1.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
+    ok(tsr_subtract_c128_out(input, 1.0, -1.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    ok(tsr_subtract_c128_inplace(input, 1.0, -1.0));
+    same(input, complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
+    Tensor out;
+    ok(tsr_subtract_c128_left(0.0, 2.0, other, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
+    ok(tsr_subtract_c128_left_out(0.0, 2.0, other, dst));
+    same(dst, complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
   }
 }
 
@@ -364,6 +455,83 @@ TEST(Op_subtract, refuses_bad_arguments) {
     survives(tsr_subtract_i64_left_out(1, other, as_complex(dst)));
     survives(tsr_subtract_i64_left_out(1, other, as_bool(dst)));
   }
+  {
+    const Tensor input(ints(TSR_INT64, {1}, {5}));
+    Tensor out;
+    refused(tsr_subtract_i64(nullptr, 3, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_i64(wrong_kind(), 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_i64(as_complex(input), 3, out.slot()));
+    survives(tsr_subtract_i64(as_bool(input), 3, out.slot()));
+    refused(tsr_subtract_i64(input, 3, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {1}, {5}));
+    const Tensor dst = place_for(ints(TSR_INT64, {1}, {2}));
+    refused(tsr_subtract_i64_out(nullptr, 3, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_i64_out(wrong_kind(), 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_i64_out(as_complex(input), 3, dst));
+    survives(tsr_subtract_i64_out(as_bool(input), 3, dst));
+    refused(tsr_subtract_i64_out(input, 3, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_i64_out(input, 3, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_i64_out(input, 3, as_complex(dst)));
+    survives(tsr_subtract_i64_out(input, 3, as_bool(dst)));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {1}, {5}));
+    refused(tsr_subtract_i64_inplace(nullptr, 3), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_i64_inplace(wrong_kind(), 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_i64_inplace(as_complex(input), 3));
+    survives(tsr_subtract_i64_inplace(as_bool(input), 3));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    refused(tsr_subtract_c128(nullptr, 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128(wrong_kind(), 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128(as_complex(input), 1.0, -1.0, out.slot()));
+    survives(tsr_subtract_c128(as_bool(input), 1.0, -1.0, out.slot()));
+    refused(tsr_subtract_c128(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
+    refused(tsr_subtract_c128_out(nullptr, 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128_out(wrong_kind(), 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128_out(as_complex(input), 1.0, -1.0, dst));
+    survives(tsr_subtract_c128_out(as_bool(input), 1.0, -1.0, dst));
+    refused(tsr_subtract_c128_out(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128_out(input, 1.0, -1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128_out(input, 1.0, -1.0, as_complex(dst)));
+    survives(tsr_subtract_c128_out(input, 1.0, -1.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    refused(tsr_subtract_c128_inplace(nullptr, 1.0, -1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128_inplace(wrong_kind(), 1.0, -1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128_inplace(as_complex(input), 1.0, -1.0));
+    survives(tsr_subtract_c128_inplace(as_bool(input), 1.0, -1.0));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
+    Tensor out;
+    refused(tsr_subtract_c128_left(0.0, 2.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128_left(0.0, 2.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128_left(0.0, 2.0, as_complex(other), out.slot()));
+    survives(tsr_subtract_c128_left(0.0, 2.0, as_bool(other), out.slot()));
+    refused(tsr_subtract_c128_left(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
+    refused(tsr_subtract_c128_left_out(0.0, 2.0, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128_left_out(0.0, 2.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128_left_out(0.0, 2.0, as_complex(other), dst));
+    survives(tsr_subtract_c128_left_out(0.0, 2.0, as_bool(other), dst));
+    refused(tsr_subtract_c128_left_out(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_c128_left_out(0.0, 2.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_c128_left_out(0.0, 2.0, other, as_complex(dst)));
+    survives(tsr_subtract_c128_left_out(0.0, 2.0, other, as_bool(dst)));
+  }
 }
 
 TEST(Op_multiply, computes_its_cases) {
@@ -417,6 +585,40 @@ TEST(Op_multiply, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
     ok(tsr_multiply_out(input, other, dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
+    Tensor out;
+    ok(tsr_multiply_i64(input, 4, out.slot()));
+    same(out, ints(TSR_INT32, {2}, {8, -12}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
+    const Tensor dst = place_for(ints(TSR_INT32, {2}, {8, -12}));
+    ok(tsr_multiply_i64_out(input, 4, dst));
+    same(dst, ints(TSR_INT32, {2}, {8, -12}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
+    ok(tsr_multiply_i64_inplace(input, 4));
+    same(input, ints(TSR_INT32, {2}, {8, -12}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    ok(tsr_multiply_c128(input, 0.0, 1.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
+    ok(tsr_multiply_c128_out(input, 0.0, 1.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    ok(tsr_multiply_c128_inplace(input, 0.0, 1.0));
+    same(input, complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
   }
 }
 
@@ -491,6 +693,62 @@ TEST(Op_multiply, refuses_bad_arguments) {
     refused(tsr_multiply_f64_inplace(wrong_kind(), 0.5), TSR_INVALID_ARGUMENT);
     survives(tsr_multiply_f64_inplace(as_complex(input), 0.5));
     survives(tsr_multiply_f64_inplace(as_bool(input), 0.5));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
+    Tensor out;
+    refused(tsr_multiply_i64(nullptr, 4, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_i64(wrong_kind(), 4, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_i64(as_complex(input), 4, out.slot()));
+    survives(tsr_multiply_i64(as_bool(input), 4, out.slot()));
+    refused(tsr_multiply_i64(input, 4, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
+    const Tensor dst = place_for(ints(TSR_INT32, {2}, {8, -12}));
+    refused(tsr_multiply_i64_out(nullptr, 4, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_i64_out(wrong_kind(), 4, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_i64_out(as_complex(input), 4, dst));
+    survives(tsr_multiply_i64_out(as_bool(input), 4, dst));
+    refused(tsr_multiply_i64_out(input, 4, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_i64_out(input, 4, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_i64_out(input, 4, as_complex(dst)));
+    survives(tsr_multiply_i64_out(input, 4, as_bool(dst)));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
+    refused(tsr_multiply_i64_inplace(nullptr, 4), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_i64_inplace(wrong_kind(), 4), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_i64_inplace(as_complex(input), 4));
+    survives(tsr_multiply_i64_inplace(as_bool(input), 4));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    refused(tsr_multiply_c128(nullptr, 0.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_c128(wrong_kind(), 0.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_c128(as_complex(input), 0.0, 1.0, out.slot()));
+    survives(tsr_multiply_c128(as_bool(input), 0.0, 1.0, out.slot()));
+    refused(tsr_multiply_c128(input, 0.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
+    refused(tsr_multiply_c128_out(nullptr, 0.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_c128_out(wrong_kind(), 0.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_c128_out(as_complex(input), 0.0, 1.0, dst));
+    survives(tsr_multiply_c128_out(as_bool(input), 0.0, 1.0, dst));
+    refused(tsr_multiply_c128_out(input, 0.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_c128_out(input, 0.0, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_c128_out(input, 0.0, 1.0, as_complex(dst)));
+    survives(tsr_multiply_c128_out(input, 0.0, 1.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    refused(tsr_multiply_c128_inplace(nullptr, 0.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_c128_inplace(wrong_kind(), 0.0, 1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_c128_inplace(as_complex(input), 0.0, 1.0));
+    survives(tsr_multiply_c128_inplace(as_bool(input), 0.0, 1.0));
   }
 }
 
@@ -606,6 +864,35 @@ TEST(Op_divide, computes_its_cases) {
     const Tensor other(reals(TSR_FLOAT32, {1}, {0}));
     ok(tsr_divide_inplace(input, other));
     same(input, reals(TSR_FLOAT32, {1}, {kInf}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
+    Tensor out;
+    ok(tsr_divide_c128(input, 0.0, 2.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
+    ok(tsr_divide_c128_out(input, 0.0, 2.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
+    ok(tsr_divide_c128_inplace(input, 0.0, 2.0));
+    same(input, complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    Tensor out;
+    ok(tsr_divide_c128_left(0.0, 2.0, other, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
+    ok(tsr_divide_c128_left_out(0.0, 2.0, other, dst));
+    same(dst, complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
   }
 }
 
@@ -751,6 +1038,55 @@ TEST(Op_divide, refuses_bad_arguments) {
     survives(tsr_divide_i64_left_out(1, other, as_complex(dst)));
     survives(tsr_divide_i64_left_out(1, other, as_bool(dst)));
   }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
+    Tensor out;
+    refused(tsr_divide_c128(nullptr, 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128(wrong_kind(), 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128(as_complex(input), 0.0, 2.0, out.slot()));
+    survives(tsr_divide_c128(as_bool(input), 0.0, 2.0, out.slot()));
+    refused(tsr_divide_c128(input, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
+    refused(tsr_divide_c128_out(nullptr, 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128_out(wrong_kind(), 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128_out(as_complex(input), 0.0, 2.0, dst));
+    survives(tsr_divide_c128_out(as_bool(input), 0.0, 2.0, dst));
+    refused(tsr_divide_c128_out(input, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128_out(input, 0.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128_out(input, 0.0, 2.0, as_complex(dst)));
+    survives(tsr_divide_c128_out(input, 0.0, 2.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
+    refused(tsr_divide_c128_inplace(nullptr, 0.0, 2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128_inplace(wrong_kind(), 0.0, 2.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128_inplace(as_complex(input), 0.0, 2.0));
+    survives(tsr_divide_c128_inplace(as_bool(input), 0.0, 2.0));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    Tensor out;
+    refused(tsr_divide_c128_left(0.0, 2.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128_left(0.0, 2.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128_left(0.0, 2.0, as_complex(other), out.slot()));
+    survives(tsr_divide_c128_left(0.0, 2.0, as_bool(other), out.slot()));
+    refused(tsr_divide_c128_left(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
+    refused(tsr_divide_c128_left_out(0.0, 2.0, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128_left_out(0.0, 2.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128_left_out(0.0, 2.0, as_complex(other), dst));
+    survives(tsr_divide_c128_left_out(0.0, 2.0, as_bool(other), dst));
+    refused(tsr_divide_c128_left_out(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_c128_left_out(0.0, 2.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_c128_left_out(0.0, 2.0, other, as_complex(dst)));
+    survives(tsr_divide_c128_left_out(0.0, 2.0, other, as_bool(dst)));
+  }
 }
 
 TEST(Op_floor_divide, computes_its_cases) {
@@ -822,6 +1158,52 @@ TEST(Op_floor_divide, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
     ok(tsr_floor_divide_i64_left_out(7, other, dst));
     same(dst, ints(TSR_INT64, {1}, {3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    Tensor out;
+    ok(tsr_floor_divide_f64(input, -2.0, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
+    ok(tsr_floor_divide_f64_out(input, -2.0, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    ok(tsr_floor_divide_f64_inplace(input, -2.0));
+    same(input, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    Tensor out;
+    ok(tsr_floor_divide_i64(input, -2, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
+    ok(tsr_floor_divide_i64_out(input, -2, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    ok(tsr_floor_divide_i64_inplace(input, -2));
+    same(input, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
+    Tensor out;
+    ok(tsr_floor_divide_f64_left(7.5, other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_floor_divide_f64_left_out(7.5, other, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {3}));
   }
 }
 
@@ -929,6 +1311,55 @@ TEST(Op_floor_divide, refuses_bad_arguments) {
     survives(tsr_floor_divide_i64_left_out(7, other, as_complex(dst)));
     survives(tsr_floor_divide_i64_left_out(7, other, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    Tensor out;
+    refused(tsr_floor_divide_f64(nullptr, -2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64(wrong_kind(), -2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64(as_complex(input), -2.0, out.slot()));
+    survives(tsr_floor_divide_f64(as_bool(input), -2.0, out.slot()));
+    refused(tsr_floor_divide_f64(input, -2.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
+    refused(tsr_floor_divide_f64_out(nullptr, -2.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64_out(wrong_kind(), -2.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64_out(as_complex(input), -2.0, dst));
+    survives(tsr_floor_divide_f64_out(as_bool(input), -2.0, dst));
+    refused(tsr_floor_divide_f64_out(input, -2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64_out(input, -2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64_out(input, -2.0, as_complex(dst)));
+    survives(tsr_floor_divide_f64_out(input, -2.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    refused(tsr_floor_divide_f64_inplace(nullptr, -2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64_inplace(wrong_kind(), -2.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64_inplace(as_complex(input), -2.0));
+    survives(tsr_floor_divide_f64_inplace(as_bool(input), -2.0));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
+    Tensor out;
+    refused(tsr_floor_divide_f64_left(7.5, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64_left(7.5, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64_left(7.5, as_complex(other), out.slot()));
+    survives(tsr_floor_divide_f64_left(7.5, as_bool(other), out.slot()));
+    refused(tsr_floor_divide_f64_left(7.5, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    refused(tsr_floor_divide_f64_left_out(7.5, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64_left_out(7.5, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64_left_out(7.5, as_complex(other), dst));
+    survives(tsr_floor_divide_f64_left_out(7.5, as_bool(other), dst));
+    refused(tsr_floor_divide_f64_left_out(7.5, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_f64_left_out(7.5, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_f64_left_out(7.5, other, as_complex(dst)));
+    survives(tsr_floor_divide_f64_left_out(7.5, other, as_bool(dst)));
+  }
 }
 
 TEST(Op_remainder, computes_its_cases) {
@@ -1017,6 +1448,30 @@ TEST(Op_remainder, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
     ok(tsr_remainder_i64_left_out(7, other, dst));
     same(dst, ints(TSR_INT64, {1}, {3}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    Tensor out;
+    ok(tsr_remainder_f64_left(7.0, other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_remainder_f64_left_out(7.0, other, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    Tensor out;
+    ok(tsr_remainder_i64_left(7, other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_remainder_i64_left_out(7, other, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {3}));
   }
 }
 
@@ -1141,6 +1596,27 @@ TEST(Op_remainder, refuses_bad_arguments) {
     survives(tsr_remainder_i64_left_out(7, other, as_complex(dst)));
     survives(tsr_remainder_i64_left_out(7, other, as_bool(dst)));
   }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    Tensor out;
+    refused(tsr_remainder_f64_left(7.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_f64_left(7.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_f64_left(7.0, as_complex(other), out.slot()));
+    survives(tsr_remainder_f64_left(7.0, as_bool(other), out.slot()));
+    refused(tsr_remainder_f64_left(7.0, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    refused(tsr_remainder_f64_left_out(7.0, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_f64_left_out(7.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_f64_left_out(7.0, as_complex(other), dst));
+    survives(tsr_remainder_f64_left_out(7.0, as_bool(other), dst));
+    refused(tsr_remainder_f64_left_out(7.0, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_f64_left_out(7.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_f64_left_out(7.0, other, as_complex(dst)));
+    survives(tsr_remainder_f64_left_out(7.0, other, as_bool(dst)));
+  }
 }
 
 TEST(Op_pow, computes_its_cases) {
@@ -1241,6 +1717,35 @@ TEST(Op_pow, computes_its_cases) {
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {8, 0.5}));
     ok(tsr_pow_i64_left_out(2, other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {8, 0.5}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
+    Tensor out;
+    ok(tsr_pow_c128(input, 2.0, 0.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
+    ok(tsr_pow_c128_out(input, 2.0, 0.0, dst));
+    same(dst, complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
+    ok(tsr_pow_c128_inplace(input, 2.0, 0.0));
+    same(input, complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
+    Tensor out;
+    ok(tsr_pow_c128_left(2.0, 0.0, other, out.slot()));
+    same(out, complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
+    ok(tsr_pow_c128_left_out(2.0, 0.0, other, dst));
+    same(dst, complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
   }
 }
 
@@ -1396,6 +1901,55 @@ TEST(Op_pow, refuses_bad_arguments) {
     refused(tsr_pow_i64_left_out(2, other, wrong_kind()), TSR_INVALID_ARGUMENT);
     survives(tsr_pow_i64_left_out(2, other, as_complex(dst)));
     survives(tsr_pow_i64_left_out(2, other, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
+    Tensor out;
+    refused(tsr_pow_c128(nullptr, 2.0, 0.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128(wrong_kind(), 2.0, 0.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128(as_complex(input), 2.0, 0.0, out.slot()));
+    survives(tsr_pow_c128(as_bool(input), 2.0, 0.0, out.slot()));
+    refused(tsr_pow_c128(input, 2.0, 0.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
+    refused(tsr_pow_c128_out(nullptr, 2.0, 0.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128_out(wrong_kind(), 2.0, 0.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128_out(as_complex(input), 2.0, 0.0, dst));
+    survives(tsr_pow_c128_out(as_bool(input), 2.0, 0.0, dst));
+    refused(tsr_pow_c128_out(input, 2.0, 0.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128_out(input, 2.0, 0.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128_out(input, 2.0, 0.0, as_complex(dst)));
+    survives(tsr_pow_c128_out(input, 2.0, 0.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
+    refused(tsr_pow_c128_inplace(nullptr, 2.0, 0.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128_inplace(wrong_kind(), 2.0, 0.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128_inplace(as_complex(input), 2.0, 0.0));
+    survives(tsr_pow_c128_inplace(as_bool(input), 2.0, 0.0));
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
+    Tensor out;
+    refused(tsr_pow_c128_left(2.0, 0.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128_left(2.0, 0.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128_left(2.0, 0.0, as_complex(other), out.slot()));
+    survives(tsr_pow_c128_left(2.0, 0.0, as_bool(other), out.slot()));
+    refused(tsr_pow_c128_left(2.0, 0.0, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
+    refused(tsr_pow_c128_left_out(2.0, 0.0, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128_left_out(2.0, 0.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128_left_out(2.0, 0.0, as_complex(other), dst));
+    survives(tsr_pow_c128_left_out(2.0, 0.0, as_bool(other), dst));
+    refused(tsr_pow_c128_left_out(2.0, 0.0, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_c128_left_out(2.0, 0.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_c128_left_out(2.0, 0.0, other, as_complex(dst)));
+    survives(tsr_pow_c128_left_out(2.0, 0.0, other, as_bool(dst)));
   }
 }
 
@@ -2128,6 +2682,30 @@ TEST(Op_equal, computes_its_cases) {
     ok(tsr_equal_f64_out(input, 2.0, dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    ok(tsr_equal_i64(input, 2, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_equal_i64_out(input, 2, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    Tensor out;
+    ok(tsr_equal_c128(input, 1.0, 2.0, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_equal_c128_out(input, 1.0, 2.0, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
 }
 
 TEST(Op_equal, refuses_bad_arguments) {
@@ -2183,6 +2761,48 @@ TEST(Op_equal, refuses_bad_arguments) {
     survives(tsr_equal_f64_out(input, 2.0, as_complex(dst)));
     survives(tsr_equal_f64_out(input, 2.0, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    refused(tsr_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_i64(as_complex(input), 2, out.slot()));
+    survives(tsr_equal_i64(as_bool(input), 2, out.slot()));
+    refused(tsr_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_i64_out(as_complex(input), 2, dst));
+    survives(tsr_equal_i64_out(as_bool(input), 2, dst));
+    refused(tsr_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_i64_out(input, 2, as_complex(dst)));
+    survives(tsr_equal_i64_out(input, 2, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    Tensor out;
+    refused(tsr_equal_c128(nullptr, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_c128(wrong_kind(), 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_c128(as_complex(input), 1.0, 2.0, out.slot()));
+    survives(tsr_equal_c128(as_bool(input), 1.0, 2.0, out.slot()));
+    refused(tsr_equal_c128(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_equal_c128_out(nullptr, 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_c128_out(wrong_kind(), 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_c128_out(as_complex(input), 1.0, 2.0, dst));
+    survives(tsr_equal_c128_out(as_bool(input), 1.0, 2.0, dst));
+    refused(tsr_equal_c128_out(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_c128_out(input, 1.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_c128_out(input, 1.0, 2.0, as_complex(dst)));
+    survives(tsr_equal_c128_out(input, 1.0, 2.0, as_bool(dst)));
+  }
 }
 
 TEST(Op_not_equal, computes_its_cases) {
@@ -2210,6 +2830,30 @@ TEST(Op_not_equal, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
     ok(tsr_not_equal_f64_out(input, 2.0, dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    ok(tsr_not_equal_i64(input, 2, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_not_equal_i64_out(input, 2, dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    Tensor out;
+    ok(tsr_not_equal_c128(input, 1.0, 2.0, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_not_equal_c128_out(input, 1.0, 2.0, dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
@@ -2267,6 +2911,48 @@ TEST(Op_not_equal, refuses_bad_arguments) {
     survives(tsr_not_equal_f64_out(input, 2.0, as_complex(dst)));
     survives(tsr_not_equal_f64_out(input, 2.0, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    refused(tsr_not_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_i64(as_complex(input), 2, out.slot()));
+    survives(tsr_not_equal_i64(as_bool(input), 2, out.slot()));
+    refused(tsr_not_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    refused(tsr_not_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_i64_out(as_complex(input), 2, dst));
+    survives(tsr_not_equal_i64_out(as_bool(input), 2, dst));
+    refused(tsr_not_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_i64_out(input, 2, as_complex(dst)));
+    survives(tsr_not_equal_i64_out(input, 2, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    Tensor out;
+    refused(tsr_not_equal_c128(nullptr, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_c128(wrong_kind(), 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_c128(as_complex(input), 1.0, 2.0, out.slot()));
+    survives(tsr_not_equal_c128(as_bool(input), 1.0, 2.0, out.slot()));
+    refused(tsr_not_equal_c128(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    refused(tsr_not_equal_c128_out(nullptr, 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_c128_out(wrong_kind(), 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_c128_out(as_complex(input), 1.0, 2.0, dst));
+    survives(tsr_not_equal_c128_out(as_bool(input), 1.0, 2.0, dst));
+    refused(tsr_not_equal_c128_out(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_c128_out(input, 1.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_c128_out(input, 1.0, 2.0, as_complex(dst)));
+    survives(tsr_not_equal_c128_out(input, 1.0, 2.0, as_bool(dst)));
+  }
 }
 
 TEST(Op_less, computes_its_cases) {
@@ -2294,6 +2980,18 @@ TEST(Op_less, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
     ok(tsr_less_f64_out(input, 2.0, dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    ok(tsr_less_i64(input, 2, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
+    ok(tsr_less_i64_out(input, 2, dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 0}));
   }
 }
@@ -2351,6 +3049,27 @@ TEST(Op_less, refuses_bad_arguments) {
     survives(tsr_less_f64_out(input, 2.0, as_complex(dst)));
     survives(tsr_less_f64_out(input, 2.0, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    refused(tsr_less_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_i64(as_complex(input), 2, out.slot()));
+    survives(tsr_less_i64(as_bool(input), 2, out.slot()));
+    refused(tsr_less_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
+    refused(tsr_less_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_i64_out(as_complex(input), 2, dst));
+    survives(tsr_less_i64_out(as_bool(input), 2, dst));
+    refused(tsr_less_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_i64_out(input, 2, as_complex(dst)));
+    survives(tsr_less_i64_out(input, 2, as_bool(dst)));
+  }
 }
 
 TEST(Op_less_equal, computes_its_cases) {
@@ -2378,6 +3097,18 @@ TEST(Op_less_equal, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
     ok(tsr_less_equal_f64_out(input, 2.0, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    ok(tsr_less_equal_i64(input, 2, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_less_equal_i64_out(input, 2, dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
@@ -2435,6 +3166,27 @@ TEST(Op_less_equal, refuses_bad_arguments) {
     survives(tsr_less_equal_f64_out(input, 2.0, as_complex(dst)));
     survives(tsr_less_equal_f64_out(input, 2.0, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    refused(tsr_less_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_i64(as_complex(input), 2, out.slot()));
+    survives(tsr_less_equal_i64(as_bool(input), 2, out.slot()));
+    refused(tsr_less_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_less_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_i64_out(as_complex(input), 2, dst));
+    survives(tsr_less_equal_i64_out(as_bool(input), 2, dst));
+    refused(tsr_less_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_i64_out(input, 2, as_complex(dst)));
+    survives(tsr_less_equal_i64_out(input, 2, as_bool(dst)));
+  }
 }
 
 TEST(Op_greater, computes_its_cases) {
@@ -2462,6 +3214,18 @@ TEST(Op_greater, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
     ok(tsr_greater_f64_out(input, 2.0, dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    ok(tsr_greater_i64(input, 2, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_greater_i64_out(input, 2, dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
@@ -2519,6 +3283,27 @@ TEST(Op_greater, refuses_bad_arguments) {
     survives(tsr_greater_f64_out(input, 2.0, as_complex(dst)));
     survives(tsr_greater_f64_out(input, 2.0, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    refused(tsr_greater_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_i64(as_complex(input), 2, out.slot()));
+    survives(tsr_greater_i64(as_bool(input), 2, out.slot()));
+    refused(tsr_greater_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    refused(tsr_greater_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_i64_out(as_complex(input), 2, dst));
+    survives(tsr_greater_i64_out(as_bool(input), 2, dst));
+    refused(tsr_greater_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_i64_out(input, 2, as_complex(dst)));
+    survives(tsr_greater_i64_out(input, 2, as_bool(dst)));
+  }
 }
 
 TEST(Op_greater_equal, computes_its_cases) {
@@ -2546,6 +3331,18 @@ TEST(Op_greater_equal, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
     ok(tsr_greater_equal_f64_out(input, 2.0, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    ok(tsr_greater_equal_i64(input, 2, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_greater_equal_i64_out(input, 2, dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 1}));
   }
 }
@@ -2602,6 +3399,27 @@ TEST(Op_greater_equal, refuses_bad_arguments) {
     refused(tsr_greater_equal_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
     survives(tsr_greater_equal_f64_out(input, 2.0, as_complex(dst)));
     survives(tsr_greater_equal_f64_out(input, 2.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    Tensor out;
+    refused(tsr_greater_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_i64(as_complex(input), 2, out.slot()));
+    survives(tsr_greater_equal_i64(as_bool(input), 2, out.slot()));
+    refused(tsr_greater_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    refused(tsr_greater_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_i64_out(as_complex(input), 2, dst));
+    survives(tsr_greater_equal_i64_out(as_bool(input), 2, dst));
+    refused(tsr_greater_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_i64_out(input, 2, as_complex(dst)));
+    survives(tsr_greater_equal_i64_out(input, 2, as_bool(dst)));
   }
 }
 

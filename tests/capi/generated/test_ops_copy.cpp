@@ -184,6 +184,16 @@ TEST(Op_fill, computes_its_cases) {
     ok(tsr_fill_i64_inplace(input, 7));
     same(input, ints(TSR_INT32, {2}, {7, 7}));
   }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
+    ok(tsr_fill_c128_inplace(input, 1.0, -2.0));
+    same(input, complexes(TSR_COMPLEX64, {1}, {1.0, -2.0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
+    ok(tsr_fill_bool_inplace(input, 1));
+    same(input, ints(TSR_BOOL, {2}, {1, 1}));
+  }
 }
 
 TEST(Op_fill, refuses_bad_arguments) {
@@ -200,6 +210,20 @@ TEST(Op_fill, refuses_bad_arguments) {
     refused(tsr_fill_i64_inplace(wrong_kind(), 7), TSR_INVALID_ARGUMENT);
     survives(tsr_fill_i64_inplace(as_complex(input), 7));
     survives(tsr_fill_i64_inplace(as_bool(input), 7));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
+    refused(tsr_fill_c128_inplace(nullptr, 1.0, -2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_c128_inplace(wrong_kind(), 1.0, -2.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_fill_c128_inplace(as_complex(input), 1.0, -2.0));
+    survives(tsr_fill_c128_inplace(as_bool(input), 1.0, -2.0));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
+    refused(tsr_fill_bool_inplace(nullptr, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_bool_inplace(wrong_kind(), 1), TSR_INVALID_ARGUMENT);
+    survives(tsr_fill_bool_inplace(as_complex(input), 1));
+    survives(tsr_fill_bool_inplace(as_bool(input), 1));
   }
 }
 

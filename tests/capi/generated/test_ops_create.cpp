@@ -116,6 +116,18 @@ TEST(Op_full, computes_its_cases) {
     ok(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, -1, -1, out.slot()));
     same(out, ints(TSR_INT64, {2}, {7, 7}));
   }
+  {
+    const std::vector<int64_t> shape = {1};
+    Tensor out;
+    ok(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, -1, -1, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+  }
+  {
+    const std::vector<int64_t> shape = {2};
+    Tensor out;
+    ok(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, -1, -1, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
 }
 
 TEST(Op_full, refuses_bad_arguments) {
@@ -152,6 +164,40 @@ TEST(Op_full, refuses_bad_arguments) {
     refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
     refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
     refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const std::vector<int64_t> shape = {1};
+    Tensor out;
+    refused(tsr_full_c128(nullptr, 2, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_c128(kInts, -7, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_c128(kInts, INT32_MAX, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_c128(kHuge, 2, 1.0, 2.0, -1, -1, -1, out.slot()), kAnyError);
+    refused(tsr_full_c128(kNegative, 1, 1.0, 2.0, -1, -1, -1, out.slot()), kAnyError);
+    refused(tsr_full_c128(kLowest, 1, 1.0, 2.0, -1, -1, -1, out.slot()), kAnyError);
+    survives(tsr_full_c128(kMany, 70, 1.0, 2.0, -1, -1, -1, out.slot()));
+    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const std::vector<int64_t> shape = {2};
+    Tensor out;
+    refused(tsr_full_bool(nullptr, 2, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_bool(kInts, -7, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_bool(kInts, INT32_MAX, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_bool(kHuge, 2, 1, -1, -1, -1, out.slot()), kAnyError);
+    refused(tsr_full_bool(kNegative, 1, 1, -1, -1, -1, out.slot()), kAnyError);
+    refused(tsr_full_bool(kLowest, 1, 1, -1, -1, -1, out.slot()), kAnyError);
+    survives(tsr_full_bool(kMany, 70, 1, -1, -1, -1, out.slot()));
+    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
 
@@ -246,6 +292,18 @@ TEST(Op_full_like, computes_its_cases) {
     ok(tsr_full_like_i64(input, 4, -1, -1, -1, out.slot()));
     same(out, ints(TSR_INT64, {2}, {4, 4}));
   }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
+    Tensor out;
+    ok(tsr_full_like_c128(input, 1.0, 2.0, -1, -1, -1, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {1}, {0}));
+    Tensor out;
+    ok(tsr_full_like_bool(input, 1, -1, -1, -1, out.slot()));
+    same(out, ints(TSR_BOOL, {1}, {1}));
+  }
 }
 
 TEST(Op_full_like, refuses_bad_arguments) {
@@ -276,6 +334,34 @@ TEST(Op_full_like, refuses_bad_arguments) {
     refused(tsr_full_like_i64(input, 4, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
     refused(tsr_full_like_i64(input, 4, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
     refused(tsr_full_like_i64(input, 4, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
+    Tensor out;
+    refused(tsr_full_like_c128(nullptr, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like_c128(wrong_kind(), 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_full_like_c128(as_complex(input), 1.0, 2.0, -1, -1, -1, out.slot()));
+    survives(tsr_full_like_c128(as_bool(input), 1.0, 2.0, -1, -1, -1, out.slot()));
+    refused(tsr_full_like_c128(input, 1.0, 2.0, 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_like_c128(input, 1.0, 2.0, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {1}, {0}));
+    Tensor out;
+    refused(tsr_full_like_bool(nullptr, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like_bool(wrong_kind(), 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_full_like_bool(as_complex(input), 1, -1, -1, -1, out.slot()));
+    survives(tsr_full_like_bool(as_bool(input), 1, -1, -1, -1, out.slot()));
+    refused(tsr_full_like_bool(input, 1, 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_like_bool(input, 1, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_like_bool(input, 1, -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like_bool(input, 1, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like_bool(input, 1, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like_bool(input, 1, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
 

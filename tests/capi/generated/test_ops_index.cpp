@@ -256,6 +256,20 @@ TEST(Op_setitem, computes_its_cases) {
     ok(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5.0));
     same(input, reals(TSR_FLOAT32, {3}, {5, 2, 5}));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
+    const std::vector<int64_t> items = {4, 0, 0, 0};
+    const Tensors arrays({ints(TSR_INT64, {2}, {2, 0})});
+    ok(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5));
+    same(input, reals(TSR_FLOAT32, {3}, {5, 2, 5}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    const std::vector<int64_t> items = {0, 0, 0, 0};
+    const Tensors arrays({});
+    ok(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0));
+    same(input, complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
+  }
 }
 
 TEST(Op_setitem, refuses_bad_arguments) {
@@ -312,6 +326,48 @@ TEST(Op_setitem, refuses_bad_arguments) {
     refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 5.0), TSR_INVALID_ARGUMENT);
     refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 5.0), TSR_INVALID_ARGUMENT);
     refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 5.0), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
+    const std::vector<int64_t> items = {4, 0, 0, 0};
+    const Tensors arrays({ints(TSR_INT64, {2}, {2, 0})});
+    refused(tsr_setitem_i64_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_i64_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5));
+    survives(tsr_setitem_i64_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5));
+    refused(tsr_setitem_i64_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_i64_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 5));
+    survives(tsr_setitem_i64_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 5));
+    survives(tsr_setitem_i64_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 5));
+    survives(tsr_setitem_i64_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 5));
+    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 5), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 5), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    const std::vector<int64_t> items = {0, 0, 0, 0};
+    const Tensors arrays({});
+    refused(tsr_setitem_c128_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_c128_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0));
+    survives(tsr_setitem_c128_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0));
+    refused(tsr_setitem_c128_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_c128_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 1.0, 1.0));
+    survives(tsr_setitem_c128_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 1.0, 1.0));
+    survives(tsr_setitem_c128_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 1.0, 1.0));
+    survives(tsr_setitem_c128_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 1.0, 1.0));
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 1.0, 1.0), TSR_INVALID_ARGUMENT);
   }
 }
 
@@ -957,6 +1013,46 @@ TEST(Op_masked_fill, computes_its_cases) {
     ok(tsr_masked_fill_f64_inplace(input, mask, -1.5));
     same(input, reals(TSR_FLOAT32, {2}, {-1.5, 2}));
   }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_masked_fill_i64(input, mask, 7, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {7, 2}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
+    ok(tsr_masked_fill_i64_out(input, mask, 7, dst));
+    same(dst, ints(TSR_INT64, {2}, {7, 2}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_masked_fill_i64_inplace(input, mask, 7));
+    same(input, ints(TSR_INT64, {2}, {7, 2}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_masked_fill_c128(input, mask, 1.0, 1.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+    ok(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_masked_fill_c128_inplace(input, mask, 1.0, 1.0));
+    same(input, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
 }
 
 TEST(Op_masked_fill, refuses_bad_arguments) {
@@ -1071,6 +1167,92 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     refused(tsr_masked_fill_f64_inplace(input, wrong_kind(), -1.5), TSR_INVALID_ARGUMENT);
     survives(tsr_masked_fill_f64_inplace(input, as_complex(mask), -1.5));
     survives(tsr_masked_fill_f64_inplace(input, as_bool(mask), -1.5));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_masked_fill_i64(nullptr, mask, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64(wrong_kind(), mask, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64(as_complex(input), mask, 7, out.slot()));
+    survives(tsr_masked_fill_i64(as_bool(input), mask, 7, out.slot()));
+    refused(tsr_masked_fill_i64(input, nullptr, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64(input, wrong_kind(), 7, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64(input, as_complex(mask), 7, out.slot()));
+    survives(tsr_masked_fill_i64(input, as_bool(mask), 7, out.slot()));
+    refused(tsr_masked_fill_i64(input, mask, 7, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
+    refused(tsr_masked_fill_i64_out(nullptr, mask, 7, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64_out(wrong_kind(), mask, 7, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64_out(as_complex(input), mask, 7, dst));
+    survives(tsr_masked_fill_i64_out(as_bool(input), mask, 7, dst));
+    refused(tsr_masked_fill_i64_out(input, nullptr, 7, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64_out(input, wrong_kind(), 7, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64_out(input, as_complex(mask), 7, dst));
+    survives(tsr_masked_fill_i64_out(input, as_bool(mask), 7, dst));
+    refused(tsr_masked_fill_i64_out(input, mask, 7, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64_out(input, mask, 7, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64_out(input, mask, 7, as_complex(dst)));
+    survives(tsr_masked_fill_i64_out(input, mask, 7, as_bool(dst)));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_masked_fill_i64_inplace(nullptr, mask, 7), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64_inplace(wrong_kind(), mask, 7), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64_inplace(as_complex(input), mask, 7));
+    survives(tsr_masked_fill_i64_inplace(as_bool(input), mask, 7));
+    refused(tsr_masked_fill_i64_inplace(input, nullptr, 7), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_i64_inplace(input, wrong_kind(), 7), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_i64_inplace(input, as_complex(mask), 7));
+    survives(tsr_masked_fill_i64_inplace(input, as_bool(mask), 7));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_masked_fill_c128(nullptr, mask, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128(wrong_kind(), mask, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128(as_complex(input), mask, 1.0, 1.0, out.slot()));
+    survives(tsr_masked_fill_c128(as_bool(input), mask, 1.0, 1.0, out.slot()));
+    refused(tsr_masked_fill_c128(input, nullptr, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128(input, wrong_kind(), 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128(input, as_complex(mask), 1.0, 1.0, out.slot()));
+    survives(tsr_masked_fill_c128(input, as_bool(mask), 1.0, 1.0, out.slot()));
+    refused(tsr_masked_fill_c128(input, mask, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+    refused(tsr_masked_fill_c128_out(nullptr, mask, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_out(wrong_kind(), mask, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_out(as_complex(input), mask, 1.0, 1.0, dst));
+    survives(tsr_masked_fill_c128_out(as_bool(input), mask, 1.0, 1.0, dst));
+    refused(tsr_masked_fill_c128_out(input, nullptr, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_out(input, wrong_kind(), 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_out(input, as_complex(mask), 1.0, 1.0, dst));
+    survives(tsr_masked_fill_c128_out(input, as_bool(mask), 1.0, 1.0, dst));
+    refused(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, as_complex(dst)));
+    survives(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_masked_fill_c128_inplace(nullptr, mask, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_inplace(wrong_kind(), mask, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_inplace(as_complex(input), mask, 1.0, 1.0));
+    survives(tsr_masked_fill_c128_inplace(as_bool(input), mask, 1.0, 1.0));
+    refused(tsr_masked_fill_c128_inplace(input, nullptr, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_inplace(input, wrong_kind(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_inplace(input, as_complex(mask), 1.0, 1.0));
+    survives(tsr_masked_fill_c128_inplace(input, as_bool(mask), 1.0, 1.0));
   }
 }
 

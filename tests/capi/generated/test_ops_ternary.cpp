@@ -50,6 +50,98 @@ TEST(Op_where, computes_its_cases) {
     ok(tsr_where_f64_left_out(condition, 0.5, other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.5, 4}));
   }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    Tensor out;
+    ok(tsr_where_i64(condition, input, 7, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {1, 7}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 7}));
+    ok(tsr_where_i64_out(condition, input, 7, dst));
+    same(dst, ints(TSR_INT64, {2}, {1, 7}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
+    Tensor out;
+    ok(tsr_where_i64_left(condition, 7, other, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {7, 2}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
+    ok(tsr_where_i64_left_out(condition, 7, other, dst));
+    same(dst, ints(TSR_INT64, {2}, {7, 2}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_where_i64_both(condition, 1, 0, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {1, 0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 0}));
+    ok(tsr_where_i64_both_out(condition, 1, 0, dst));
+    same(dst, ints(TSR_INT64, {2}, {1, 0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_where_f64_both(condition, 0.5, 1.5, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
+    ok(tsr_where_f64_both_out(condition, 0.5, 1.5, dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    Tensor out;
+    ok(tsr_where_c128(condition, input, 1.0, 1.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
+    ok(tsr_where_c128_out(condition, input, 1.0, 1.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    Tensor out;
+    ok(tsr_where_c128_left(condition, 1.0, 1.0, other, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+    ok(tsr_where_c128_left_out(condition, 1.0, 1.0, other, dst));
+    same(dst, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_where_c128_both(condition, 1.0, 1.0, 0.0, 2.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+    ok(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
 }
 
 TEST(Op_where, refuses_bad_arguments) {
@@ -162,6 +254,193 @@ TEST(Op_where, refuses_bad_arguments) {
     refused(tsr_where_f64_left_out(condition, 0.5, other, wrong_kind()), TSR_INVALID_ARGUMENT);
     survives(tsr_where_f64_left_out(condition, 0.5, other, as_complex(dst)));
     survives(tsr_where_f64_left_out(condition, 0.5, other, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    Tensor out;
+    refused(tsr_where_i64(nullptr, input, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64(wrong_kind(), input, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64(as_complex(condition), input, 7, out.slot()));
+    survives(tsr_where_i64(as_bool(condition), input, 7, out.slot()));
+    refused(tsr_where_i64(condition, nullptr, 7, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64(condition, wrong_kind(), 7, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64(condition, as_complex(input), 7, out.slot()));
+    survives(tsr_where_i64(condition, as_bool(input), 7, out.slot()));
+    refused(tsr_where_i64(condition, input, 7, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 7}));
+    refused(tsr_where_i64_out(nullptr, input, 7, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_out(wrong_kind(), input, 7, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_out(as_complex(condition), input, 7, dst));
+    survives(tsr_where_i64_out(as_bool(condition), input, 7, dst));
+    refused(tsr_where_i64_out(condition, nullptr, 7, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_out(condition, wrong_kind(), 7, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_out(condition, as_complex(input), 7, dst));
+    survives(tsr_where_i64_out(condition, as_bool(input), 7, dst));
+    refused(tsr_where_i64_out(condition, input, 7, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_out(condition, input, 7, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_out(condition, input, 7, as_complex(dst)));
+    survives(tsr_where_i64_out(condition, input, 7, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
+    Tensor out;
+    refused(tsr_where_i64_left(nullptr, 7, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_left(wrong_kind(), 7, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_left(as_complex(condition), 7, other, out.slot()));
+    survives(tsr_where_i64_left(as_bool(condition), 7, other, out.slot()));
+    refused(tsr_where_i64_left(condition, 7, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_left(condition, 7, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_left(condition, 7, as_complex(other), out.slot()));
+    survives(tsr_where_i64_left(condition, 7, as_bool(other), out.slot()));
+    refused(tsr_where_i64_left(condition, 7, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
+    refused(tsr_where_i64_left_out(nullptr, 7, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_left_out(wrong_kind(), 7, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_left_out(as_complex(condition), 7, other, dst));
+    survives(tsr_where_i64_left_out(as_bool(condition), 7, other, dst));
+    refused(tsr_where_i64_left_out(condition, 7, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_left_out(condition, 7, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_left_out(condition, 7, as_complex(other), dst));
+    survives(tsr_where_i64_left_out(condition, 7, as_bool(other), dst));
+    refused(tsr_where_i64_left_out(condition, 7, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_left_out(condition, 7, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_left_out(condition, 7, other, as_complex(dst)));
+    survives(tsr_where_i64_left_out(condition, 7, other, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_where_i64_both(nullptr, 1, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_both(wrong_kind(), 1, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_both(as_complex(condition), 1, 0, out.slot()));
+    survives(tsr_where_i64_both(as_bool(condition), 1, 0, out.slot()));
+    refused(tsr_where_i64_both(condition, 1, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 0}));
+    refused(tsr_where_i64_both_out(nullptr, 1, 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_both_out(wrong_kind(), 1, 0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_both_out(as_complex(condition), 1, 0, dst));
+    survives(tsr_where_i64_both_out(as_bool(condition), 1, 0, dst));
+    refused(tsr_where_i64_both_out(condition, 1, 0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_i64_both_out(condition, 1, 0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_i64_both_out(condition, 1, 0, as_complex(dst)));
+    survives(tsr_where_i64_both_out(condition, 1, 0, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_where_f64_both(nullptr, 0.5, 1.5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_f64_both(wrong_kind(), 0.5, 1.5, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_f64_both(as_complex(condition), 0.5, 1.5, out.slot()));
+    survives(tsr_where_f64_both(as_bool(condition), 0.5, 1.5, out.slot()));
+    refused(tsr_where_f64_both(condition, 0.5, 1.5, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
+    refused(tsr_where_f64_both_out(nullptr, 0.5, 1.5, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_f64_both_out(wrong_kind(), 0.5, 1.5, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_f64_both_out(as_complex(condition), 0.5, 1.5, dst));
+    survives(tsr_where_f64_both_out(as_bool(condition), 0.5, 1.5, dst));
+    refused(tsr_where_f64_both_out(condition, 0.5, 1.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_f64_both_out(condition, 0.5, 1.5, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_f64_both_out(condition, 0.5, 1.5, as_complex(dst)));
+    survives(tsr_where_f64_both_out(condition, 0.5, 1.5, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    Tensor out;
+    refused(tsr_where_c128(nullptr, input, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128(wrong_kind(), input, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128(as_complex(condition), input, 1.0, 1.0, out.slot()));
+    survives(tsr_where_c128(as_bool(condition), input, 1.0, 1.0, out.slot()));
+    refused(tsr_where_c128(condition, nullptr, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128(condition, wrong_kind(), 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128(condition, as_complex(input), 1.0, 1.0, out.slot()));
+    survives(tsr_where_c128(condition, as_bool(input), 1.0, 1.0, out.slot()));
+    refused(tsr_where_c128(condition, input, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
+    refused(tsr_where_c128_out(nullptr, input, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_out(wrong_kind(), input, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_out(as_complex(condition), input, 1.0, 1.0, dst));
+    survives(tsr_where_c128_out(as_bool(condition), input, 1.0, 1.0, dst));
+    refused(tsr_where_c128_out(condition, nullptr, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_out(condition, wrong_kind(), 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_out(condition, as_complex(input), 1.0, 1.0, dst));
+    survives(tsr_where_c128_out(condition, as_bool(input), 1.0, 1.0, dst));
+    refused(tsr_where_c128_out(condition, input, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_out(condition, input, 1.0, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_out(condition, input, 1.0, 1.0, as_complex(dst)));
+    survives(tsr_where_c128_out(condition, input, 1.0, 1.0, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    Tensor out;
+    refused(tsr_where_c128_left(nullptr, 1.0, 1.0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_left(wrong_kind(), 1.0, 1.0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_left(as_complex(condition), 1.0, 1.0, other, out.slot()));
+    survives(tsr_where_c128_left(as_bool(condition), 1.0, 1.0, other, out.slot()));
+    refused(tsr_where_c128_left(condition, 1.0, 1.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_left(condition, 1.0, 1.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_left(condition, 1.0, 1.0, as_complex(other), out.slot()));
+    survives(tsr_where_c128_left(condition, 1.0, 1.0, as_bool(other), out.slot()));
+    refused(tsr_where_c128_left(condition, 1.0, 1.0, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+    refused(tsr_where_c128_left_out(nullptr, 1.0, 1.0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_left_out(wrong_kind(), 1.0, 1.0, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_left_out(as_complex(condition), 1.0, 1.0, other, dst));
+    survives(tsr_where_c128_left_out(as_bool(condition), 1.0, 1.0, other, dst));
+    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, as_complex(other), dst));
+    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, as_bool(other), dst));
+    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, other, as_complex(dst)));
+    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, other, as_bool(dst)));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_where_c128_both(nullptr, 1.0, 1.0, 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_both(wrong_kind(), 1.0, 1.0, 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_both(as_complex(condition), 1.0, 1.0, 0.0, 2.0, out.slot()));
+    survives(tsr_where_c128_both(as_bool(condition), 1.0, 1.0, 0.0, 2.0, out.slot()));
+    refused(tsr_where_c128_both(condition, 1.0, 1.0, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+    refused(tsr_where_c128_both_out(nullptr, 1.0, 1.0, 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_both_out(wrong_kind(), 1.0, 1.0, 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_both_out(as_complex(condition), 1.0, 1.0, 0.0, 2.0, dst));
+    survives(tsr_where_c128_both_out(as_bool(condition), 1.0, 1.0, 0.0, 2.0, dst));
+    refused(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, as_complex(dst)));
+    survives(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, as_bool(dst)));
   }
 }
 

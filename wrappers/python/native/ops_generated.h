@@ -2272,7 +2272,7 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_floor_divide_f64_out(a0, v1.re, dst));
@@ -2295,21 +2295,10 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
           }
           break;
         }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_floor_divide_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_floor_divide_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
         default: tpy_no_kind(sig);
       }
     } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_floor_divide_f64_left_out(v0.re, a1, dst));
@@ -2328,17 +2317,6 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_floor_divide_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_floor_divide_c128_left_out(v0.re, v0.im, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_floor_divide_c128_left(v0.re, v0.im, a1, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -2383,7 +2361,7 @@ static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, 
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_floor_divide_f64_inplace(a0, v1.re));
           result = tpy_same(status, s[0]);
@@ -2391,11 +2369,6 @@ static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, 
         }
         case TPY_I64: {
           TPY_CALL(status, tsr_floor_divide_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_floor_divide_c128_inplace(a0, v1.re, v1.im));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -2435,7 +2408,7 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_remainder_f64_out(a0, v1.re, dst));
@@ -2458,21 +2431,10 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
           }
           break;
         }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_remainder_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_remainder_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
         default: tpy_no_kind(sig);
       }
     } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_remainder_f64_left_out(v0.re, a1, dst));
@@ -2491,17 +2453,6 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_remainder_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_remainder_c128_left_out(v0.re, v0.im, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_remainder_c128_left(v0.re, v0.im, a1, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -2546,7 +2497,7 @@ static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_remainder_f64_inplace(a0, v1.re));
           result = tpy_same(status, s[0]);
@@ -2554,11 +2505,6 @@ static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_
         }
         case TPY_I64: {
           TPY_CALL(status, tsr_remainder_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_remainder_c128_inplace(a0, v1.re, v1.im));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -2761,7 +2707,7 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_maximum_f64_out(a0, v1.re, dst));
@@ -2780,17 +2726,6 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_maximum_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_maximum_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_maximum_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -2833,7 +2768,7 @@ static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ss
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_maximum_f64_inplace(a0, v1.re));
           result = tpy_same(status, s[0]);
@@ -2841,11 +2776,6 @@ static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ss
         }
         case TPY_I64: {
           TPY_CALL(status, tsr_maximum_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_maximum_c128_inplace(a0, v1.re, v1.im));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -2883,7 +2813,7 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_minimum_f64_out(a0, v1.re, dst));
@@ -2902,17 +2832,6 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_minimum_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_minimum_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_minimum_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -2955,7 +2874,7 @@ static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ss
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_minimum_f64_inplace(a0, v1.re));
           result = tpy_same(status, s[0]);
@@ -2963,11 +2882,6 @@ static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ss
         }
         case TPY_I64: {
           TPY_CALL(status, tsr_minimum_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_minimum_c128_inplace(a0, v1.re, v1.im));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -3005,7 +2919,7 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_atan2_f64_out(a0, v1.re, dst));
@@ -3028,21 +2942,10 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
           }
           break;
         }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_atan2_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_atan2_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
         default: tpy_no_kind(sig);
       }
     } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_atan2_f64_left_out(v0.re, a1, dst));
@@ -3061,17 +2964,6 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_atan2_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_atan2_c128_left_out(v0.re, v0.im, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_atan2_c128_left(v0.re, v0.im, a1, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -3116,7 +3008,7 @@ static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssiz
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_atan2_f64_inplace(a0, v1.re));
           result = tpy_same(status, s[0]);
@@ -3124,11 +3016,6 @@ static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssiz
         }
         case TPY_I64: {
           TPY_CALL(status, tsr_atan2_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_atan2_c128_inplace(a0, v1.re, v1.im));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -3168,7 +3055,7 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_hypot_f64_out(a0, v1.re, dst));
@@ -3187,17 +3074,6 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_hypot_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_hypot_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_hypot_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -3240,7 +3116,7 @@ static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssiz
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_hypot_f64_inplace(a0, v1.re));
           result = tpy_same(status, s[0]);
@@ -3248,11 +3124,6 @@ static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssiz
         }
         case TPY_I64: {
           TPY_CALL(status, tsr_hypot_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_hypot_c128_inplace(a0, v1.re, v1.im));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -3438,7 +3309,7 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_less_f64_out(a0, v1.re, dst));
@@ -3457,17 +3328,6 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_less_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_less_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_less_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -3512,7 +3372,7 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_less_equal_f64_out(a0, v1.re, dst));
@@ -3531,17 +3391,6 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_less_equal_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_less_equal_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_less_equal_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -3586,7 +3435,7 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_greater_f64_out(a0, v1.re, dst));
@@ -3605,17 +3454,6 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_greater_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_greater_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_greater_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -3660,7 +3498,7 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_greater_equal_f64_out(a0, v1.re, dst));
@@ -3679,17 +3517,6 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_greater_equal_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_greater_equal_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_greater_equal_c128(a0, v1.re, v1.im, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -8268,16 +8095,16 @@ static PyObject* nb_true_divide(PyObject* a, PyObject* b) {
 static PyObject* nb_inplace_true_divide(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_divide, a, b);
 }
-static const tpy_operator op_floor_divide = {tsr_floor_divide, {tsr_floor_divide_f64, tsr_floor_divide_i64, tsr_floor_divide_c128, NULL}, {tsr_floor_divide_f64_left, tsr_floor_divide_i64_left, tsr_floor_divide_c128_left}, 0};
-static const tpy_inplace_operator inplace_floor_divide = {tsr_floor_divide_inplace, tsr_floor_divide_f64_inplace, tsr_floor_divide_i64_inplace, tsr_floor_divide_c128_inplace};
+static const tpy_operator op_floor_divide = {tsr_floor_divide, {tsr_floor_divide_f64, tsr_floor_divide_i64, NULL, NULL}, {tsr_floor_divide_f64_left, tsr_floor_divide_i64_left, NULL}, 0};
+static const tpy_inplace_operator inplace_floor_divide = {tsr_floor_divide_inplace, tsr_floor_divide_f64_inplace, tsr_floor_divide_i64_inplace, NULL};
 static PyObject* nb_floor_divide(PyObject* a, PyObject* b) {
   return tpy_operate(&op_floor_divide, a, b);
 }
 static PyObject* nb_inplace_floor_divide(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_floor_divide, a, b);
 }
-static const tpy_operator op_remainder = {tsr_remainder, {tsr_remainder_f64, tsr_remainder_i64, tsr_remainder_c128, NULL}, {tsr_remainder_f64_left, tsr_remainder_i64_left, tsr_remainder_c128_left}, 0};
-static const tpy_inplace_operator inplace_remainder = {tsr_remainder_inplace, tsr_remainder_f64_inplace, tsr_remainder_i64_inplace, tsr_remainder_c128_inplace};
+static const tpy_operator op_remainder = {tsr_remainder, {tsr_remainder_f64, tsr_remainder_i64, NULL, NULL}, {tsr_remainder_f64_left, tsr_remainder_i64_left, NULL}, 0};
+static const tpy_inplace_operator inplace_remainder = {tsr_remainder_inplace, tsr_remainder_f64_inplace, tsr_remainder_i64_inplace, NULL};
 static PyObject* nb_remainder(PyObject* a, PyObject* b) {
   return tpy_operate(&op_remainder, a, b);
 }
@@ -8296,10 +8123,10 @@ static PyObject* nb_inplace_power(PyObject* a, PyObject* b, PyObject* modulus) {
 }
 static const tpy_operator op_equal = {tsr_equal, {tsr_equal_f64, tsr_equal_i64, tsr_equal_c128, NULL}, {NULL, NULL, NULL}, 1};
 static const tpy_operator op_not_equal = {tsr_not_equal, {tsr_not_equal_f64, tsr_not_equal_i64, tsr_not_equal_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_less = {tsr_less, {tsr_less_f64, tsr_less_i64, tsr_less_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_less_equal = {tsr_less_equal, {tsr_less_equal_f64, tsr_less_equal_i64, tsr_less_equal_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_greater = {tsr_greater, {tsr_greater_f64, tsr_greater_i64, tsr_greater_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_greater_equal = {tsr_greater_equal, {tsr_greater_equal_f64, tsr_greater_equal_i64, tsr_greater_equal_c128, NULL}, {NULL, NULL, NULL}, 1};
+static const tpy_operator op_less = {tsr_less, {tsr_less_f64, tsr_less_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
+static const tpy_operator op_less_equal = {tsr_less_equal, {tsr_less_equal_f64, tsr_less_equal_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
+static const tpy_operator op_greater = {tsr_greater, {tsr_greater_f64, tsr_greater_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
+static const tpy_operator op_greater_equal = {tsr_greater_equal, {tsr_greater_equal_f64, tsr_greater_equal_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
 static const tpy_operator op_bitwise_and = {tsr_bitwise_and, {NULL, tsr_bitwise_and_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
 static const tpy_inplace_operator inplace_bitwise_and = {tsr_bitwise_and_inplace, NULL, tsr_bitwise_and_i64_inplace, NULL};
 static PyObject* nb_and(PyObject* a, PyObject* b) {
