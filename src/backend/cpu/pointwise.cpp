@@ -44,7 +44,13 @@ Status binary(BinaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
   const Row row = find_row(op, compute);
   if (row == nullptr) return missing();
-  return walk_rows(plan, row, {gives_bool(op) ? DType::kBool : compute, {compute, compute}});
+  const Status status =
+      walk_rows(plan, row, {gives_bool(op) ? DType::kBool : compute, {compute, compute}});
+  if (status != static_cast<Status>(Code::kValue)) return status;
+  return failure(Code::kValue,
+                 op == BinaryOp::kPow
+                     ? "expected exponents of at least 0 for integers, got a negative one"
+                     : "expected divisors other than 0, got an integer division by zero");
 }
 
 Status ternary(TernaryOp op, const ElementwisePlan& plan) {

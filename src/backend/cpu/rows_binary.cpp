@@ -27,19 +27,33 @@ Row find_for_bool(BinaryOp op) {
   }
 }
 
-// Refuses a zero among the divisors, then runs the loop.
-template <class F, class V>
+// What an integer op is not defined for, asked of its second operand.
+struct IsZero {
+  template <class T>
+  static bool refuses(T value) {
+    return value == 0;
+  }
+};
+struct IsNegative {
+  template <class T>
+  static bool refuses(T value) {
+    return value < T{0};
+  }
+};
+
+// Looks for refused operands first, then runs the loop.
+template <class F, class V, class Refused>
 bool checked_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
   using T = typename V::Element;
-  const T* divisors = static_cast<const T*>(in[1]);
-  bool zero = false;
-  for (int64_t i = 0; i < count; ++i) zero |= divisors[i] == 0;
-  return !zero && binary_row<F, V>(count, out, in, params);
+  const T* operands = static_cast<const T*>(in[1]);
+  bool refused = false;
+  for (int64_t i = 0; i < count; ++i) refused |= Refused::refuses(operands[i]);
+  return !refused && binary_row<F, V>(count, out, in, params);
 }
-template <class F>
-Row pick_division(DType dtype) {
-  if (const Row row = pick_binary<F, kReal>(dtype)) return row;
-  return pick<kIntegers>(dtype, []<class V>() -> Row { return &checked_row<F, V>; });
+template <class F, class Refused, unsigned kUnchecked>
+Row pick_checked(DType dtype) {
+  if (const Row row = pick_binary<F, kUnchecked>(dtype)) return row;
+  return pick<kIntegers>(dtype, []<class V>() -> Row { return &checked_row<F, V, Refused>; });
 }
 
 Row find_comparison(BinaryOp op, DType dtype) {
@@ -104,11 +118,11 @@ Row find_binary(BinaryOp op, DType dtype) {
     case BinaryOp::kDivide:
       return pick_binary<math::Divide, kReal | kComplexes>(dtype);
     case BinaryOp::kFloorDivide:
-      return pick_division<math::FloorDivide>(dtype);
+      return pick_checked<math::FloorDivide, IsZero, kReal>(dtype);
     case BinaryOp::kRemainder:
-      return pick_division<math::Remainder>(dtype);
+      return pick_checked<math::Remainder, IsZero, kReal>(dtype);
     case BinaryOp::kPow:
-      return pick_binary<math::Pow, kNumbers>(dtype);
+      return pick_checked<math::Pow, IsNegative, kReal | kComplexes>(dtype);
     case BinaryOp::kMaximum:
       return pick_binary<math::Maximum, kReal | kIntegers>(dtype);
     case BinaryOp::kMinimum:

@@ -347,9 +347,7 @@ Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
   } else {
     ok = Walk(plan, row, types).run();
   }
-  return ok ? kernel::kOk
-            : failure(Code::kValue,
-                      "expected divisors other than 0, got an integer division by zero");
+  return ok ? kernel::kOk : failure(Code::kValue, "expected operands that the op is defined for");
 }
 
 }  // namespace tsr::cpu

@@ -15,7 +15,7 @@ struct RowTypes {
 };
 
 // Every element is computed by the same instructions whatever the layout, the position or the
-// number of threads. Fails with kValue when the row meets an integer division by zero.
+// number of threads. Fails with kValue when the row meets operands that it refuses.
 kernel::Status walk_rows(const kernel::ElementwisePlan& plan, Row row, const RowTypes& types);
 
 // Elements that one thread should at least be given.
