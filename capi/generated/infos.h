@@ -108,5 +108,12 @@ inline constexpr CallInfo kInfo_num_threads{"tsr_num_threads", {}};
 inline constexpr CallInfo kInfo_set_num_threads{"tsr_set_num_threads", {"count"}};
 inline constexpr CallInfo kInfo_ambient_save{"tsr_ambient_save", {"ambient"}};
 inline constexpr CallInfo kInfo_ambient_restore{"tsr_ambient_restore", {"ambient"}};
+inline constexpr CallInfo kInfo_archive_open{"tsr_archive_open", {"path", "archive"}};
+inline constexpr CallInfo kInfo_archive_release{"tsr_archive_release", {"archive"}};
+inline constexpr CallInfo kInfo_archive_count{"tsr_archive_count", {"archive", "count"}};
+inline constexpr CallInfo kInfo_archive_name{"tsr_archive_name", {"archive", "index", "name"}};
+inline constexpr CallInfo kInfo_archive_tensor{"tsr_archive_tensor", {"archive", "index", "out"}};
+inline constexpr CallInfo kInfo_archive_metadata{"tsr_archive_metadata", {"archive", "json"}};
+inline constexpr CallInfo kInfo_archive_save{"tsr_archive_save", {"path", "names", "tensors", "metadata"}};
 
 }  // namespace tsr::capi

@@ -37,6 +37,7 @@
 #include "tessera/interop.h"
 #include "tessera/random.h"
 #include "tessera/device.h"
+#include "tessera/io.h"
 #include "tessera/ops.h"
 
 #endif

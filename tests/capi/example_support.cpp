@@ -72,6 +72,17 @@ tsr_node exp_node(void) {
   tsr_tensor_release(y);
   return node;
 }
+tsr_archive example_archive() {
+  const char* path = "example_archive.safetensors";
+  tsr_tensor t = f32_vector(3);
+  ok(tsr_archive_save(path, -1, "[\"weight\"]", -1, &t, 1, "{\"made\": \"here\"}", -1));
+  tsr_tensor_release(t);
+  tsr_archive archive = nullptr;
+  ok(tsr_archive_open(path, -1, &archive));
+  remove(path);
+  return archive;
+}
+
 tsr_node custom_node(tsr_tensor input, int* drops) {
   tsr_node_vtable vtable = {};
   vtable.struct_size = sizeof(vtable);

@@ -4,6 +4,7 @@
 #ifndef TESSERA_TESTS_EXAMPLE_SUPPORT_H_
 #define TESSERA_TESTS_EXAMPLE_SUPPORT_H_
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tessera/tessera.h"
@@ -34,6 +35,7 @@ tsr_tensor leaf(int64_t n);     /* as f32_vector, requires grad */
 tsr_tensor wrapped(int* drops); /* on memory whose drop adds 1 to *drops */
 tsr_node exp_node(void);        /* the node of exp(leaf) */
 tsr_node custom_node(tsr_tensor input, int* drops);
+tsr_archive example_archive(void); /* "weight", as f32_vector(3); metadata made: here */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);

@@ -1149,6 +1149,78 @@ static void example_tsr_ambient_restore(void) {
   CHECK(tsr_grad_mode() == 1);
 }
 
+static void example_tsr_archive_open(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive archive = NULL;
+  CHECK_FAILS(TSR_IO, tsr_archive_open("/no/such/file.safetensors", -1, &archive));
+  CHECK(archive == NULL);
+}
+
+static void example_tsr_archive_release(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive_release(NULL);
+  tsr_archive_release(example_archive());
+}
+
+static void example_tsr_archive_count(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive archive = example_archive();
+  int64_t count = 0;
+  CHECK_OK(tsr_archive_count(archive, &count));
+  CHECK(count == 1);
+  tsr_archive_release(archive);
+}
+
+static void example_tsr_archive_name(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive archive = example_archive();
+  const char* name = NULL;
+  int64_t size = 0;
+  CHECK_OK(tsr_archive_name(archive, 0, &name, &size));
+  CHECK(size == 6 && strncmp(name, "weight", 6) == 0);
+  CHECK_FAILS(TSR_INDEX, tsr_archive_name(archive, 1, &name, &size));
+  tsr_archive_release(archive);
+}
+
+static void example_tsr_archive_tensor(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive archive = example_archive();
+  tsr_tensor t = NULL;
+  CHECK_OK(tsr_archive_tensor(archive, 0, &t));
+  tsr_archive_release(archive);
+  CHECK(numel(t) == 3 && item(t, 2) == 3.0);
+  tsr_tensor_release(t);
+}
+
+static void example_tsr_archive_metadata(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive archive = example_archive();
+  tsr_buffer json = NULL;
+  const char* text = NULL;
+  int64_t size = 0;
+  CHECK_OK(tsr_archive_metadata(archive, &json));
+  CHECK_OK(tsr_buffer_data(json, &text, &size));
+  CHECK(strcmp(text, "{\"made\":\"here\"}") == 0);
+  tsr_buffer_release(json);
+  tsr_archive_release(archive);
+}
+
+static void example_tsr_archive_save(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor t = f32_vector(3);
+  CHECK_OK(tsr_archive_save("example.safetensors", -1, "[\"weight\"]", -1, &t, 1, "{\"made\": \"here\"}", -1));
+  CHECK_FAILS(TSR_VALUE, tsr_archive_save("example.safetensors", -1, "[]", -1, &t, 1, "{}", -1));
+  CHECK(remove("example.safetensors") == 0);
+  tsr_tensor_release(t);
+}
+
 const struct example kExamples[] = {
     {"tsr_none", example_tsr_none},
     {"tsr_buffer_data", example_tsr_buffer_data},
@@ -1251,5 +1323,12 @@ const struct example kExamples[] = {
     {"tsr_set_num_threads", example_tsr_set_num_threads},
     {"tsr_ambient_save", example_tsr_ambient_save},
     {"tsr_ambient_restore", example_tsr_ambient_restore},
+    {"tsr_archive_open", example_tsr_archive_open},
+    {"tsr_archive_release", example_tsr_archive_release},
+    {"tsr_archive_count", example_tsr_archive_count},
+    {"tsr_archive_name", example_tsr_archive_name},
+    {"tsr_archive_tensor", example_tsr_archive_tensor},
+    {"tsr_archive_metadata", example_tsr_archive_metadata},
+    {"tsr_archive_save", example_tsr_archive_save},
 };
 const int kExampleCount = (int)(sizeof(kExamples) / sizeof(kExamples[0]));

@@ -1953,3 +1953,185 @@ TEST(Function_tsr_ambient_restore, refuses_bad_arguments) {
     refused(tsr_ambient_restore(f.sized<tsr_ambient>(UINT32_MAX)), TSR_ABI);
   }
 }
+
+TEST(Function_tsr_archive_open, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_archive_open(nullptr, 5, &f.archive), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_open("x", -5, &f.archive), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_open("x", INT64_MAX, &f.archive), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_open("no such word", -1, &f.archive));
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_open("no such name", -1, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_archive_count, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_archive_count(nullptr, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_count(wrong_kind<tsr_archive>(), &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_count(f.make_archive(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_archive_name, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_archive_name(nullptr, 0, &f.text, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_name(wrong_kind<tsr_archive>(), 0, &f.text, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_name(f.make_archive(), INT64_MAX, &f.text, &f.i64));
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_name(f.make_archive(), INT64_MIN, &f.text, &f.i64));
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_name(f.make_archive(), -1, &f.text, &f.i64));
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_name(f.make_archive(), 0, nullptr, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_name(f.make_archive(), 0, &f.text, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_archive_tensor, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_archive_tensor(nullptr, 0, &f.slots[0]), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_tensor(wrong_kind<tsr_archive>(), 0, &f.slots[0]), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_tensor(f.make_archive(), INT64_MAX, &f.slots[0]));
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_tensor(f.make_archive(), INT64_MIN, &f.slots[0]));
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_tensor(f.make_archive(), -1, &f.slots[0]));
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_tensor(f.make_archive(), 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_archive_metadata, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_archive_metadata(nullptr, &f.buffer), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_metadata(wrong_kind<tsr_archive>(), &f.buffer), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_metadata(f.make_archive(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_archive_save, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_archive_save(nullptr, 5, "no such name", -1, f.tensors, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("x", -5, "no such name", -1, f.tensors, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("x", INT64_MAX, "no such name", -1, f.tensors, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_save("no such word", -1, "no such name", -1, f.tensors, 1, "no such name", -1));
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, nullptr, 5, f.tensors, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "x", -5, f.tensors, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "x", INT64_MAX, f.tensors, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_save("no such name", -1, "no such word", -1, f.tensors, 1, "no such name", -1));
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, nullptr, 2, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, kNulls, -7, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, kNulls, INT32_MAX, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, kNulls, 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, wrong_kinds(), 1, "no such name", -1), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, f.tensors, 1, nullptr, 5), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, f.tensors, 1, "x", -5), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_archive_save("no such name", -1, "no such name", -1, f.tensors, 1, "x", INT64_MAX), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_archive_save("no such name", -1, "no such name", -1, f.tensors, 1, "no such word", -1));
+  }
+}

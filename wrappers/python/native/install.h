@@ -5,6 +5,7 @@
 #define TESSERA_PY_INSTALL_H
 
 #include "dlpack.h"
+#include "indexing.h"
 #include "ops_generated.h"
 
 /* register(name=object, ...): what C needs of the Python layer. `dtypes` maps bits to objects. */
@@ -64,6 +65,7 @@ static int tpy_make_type(PyObject* table) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, tensor_dealloc}, {Py_tp_new, tensor_new},         {Py_tp_hash, tensor_hash},
       {Py_tp_getset, tensor_getset},   {Py_tp_members, tensor_members}, {Py_tp_methods, tpy_methods},
+      {Py_mp_subscript, tensor_subscript}, {Py_mp_ass_subscript, tensor_ass_subscript}, {Py_mp_length, tensor_length},
       {Py_tp_doc, (void*)"A tensor as the C ABI knows it; tessera.Tensor adds the rest."},
       TPY_NUMBER_SLOTS{0, NULL},
   };

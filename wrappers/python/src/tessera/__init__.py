@@ -72,7 +72,7 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
-from . import autograd, memory
+from . import autograd, io, memory, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -81,6 +81,8 @@ from .autograd import (
     no_grad,
     set_grad_enabled,
 )
+
+from .io import load_file, save_file
 
 __version__ = "0.1.0"
 __array_api_version__ = "2024.12"

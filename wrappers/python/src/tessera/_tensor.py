@@ -29,11 +29,6 @@ class Tensor(TensorBase):
 
     # ---- shape ----
 
-    def __len__(self) -> int:
-        if self.ndim == 0:
-            raise TypeError("len() of a 0-dim tensor")
-        return self.shape[0]
-
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise TypeError("iteration over a 0-dim tensor")
@@ -285,8 +280,11 @@ def rebuild(kind: type[Tensor], dtype: str, shape: tuple[int, ...], data: bytes,
 
 
 def _operand(number: Any, like: Tensor) -> Tensor:
-    """A 0-dim tensor for a number in an operation with `like`."""
+    """A tensor for a number in an operation with `like`, or for data to be stored in it."""
     from ._dtypes import result_type
+
+    if not isinstance(number, (bool, int, float, complex)):
+        return _interop.asarray(number)
 
     return _interop.from_python(number, result_type(like, number))
 

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Archives of tensors.
+#include "io/safetensors.h"
+
+#include <nlohmann/json.hpp>
+
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+io::Archive& archive_arg(tsr_archive handle) {
+  return *object_arg<io::Archive>(handle, io::kArchiveTag, "archive", "archive");
+}
+
+const io::ArchiveEntry& entry_arg(tsr_archive handle, int64_t index) {
+  const auto& entries = archive_arg(handle).header.entries;
+  TSR_CHECK(index >= 0 && static_cast<size_t>(index) < entries.size(), Code::kIndex, "index",
+            "expected a number from 0 below ", entries.size(), ", got ", index);
+  return entries[static_cast<size_t>(index)];
+}
+
+nlohmann::json json_arg(std::string_view text, const char* arg) {
+  nlohmann::json tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  TSR_CHECK(!tree.is_discarded(), Code::kValue, arg, "expected JSON, got '", text.substr(0, 80), "'");
+  return tree;
+}
+
+std::vector<std::string> names_arg(std::string_view text, size_t count) {
+  const nlohmann::json tree = json_arg(text, "names");
+  TSR_CHECK(tree.is_array() && tree.size() == count, Code::kValue, "names",
+            "expected a JSON array of ", count, " texts, one for each tensor");
+  std::vector<std::string> names;
+  for (const auto& name : tree) {
+    TSR_CHECK(name.is_string(), Code::kValue, "names", "expected texts");
+    names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
+io::Metadata metadata_arg(std::string_view text) {
+  const nlohmann::json tree = json_arg(text, "metadata");
+  TSR_CHECK(tree.is_object(), Code::kValue, "metadata", "expected a JSON object");
+  io::Metadata metadata;
+  for (const auto& [key, value] : tree.items()) {
+    TSR_CHECK(value.is_string(), Code::kValue, "metadata", "expected texts as values");
+    metadata.emplace_back(key, value.get<std::string>());
+  }
+  return metadata;
+}
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* archive) {
+  clear(archive);
+  return guard(kInfo_archive_open, [&] {
+    out_arg(archive, "archive");
+    const std::string text(text_arg(path, path_len, "path"));
+    TSR_CHECK(text.find('\0') == std::string::npos, Code::kIo, "path", "a path has no zero byte in it");
+    give_object(io::Archive::open(text).detach(), archive);
+  });
+}
+
+void tsr_archive_release(tsr_archive archive) {
+  release_handle<io::Archive>(archive, io::kArchiveTag);
+}
+
+tsr_status tsr_archive_count(tsr_archive archive, int64_t* count) {
+  return guard(kInfo_archive_count, [&] {
+    *out_arg(count, "count") = static_cast<int64_t>(archive_arg(archive).header.entries.size());
+  });
+}
+
+tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** name,
+                            int64_t* name_len) {
+  return guard(kInfo_archive_name, [&] {
+    const io::ArchiveEntry& entry = entry_arg(archive, index);
+    *out_arg(name, "name") = entry.name.c_str();
+    if (name_len != nullptr) *name_len = static_cast<int64_t>(entry.name.size());
+  });
+}
+
+tsr_status tsr_archive_tensor(tsr_archive archive, int64_t index, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_archive_tensor, [&] {
+    out_arg(out, "out");
+    static_cast<void>(entry_arg(archive, index));
+    give(archive_arg(archive).tensor(static_cast<size_t>(index)), out);
+  });
+}
+
+tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json) {
+  clear(json);
+  return guard(kInfo_archive_metadata, [&] {
+    out_arg(json, "json");
+    nlohmann::json tree = nlohmann::json::object();
+    for (const auto& [key, value] : archive_arg(archive).header.metadata) tree[key] = value;
+    give_object(new BufferObject(tree.dump()), json);
+  });
+}
+
+tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* names,
+                            int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors,
+                            const char* metadata, int64_t metadata_len) {
+  return guard(kInfo_archive_save, [&] {
+    const std::string file(text_arg(path, path_len, "path"));
+    TSR_CHECK(file.find('\0') == std::string::npos, Code::kIo, "path", "a path has no zero byte in it");
+    const auto list = tensors_arg(tensors, n_tensors, "tensors");
+    const auto spelled = names_arg(text_arg(names, names_len, "names"), list.size());
+    std::vector<io::NamedTensor> named;
+    for (size_t i = 0; i < list.size(); ++i) named.push_back({spelled[i], &list[i]});
+    io::save_archive(file, named, metadata_arg(text_arg(metadata, metadata_len, "metadata")));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tsr::io {
+namespace {
+
+[[noreturn]] void fail_io(const char* what, const std::string& path) {
+  const int number = errno;
+  Error error(Code::kIo, "path", concat(what, " ", path, ": ", std::strerror(number)), __FILE__, __LINE__);
+  error.set_native_code(number);
+  throw error;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int get() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Mapping> Mapping::open(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail_io("cannot open", path);
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) fail_io("cannot examine", path);
+  TSR_CHECK(S_ISREG(facts.st_mode), Code::kIo, "path", path, " is not a file");
+  const auto size = static_cast<uint64_t>(facts.st_size);
+  void* data = nullptr;
+  if (size > 0) {
+    data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
+    if (data == MAP_FAILED) fail_io("cannot map", path);
+  }
+  return std::shared_ptr<const Mapping>(new Mapping(static_cast<char*>(data), size));
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+NewFile::NewFile(std::string path) : path_(std::move(path)) {
+  static std::atomic<uint32_t> counter{0};
+  temporary_ = concat(path_, ".", ::getpid(), ".", counter.fetch_add(1), ".tmp");
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail_io("cannot create", temporary_);
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void NewFile::write(const void* bytes, uint64_t count) {
+  const char* at = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t written = ::write(descriptor_, at, std::min<uint64_t>(count, 1U << 30));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail_io("cannot write", temporary_);
+    at += written;
+    count -= static_cast<uint64_t>(written);
+  }
+}
+
+void NewFile::commit() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (::close(descriptor) != 0) fail_io("cannot write", temporary_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_io("cannot rename to", path_);
+  temporary_.clear();
+}
+
+}  // namespace tsr::io

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Files: a private memory mapping to read, an atomic replacement to write.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tsr::io {
+
+// A whole file in memory; pages come from the file, and what is written to them stays here.
+class Mapping {
+ public:
+  // Throws kIo with errno.
+  static std::shared_ptr<const Mapping> open(const std::string& path);
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  [[nodiscard]] char* data() const noexcept { return data_; }
+  [[nodiscard]] uint64_t size() const noexcept { return size_; }
+
+ private:
+  Mapping(char* data, uint64_t size) noexcept : data_(data), size_(size) {}
+  char* data_;
+  uint64_t size_;
+};
+
+// A file that appears under its name only when it is whole.
+class NewFile {
+ public:
+  // Throws kIo with errno.
+  explicit NewFile(std::string path);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  // Removes what was written unless commit() succeeded.
+  ~NewFile();
+  void write(const void* bytes, uint64_t count);
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+  int descriptor_;
+};
+
+}  // namespace tsr::io

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The safetensors format: a JSON header with names, dtypes, shapes and offsets, then raw elements.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/intrusive_ptr.h"
+#include "io/file.h"
+#include "tensor/tensor.h"
+
+namespace tsr::io {
+
+struct ArchiveEntry {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;
+  uint64_t begin, end;  // bytes after the header
+};
+
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// What a header says, in the order of the data. Throws kIo for anything that the format does not
+// allow: `data_size` bytes must be covered by the entries without holes or overlaps.
+struct ArchiveHeader {
+  std::vector<ArchiveEntry> entries;
+  Metadata metadata;
+};
+ArchiveHeader parse_header(std::string_view json, uint64_t data_size);
+
+inline constexpr auto kArchiveTag = static_cast<ObjectTag>(0x54534152U);
+
+// An open file. Tensors share its mapping and keep it alive; writing to them never reaches the file.
+struct Archive final : Object {
+  // Throws kIo.
+  static IntrusivePtr<Archive> open(const std::string& path);
+  static void destroy(Archive* archive) noexcept;
+
+  // Zero-copy where the data is aligned for its dtype, as files of well-behaved writers are.
+  [[nodiscard]] Tensor tensor(size_t index) const;
+
+  ArchiveHeader header;
+  std::shared_ptr<const Mapping> mapping;
+  const char* data;  // after the header
+
+ private:
+  Archive() : Object(kArchiveTag) {}
+};
+
+struct NamedTensor {
+  std::string_view name;
+  const Tensor* tensor;
+};
+// Writes a new file beside `path` and then renames it, so that a failure leaves the old one whole.
+// Throws kIo, kValue for a name that stands twice, kDType for complex128.
+void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
+                  const Metadata& metadata);
+
+}  // namespace tsr::io

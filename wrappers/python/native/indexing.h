@@ -1,0 +1,161 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * tensor[index] and tensor[index] = value: from Python's brackets to items of the ABI. */
+#ifndef TESSERA_PY_INDEXING_H
+#define TESSERA_PY_INDEXING_H
+
+#include "tensor.h"
+
+#define TPY_MAX_ITEMS 130 /* 64 axes, as many new ones, an ellipsis */
+
+typedef struct {
+  int32_t n_items, n_arrays;
+  int64_t items[TPY_MAX_ITEMS * 4];
+  tsr_tensor arrays[TPY_MAX_ITEMS];
+  PyObject* keep[TPY_MAX_ITEMS]; /* tensors made here for lists and masks */
+} tpy_index;
+
+static void tpy_free_index(tpy_index* index) {
+  for (int32_t i = 0; i < index->n_arrays; ++i) Py_XDECREF(index->keep[i]);
+}
+
+static int tpy_add_item(tpy_index* index, int64_t kind, int64_t start, int64_t stop, int64_t step) {
+  if (index->n_items == TPY_MAX_ITEMS * 4) {
+    PyErr_SetString(PyExc_IndexError, "too many indices");
+    return 0;
+  }
+  int64_t* item = index->items + index->n_items;
+  item[0] = kind;
+  item[1] = start;
+  item[2] = stop;
+  item[3] = step;
+  index->n_items += 4;
+  return 1;
+}
+
+/* Takes over the reference to the tensor. */
+static int tpy_add_array(tpy_index* index, PyObject* tensor) {
+  if (!tpy_add_item(index, TSR_INDEX_KIND_ARRAY, 0, 0, 0)) {
+    Py_DECREF(tensor);
+    return 0;
+  }
+  index->keep[index->n_arrays] = tensor;
+  index->arrays[index->n_arrays++] = TPY_HANDLE(tensor);
+  return 1;
+}
+
+/* An end of a slice, clipped to what fits. */
+static int tpy_bound(PyObject* object, int64_t* out) {
+  *out = INT64_MIN;
+  if (object == Py_None) return 1;
+  if (!PyIndex_Check(object)) {
+    PyErr_Format(PyExc_TypeError, "slice indices must be ints or None, got %s", Py_TYPE(object)->tp_name);
+    return 0;
+  }
+  const Py_ssize_t value = PyNumber_AsSsize_t(object, NULL);
+  if (value == -1 && PyErr_Occurred()) return 0;
+  *out = value == PY_SSIZE_T_MIN ? PY_SSIZE_T_MIN + 1 : value;
+  return 1;
+}
+
+static int tpy_add_slice(tpy_index* index, PyObject* slice) {
+  PySliceObject* bounds = (PySliceObject*)slice;
+  int64_t start, stop, step;
+  return tpy_bound(bounds->start, &start) && tpy_bound(bounds->stop, &stop) && tpy_bound(bounds->step, &step) &&
+         tpy_add_item(index, TSR_INDEX_KIND_SLICE, start, stop, step);
+}
+
+static int tpy_add_integer(tpy_index* index, PyObject* object) {
+  const Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  if (value == -1 && PyErr_Occurred()) return 0;
+  return tpy_add_item(index, TSR_INDEX_KIND_INTEGER, value, 0, 0);
+}
+
+static int tpy_add_any(tpy_index* index, PyObject* item) {
+  if (PyLong_Check(item) && !PyBool_Check(item)) return tpy_add_integer(index, item);
+  if (PySlice_Check(item)) return tpy_add_slice(index, item);
+  if (item == Py_Ellipsis) return tpy_add_item(index, TSR_INDEX_KIND_ELLIPSIS, 0, 0, 0);
+  if (item == Py_None) return tpy_add_item(index, TSR_INDEX_KIND_NEW_AXIS, 0, 0, 0);
+  if (TPY_IS_TENSOR(item)) return tpy_add_array(index, Py_NewRef(item));
+  if (PyIndex_Check(item) && !PyBool_Check(item) && !PyObject_HasAttrString(item, "__len__")) {
+    return tpy_add_integer(index, item); /* a NumPy integer */
+  }
+  PyObject* made = PyObject_CallOneArg(tpy.to_index, item);
+  return made != NULL && tpy_add_array(index, made);
+}
+
+static int tpy_read_index(tpy_index* index, PyObject* key) {
+  index->n_items = index->n_arrays = 0;
+  if (!PyTuple_Check(key)) return tpy_add_any(index, key);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+    if (!tpy_add_any(index, PyTuple_GET_ITEM(key, i))) return 0;
+  }
+  return 1;
+}
+
+static PyObject* tensor_subscript(PyObject* self, PyObject* key) {
+  tpy_index index;
+  PyObject* result = NULL;
+  if (tpy_read_index(&index, key)) {
+    tsr_tensor out = NULL;
+    tsr_status status;
+    TPY_CALL(status, tsr_getitem(TPY_HANDLE(self), index.items, index.n_items, index.arrays, index.n_arrays, &out));
+    result = tpy_result(status, out);
+  }
+  tpy_free_index(&index);
+  return result;
+}
+
+static int tpy_store(PyObject* self, tpy_index* index, PyObject* value) {
+  const tsr_tensor x = TPY_HANDLE(self);
+  PyObject* made = NULL;
+  tpy_number number;
+  tsr_status status;
+  int kind = TPY_NO_NUMBER;
+  if (!TPY_IS_TENSOR(value)) {
+    kind = tpy_as_number(value, &number);
+    if (kind == TPY_ERROR) return 0;
+  }
+#define TPY_STORE(suffix, ...) \
+  TPY_CALL(status, tsr_setitem##suffix(x, index->items, index->n_items, index->arrays, index->n_arrays, __VA_ARGS__))
+  if (kind == TPY_BOOL || kind == TPY_I64) {
+    TPY_STORE(_i64_inplace, number.i);
+  } else if (kind == TPY_F64) {
+    TPY_STORE(_f64_inplace, number.re);
+  } else if (kind == TPY_C128) {
+    TPY_STORE(_c128_inplace, number.re, number.im);
+  } else {
+    if (!TPY_IS_TENSOR(value)) {
+      made = value = PyObject_CallFunctionObjArgs(tpy.operand, value, self, NULL);
+      if (made == NULL) return 0;
+    }
+    TPY_STORE(_inplace, TPY_HANDLE(value));
+  }
+#undef TPY_STORE
+  Py_XDECREF(made);
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK;
+}
+
+static int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  if (value == NULL) {
+    PyErr_SetString(PyExc_TypeError, "elements of a tensor cannot be deleted");
+    return -1;
+  }
+  tpy_index index;
+  const int good = tpy_read_index(&index, key) && tpy_store(self, &index, value);
+  tpy_free_index(&index);
+  return good ? 0 : -1;
+}
+
+static Py_ssize_t tensor_length(PyObject* self) {
+  tsr_info info;
+  if (!tpy_info(self, &info)) return -1;
+  if (info.ndim == 0) {
+    PyErr_SetString(PyExc_TypeError, "len() of a 0-dim tensor");
+    return -1;
+  }
+  return (Py_ssize_t)info.sizes[0];
+}
+
+#endif

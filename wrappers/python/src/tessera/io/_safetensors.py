@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Saving and loading through the core, which parses and checks the files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Union
+
+from .._core import ffi, lib, table
+from .._errors import check
+from .._tensor import Tensor
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class safe_open:  # noqa: N801 (the name in the format's own library)
+    """An open file: names, tensors one by one, metadata. Tensors share memory with the file's pages;
+    what is written to them never reaches the file."""
+
+    def __init__(self, path: Path) -> None:
+        encoded = os.fsencode(path)
+        archive = ffi.new("tsr_archive*")
+        check(lib.tsr_archive_open(encoded, len(encoded), archive))
+        self._archive = ffi.gc(archive[0], lib.tsr_archive_release)
+        count = ffi.new("int64_t*")
+        check(lib.tsr_archive_count(self._archive, count))
+        self._numbers = {self._name(i): i for i in range(count[0])}
+
+    def _name(self, index: int) -> str:
+        text, size = ffi.new("const char**"), ffi.new("int64_t*")
+        check(lib.tsr_archive_name(self._archive, index, text, size))
+        return str(ffi.unpack(text[0], size[0]).decode())
+
+    def keys(self) -> list[str]:
+        return list(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def get_tensor(self, name: str) -> Tensor:
+        if name not in self._numbers:
+            raise KeyError(name)
+        cell = ffi.new("tsr_tensor*")
+        check(lib.tsr_archive_tensor(self._archive, self._numbers[name], cell))
+        made: Tensor = table["adopt"](int(ffi.cast("intptr_t", cell[0])))
+        return made
+
+    __getitem__ = get_tensor
+
+    def metadata(self) -> dict[str, str]:
+        buffer = ffi.new("tsr_buffer*")
+        check(lib.tsr_archive_metadata(self._archive, buffer))
+        try:
+            text, size = ffi.new("const char**"), ffi.new("int64_t*")
+            check(lib.tsr_buffer_data(buffer[0], text, size))
+            found: dict[str, str] = json.loads(ffi.unpack(text[0], size[0]))
+            return found
+        finally:
+            lib.tsr_buffer_release(buffer[0])
+
+    def __enter__(self) -> safe_open:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        ffi.release(self._archive)
+
+
+def load_file(path: Path) -> dict[str, Tensor]:
+    """All tensors of a safetensors file, without a copy."""
+    with safe_open(path) as archive:
+        return {name: archive.get_tensor(name) for name in archive}
+
+
+def load_metadata(path: Path) -> dict[str, str]:
+    """The texts that were saved beside the tensors."""
+    with safe_open(path) as archive:
+        return archive.metadata()
+
+
+def save_file(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Writes tensors to a safetensors file; an old file of this name stays whole until the end."""
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"save_file(): {name!r}: expected a Tensor, got {type(tensor).__name__}")
+    encoded, names = os.fsencode(path), json.dumps(list(tensors)).encode()
+    texts = json.dumps(dict(metadata or {})).encode()
+    handles = ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", t._address) for t in tensors.values()])
+    check(
+        lib.tsr_archive_save(
+            encoded, len(encoded), names, len(names), handles, len(tensors), texts, len(texts)
+        )
+    )

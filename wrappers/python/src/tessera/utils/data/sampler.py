@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The order in which samples are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ... import _ops
+from ..._random import Generator
+from .dataset import Sized
+
+
+class Sampler:
+    """Base of samplers; iterating gives indices."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} needs a method __iter__")
+
+
+class SequentialSampler(Sampler):
+    def __init__(self, source: Sized) -> None:
+        self.source = source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.source)))
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+class RandomSampler(Sampler):
+    """Every sample once, in a new random order each time; or `num_samples` drawn with replacement."""
+
+    def __init__(
+        self, source: Sized, replacement: bool = False, num_samples: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self.source, self.replacement, self.generator = source, replacement, generator
+        self.num_samples = len(source) if num_samples is None else num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.source)
+        if self.replacement:
+            drawn = _ops.randint(0, count, (self.num_samples,), generator=self.generator)
+        else:
+            drawn = _ops.randperm(count, generator=self.generator)[: self.num_samples]
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """Lists of indices."""
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool = False) -> None:
+        if batch_size < 1:
+            raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self.sampler)  # type: ignore[arg-type]
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
