@@ -10,6 +10,7 @@ typedef struct tsr_node_s* tsr_node;
 typedef struct tsr_error_s* tsr_error;
 typedef struct tsr_buffer_s* tsr_buffer;
 typedef struct tsr_scope_s* tsr_scope;
+typedef struct tsr_archive_s* tsr_archive;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -332,6 +333,13 @@ int32_t tsr_num_threads(void);
 tsr_status tsr_set_num_threads(int32_t count);
 tsr_status tsr_ambient_save(tsr_ambient* ambient);
 tsr_status tsr_ambient_restore(const tsr_ambient* ambient);
+tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* archive);
+void tsr_archive_release(tsr_archive archive);
+tsr_status tsr_archive_count(tsr_archive archive, int64_t* count);
+tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** name, int64_t* name_len);
+tsr_status tsr_archive_tensor(tsr_archive archive, int64_t index, tsr_tensor* out);
+tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json);
+tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* metadata, int64_t metadata_len);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -5787,7 +5787,7 @@ static PyObject* py_reshape(PyObject* self, PyObject* const* args, Py_ssize_t na
 
 static const char* const names_view[] = {"input", "shape|size"};
 static PyObject* keys_view[2 * TPY_MAX_ALIASES];
-static const tpy_signature sig_view = {"view", 2, 1, 2, -1,
+static const tpy_signature sig_view = {"view", 2, 2, 2, 1,
     names_view, keys_view};
 static PyObject* py_view(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_view;
@@ -7521,7 +7521,7 @@ static PyMethodDef tpy_functions[] = {
     {"reshape", (PyCFunction)(void (*)(void))py_reshape,
      METH_FASTCALL | METH_KEYWORDS, "reshape($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order under another shape."},
     {"view", (PyCFunction)(void (*)(void))py_view,
-     METH_FASTCALL | METH_KEYWORDS, "view($input, *, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view."},
+     METH_FASTCALL | METH_KEYWORDS, "view($input, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view."},
     {"flatten", (PyCFunction)(void (*)(void))py_flatten,
      METH_FASTCALL | METH_KEYWORDS, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
     {"squeeze", (PyCFunction)(void (*)(void))py_squeeze,
@@ -7966,7 +7966,7 @@ static PyMethodDef tpy_methods[] = {
     {"reshape", (PyCFunction)(void (*)(void))py_reshape,
      METH_FASTCALL | METH_KEYWORDS, "reshape($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order under another shape."},
     {"view", (PyCFunction)(void (*)(void))py_view,
-     METH_FASTCALL | METH_KEYWORDS, "view($input, *, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view."},
+     METH_FASTCALL | METH_KEYWORDS, "view($input, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view."},
     {"flatten", (PyCFunction)(void (*)(void))py_flatten,
      METH_FASTCALL | METH_KEYWORDS, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
     {"squeeze", (PyCFunction)(void (*)(void))py_squeeze,
