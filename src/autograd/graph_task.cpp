@@ -15,21 +15,38 @@
 namespace tsr {
 namespace {
 
-// Adds in place when the sum so far belongs to this backward alone.
+bool may_add_into(const Tensor& tensor) {
+  return owns_alone(tensor) &&
+         (tensor.is_contiguous() || !may_overlap_itself(tensor.sizes(), tensor.strides()));
+}
+
+// Adds in place when the sum so far, or what is added, belongs to this backward alone.
 void add_to(Tensor& sum, Tensor grad) {
   if (!sum.defined()) {
     sum = std::move(grad);
-  } else if (grad_enabled()) {
-    sum = gradient_ops().add(sum, grad);
-  } else if (owns_alone(sum) && !may_overlap_itself(sum.sizes(), sum.strides())) {
-    gradient_ops().add_inplace(sum, grad);
-  } else if (owns_alone(grad) && !may_overlap_itself(grad.sizes(), grad.strides())) {
-    gradient_ops().add_inplace(grad, sum);
-    sum = std::move(grad);
-  } else {
-    sum = gradient_ops().add(sum, grad);
+    return;
   }
+  if (!grad_enabled()) {
+    if (!may_add_into(sum)) std::swap(sum, grad);
+    if (may_add_into(sum)) {
+      gradient_ops().add_inplace(sum, grad);
+      return;
+    }
+    std::swap(sum, grad);
+  }
+  sum = gradient_ops().add(sum, grad);
 }
+
+// Tells the profiler when a node runs, also when it throws.
+struct TracedNode {
+  explicit TracedNode(const Node& traced) : node(traced) {
+    trace(TracePoint::kNodeBegin, node.name(), node.sequence(), &node);
+  }
+  TracedNode(const TracedNode&) = delete;
+  TracedNode& operator=(const TracedNode&) = delete;
+  ~TracedNode() { trace(TracePoint::kNodeEnd, node.name(), node.sequence(), &node); }
+  const Node& node;
+};
 
 bool any_defined(std::span<const Tensor> tensors) {
   return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.defined(); });
@@ -176,7 +193,7 @@ void GraphTask::run_slot(Slot& slot) {
 void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_t needs) {
   const std::span<Tensor> given{grads.data(), grads.size()};
   const std::span<Tensor> wanted{results.data(), results.size()};
-  trace(TracePoint::kNodeBegin, node.name(), node.sequence(), &node);
+  const TracedNode traced(node);
   if (node.hooks() != nullptr) run_pre_hooks(node, given);
   // Post hooks see the gradients as the node got them.
   const bool post = node.hooks() != nullptr && !node.hooks()->post.empty();
@@ -192,7 +209,6 @@ void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_
     throw;
   }
   if (post) run_post_hooks(node, wanted, before);
-  trace(TracePoint::kNodeEnd, node.name(), node.sequence(), &node);
 }
 
 // The slots of the nodes behind the edges, null where nothing is to be delivered.

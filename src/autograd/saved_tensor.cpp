@@ -94,7 +94,7 @@ Edge SavedTensor::history(const Node& owner) const {
 Tensor SavedTensor::unpack(const Node& owner) const {
   if (kind_ == Kind::kNone) return {};
   if (!packed_) check_version(owner);
-  const Tensor value = packed_ ? packed_->hooks->unpack(packed_->value) : data_;
+  Tensor value = packed_ ? packed_->hooks->unpack(packed_->value) : data_;
   if (packed_) {
     TSR_CHECK(value.defined(), Code::kAutograd, nullptr,
               "expected the unpack hook to return a tensor, got none");

@@ -140,7 +140,7 @@ class SmallVector {
     other.clear();
   }
 
-  alignas(T) std::byte inline_[N * sizeof(T)];
+  alignas(T) std::byte inline_[sizeof(T[N])];
   T* data_ = inline_data();
   size_t size_ = 0;
   size_t capacity_ = N;

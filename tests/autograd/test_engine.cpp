@@ -6,12 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/hooks.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
+#include "memory/allocator.h"
 #include "toy_ops.h"
 
 namespace tsr {
@@ -494,6 +496,47 @@ TEST_F(Engine, losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
     EXPECT_EQ(won + lost, 2);
     EXPECT_EQ(grad_values(x), won > 0 ? Values{6.0 * won} : Values{});
   }
+}
+
+TEST_F(Engine, backward_starts_no_threads) {
+  const auto threads = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  const Tensor x = leaf({1}, {3});
+  const auto before = threads();
+  for (int i = 0; i < 1000; ++i) backward(std::array{toy::scale(x, 1)});
+  EXPECT_EQ(threads(), before);
+}
+
+TEST_F(Engine, leaf_is_held_by_its_graph_and_by_nothing_else) {
+  const Tensor x = leaf({1}, {3});
+  const auto users = [&] { return x.impl()->refs.load(); };
+  EXPECT_EQ(users(), 1U);
+  Tensor y = toy::exp(x);
+  EXPECT_EQ(users(), 2U);  // its accumulator
+  backward(std::array{y});
+  EXPECT_EQ(users(), 2U);
+  y.reset();
+  EXPECT_EQ(users(), 1U);
+}
+
+TEST_F(Engine, ten_thousand_steps_leave_no_memory_behind) {
+  const Tensor w = leaf({4}, {1, 2, 3, 4});
+  const auto step = [&] {
+    const Tensor h = toy::mul(w, w);
+    toy::add_inplace(h, toy::exp(toy::scale(h, -1)));
+    backward(std::array{toy::sum(h)});
+    const NoGrad guard;
+    toy::add_inplace(w, toy::scale(grad_of(w), -1e-6));
+    set_grad(w, {});
+  };
+  step();
+  const int64_t nodes = live_nodes();
+  const int64_t bytes = allocator_for(Device{}).stats().allocated_bytes.all.current;
+  for (int i = 0; i < 10'000; ++i) step();
+  EXPECT_EQ(live_nodes(), nodes);
+  EXPECT_EQ(allocator_for(Device{}).stats().allocated_bytes.all.current, bytes);
 }
 
 TEST_F(Engine, backward_works_in_a_forked_child) {
