@@ -247,7 +247,9 @@ void CachingAllocator::lend(Block* block, uint64_t requested) noexcept {
   block->requested = requested;
   lent_.insert(block);
   stats_.allocated.add(kind, 1);
+  const int64_t peak = stats_.allocated_bytes.all.peak;
   stats_.allocated_bytes.add(kind, block->size);
+  if (stats_.allocated_bytes.all.peak > peak) new_peak_.store(true, std::memory_order_relaxed);
   stats_.active.add(kind, 1);
   stats_.active_bytes.add(kind, block->size);
   stats_.requested_bytes.add(kind, requested);

@@ -3,7 +3,7 @@
 // CachingAllocator: keeps returned memory for later requests; one policy for every device.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -76,6 +76,12 @@ class CachingAllocator : public Allocator {
 
   // Keeps the last `entries` events for the snapshot; 0 stops recording and drops them.
   void record_history(size_t entries);
+
+  // True once after each allocation that raised the peak of the bytes lent.
+  [[nodiscard]] bool take_new_peak() noexcept {
+    return new_peak_.load(std::memory_order_relaxed) &&
+           new_peak_.exchange(false, std::memory_order_relaxed);
+  }
 
   // Memory for an allocator that stands before this one: counted as held and bounded by the limit,
   // but not cached. Throws as allocate does. `nbytes` is a multiple of 2 MiB.
@@ -172,6 +178,7 @@ class CachingAllocator : public Allocator {
   SmallVector<PressureCallback, 2> pressure_callbacks_;
   SmallVector<OutOfMemoryObserver, 2> observers_;
   History history_;
+  std::atomic<bool> new_peak_{false};
 };
 
 }  // namespace tsr

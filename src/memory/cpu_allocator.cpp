@@ -20,33 +20,32 @@ void* take_chunk() {
 void give_back_chunk(void* chunk) noexcept {
   CpuAllocator::get().caching()->give_back_segment(chunk, small::kChunkBytes);
 }
-void note_peak() noexcept {
-  try {
-    (void)CpuAllocator::get().stats();
-  } catch (...) {
-    // A peak is missed; the allocation goes on.
-  }
+void note_span() noexcept {
+  CpuAllocator::get().take_peak();
 }
 
-// Where both the lists and the pools have a part.
-constexpr PoolStat MemoryStats::*kShared[] = {
-    &MemoryStats::allocated,    &MemoryStats::allocated_bytes, &MemoryStats::active,
-    &MemoryStats::active_bytes, &MemoryStats::requested_bytes,
+// Where both the lists and the pools have a part, and which figure of the lists that is.
+struct SharedStat {
+  PoolStat MemoryStats::*member;
+  size_t figure;
+};
+constexpr SharedStat kShared[] = {
+    {&MemoryStats::allocated, 0},       {&MemoryStats::active, 0},
+    {&MemoryStats::allocated_bytes, 1}, {&MemoryStats::active_bytes, 1},
+    {&MemoryStats::requested_bytes, 2},
 };
 
-void add_lists(PoolStat& stat, uint64_t lent, uint64_t returned) noexcept {
-  for (Stat* part : {&stat.all, &stat.pool[static_cast<size_t>(PoolKind::kSmall)]}) {
-    part->current += static_cast<int64_t>(lent - returned);
-    part->allocated += static_cast<int64_t>(lent);
-    part->freed += static_cast<int64_t>(returned);
-  }
+constexpr auto kSmallPool = static_cast<size_t>(PoolKind::kSmall);
+
+void raise(int64_t& peak, int64_t value) noexcept {
+  peak = std::max(peak, value);
 }
 
 }  // namespace
 
 CpuAllocator::CpuAllocator() : Allocator(Device{}), core_(Device{}, cpu_device_interface()) {
   small::set_chunk_source({take_chunk, give_back_chunk});
-  small::g_span_taken = note_peak;
+  small::g_span_taken = note_span;
 }
 
 CpuAllocator& CpuAllocator::get() {
@@ -57,7 +56,9 @@ CpuAllocator& CpuAllocator::get() {
 
 void* CpuAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   if (kSmallListsOff || nbytes > kSmallLimit || nbytes == 0) {
-    return core_.allocate(nbytes, stream);
+    void* data = core_.allocate(nbytes, stream);
+    if (core_.take_new_peak()) take_peak();
+    return data;
   }
   if (debug_flags() != 0) [[unlikely]]
     check_injected_failure(nbytes);
@@ -82,36 +83,44 @@ uint64_t CpuAllocator::trim(uint64_t keep) {
   return from_lists + core_.trim(keep);
 }
 
-// The figures now, with the peaks of the pools.
-MemoryStats CpuAllocator::sample() const {
-  MemoryStats stats = core_.stats();
-  const small::DataTotals lists = small::data_totals();
-  add_lists(stats.allocated, lists.blocks_lent, lists.blocks_returned);
-  add_lists(stats.allocated_bytes, lists.bytes_lent, lists.bytes_returned);
-  add_lists(stats.active, lists.blocks_lent, lists.blocks_returned);
-  add_lists(stats.active_bytes, lists.bytes_lent, lists.bytes_returned);
-  add_lists(stats.requested_bytes, lists.requested_lent, lists.requested_returned);
-  return stats;
+// Raises the peaks to what may have been reached since they were last taken.
+void CpuAllocator::take_peak() const noexcept {
+  const MemoryStats pools = core_.stats();
+  const small::DataTotals lists = small::take_rise();
+  const std::lock_guard lock(mutex_);
+  for (const SharedStat& row : kShared) {
+    const PoolStat& now = pools.*row.member;
+    PoolStat& best = peaks_.*row.member;
+    const size_t i = row.figure;
+    const int64_t high = lists.lent[i] - lists.returned[i] + lists.rise[i];
+    raise(best.all.peak, now.all.current + high);
+    raise(best.pool[kSmallPool].peak, now.pool[kSmallPool].current + high);
+  }
 }
 
 MemoryStats CpuAllocator::stats() const {
-  MemoryStats stats = sample();
+  take_peak();
+  MemoryStats stats = core_.stats();
+  const small::DataTotals lists = small::data_totals();
   const std::lock_guard lock(mutex_);
-  for (const auto member : kShared) {
-    PoolStat& now = stats.*member;
-    PoolStat& peak = peaks_.*member;
-    const auto raise = [](Stat& stat, Stat& best) {
-      best.peak = std::max({best.peak, stat.current, stat.peak});
-      stat.peak = best.peak;
-    };
-    raise(now.all, peak.all);
-    for (size_t i = 0; i < now.pool.size(); ++i) raise(now.pool[i], peak.pool[i]);
+  for (const SharedStat& row : kShared) {
+    PoolStat& stat = stats.*row.member;
+    const PoolStat& best = peaks_.*row.member;
+    for (Stat* part : {&stat.all, &stat.pool[kSmallPool]}) {
+      part->current += lists.lent[row.figure] - lists.returned[row.figure];
+      part->allocated += lists.lent[row.figure];
+      part->freed += lists.returned[row.figure];
+    }
+    raise(stat.all.peak, std::max(best.all.peak, stat.all.current));
+    raise(stat.pool[kSmallPool].peak,
+          std::max(best.pool[kSmallPool].peak, stat.pool[kSmallPool].current));
   }
   return stats;
 }
 
 void CpuAllocator::reset_peak() {
   core_.reset_peak();
+  (void)small::take_rise();
   const std::lock_guard lock(mutex_);
   peaks_ = MemoryStats{};
 }

@@ -14,9 +14,9 @@ namespace tsr {
 
 // One per process, as the lists are; never destroyed, so that tensors may outlive main.
 //
-// Counts are exact whenever no other thread is inside a call. The peak of the lists is taken when a
-// thread starts a fresh span and when statistics are read: between those moments the live bytes
-// cannot grow by more than the free blocks of the spans at hand.
+// Counts are exact whenever no other thread is inside a call. So are peaks while one thread works;
+// with several, a peak may miss what the others did since it was last taken, which happens when a
+// thread starts a fresh span, when the pools reach a new peak and when statistics are read.
 class CpuAllocator final : public Allocator {
  public:
   static CpuAllocator& get();
@@ -33,9 +33,11 @@ class CpuAllocator final : public Allocator {
   [[nodiscard]] CachingAllocator* caching() noexcept override { return &core_; }
   void verify() const override;
 
+  // Called when the lists may be about to reach a new peak.
+  void take_peak() const noexcept;
+
  private:
   CpuAllocator();
-  MemoryStats sample() const;
 
   CachingAllocator core_;
   mutable GuardedMutex mutex_;

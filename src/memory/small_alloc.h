@@ -58,12 +58,14 @@ struct alignas(64) Span {
   Span* next = nullptr;
 };
 
-// A thread's own counts of tensor data; other threads read them, nobody else writes.
+// What is counted of tensor data: blocks, their sizes, the sizes asked for.
+inline constexpr size_t kFigures = 3;
+
+// A thread's own counts of tensor data; other threads read them.
 struct DataCounts {
-  std::atomic<uint64_t> lent[kSmallClasses];
-  std::atomic<uint64_t> returned[kSmallClasses];
-  std::atomic<uint64_t> lent_bytes;  // as asked for
-  std::atomic<uint64_t> returned_bytes;
+  std::atomic<int64_t> lent[kFigures];
+  std::atomic<int64_t> returned[kFigures];
+  std::atomic<int64_t> high[kFigures];  // largest lent - returned since the peak was last taken
 };
 
 struct ThreadLists {

@@ -323,29 +323,48 @@ void free_remote(Span* span, FreeBlock* block) noexcept {
 }
 
 void count_returned_slow(uint32_t size_class, uint64_t nbytes) noexcept {
-  g_no_lists.data.returned[size_class].fetch_add(1, std::memory_order_relaxed);
-  g_no_lists.data.returned_bytes.fetch_add(nbytes, std::memory_order_relaxed);
+  std::atomic<int64_t>* returned = g_no_lists.data.returned;
+  returned[0].fetch_add(1, std::memory_order_relaxed);
+  returned[1].fetch_add(static_cast<int64_t>(small_class_bytes(size_class)),
+                        std::memory_order_relaxed);
+  returned[2].fetch_add(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
 }
 
-DataTotals data_totals() noexcept {
+namespace {
+
+// A thread may count at the same moment: then its newest rise shows now or not at all.
+void add_counts(DataTotals& totals, DataCounts& counts, bool reset) noexcept {
+  for (size_t i = 0; i < kFigures; ++i) {
+    const int64_t lent = counts.lent[i].load(std::memory_order_relaxed);
+    const int64_t returned = counts.returned[i].load(std::memory_order_relaxed);
+    const int64_t high = counts.high[i].load(std::memory_order_relaxed);
+    totals.lent[i] += lent;
+    totals.returned[i] += returned;
+    totals.rise[i] = std::max(totals.rise[i], high - (lent - returned));
+    if (reset) counts.high[i].store(lent - returned, std::memory_order_relaxed);
+  }
+}
+
+DataTotals sum_counts(bool reset) noexcept {
   DataTotals totals;
-  const auto add = [&totals](const DataCounts& counts) {
-    for (uint32_t i = 0; i < kSmallClasses; ++i) {
-      const uint64_t lent = counts.lent[i].load(std::memory_order_relaxed);
-      const uint64_t returned = counts.returned[i].load(std::memory_order_relaxed);
-      totals.blocks_lent += lent;
-      totals.blocks_returned += returned;
-      totals.bytes_lent += lent * small_class_bytes(i);
-      totals.bytes_returned += returned * small_class_bytes(i);
-    }
-    totals.requested_lent += counts.lent_bytes.load(std::memory_order_relaxed);
-    totals.requested_returned += counts.returned_bytes.load(std::memory_order_relaxed);
-  };
-  add(g_no_lists.data);
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
-  for (const ThreadLists* lists = h.all; lists != nullptr; lists = lists->next) add(lists->data);
+  for (ThreadLists* lists = h.all; lists != nullptr; lists = lists->next) {
+    add_counts(totals, lists->data, reset);
+  }
+  for (size_t i = 0; i < kFigures; ++i) {
+    totals.returned[i] += g_no_lists.data.returned[i].load(std::memory_order_relaxed);
+  }
   return totals;
+}
+
+}  // namespace
+
+DataTotals data_totals() noexcept {
+  return sum_counts(false);
+}
+DataTotals take_rise() noexcept {
+  return sum_counts(true);
 }
 
 uint64_t trim() noexcept {

@@ -10,14 +10,12 @@
 
 namespace tsr::small {
 
-// Tensor data in the small lists, summed over all threads.
+// Tensor data in the small lists, summed over all threads, in the order of kFigures.
 struct DataTotals {
-  uint64_t blocks_lent = 0;      // ever
-  uint64_t blocks_returned = 0;  // ever
-  uint64_t bytes_lent = 0;       // ever, in sizes of classes
-  uint64_t bytes_returned = 0;
-  uint64_t requested_lent = 0;  // ever, as asked for
-  uint64_t requested_returned = 0;
+  std::array<int64_t, kFigures> lent{};      // ever
+  std::array<int64_t, kFigures> returned{};  // ever
+  // How far the largest rise of one thread since the last call of take_rise stood above now.
+  std::array<int64_t, kFigures> rise{};
 };
 
 // Where chunks of kChunkBytes come from. `take` throws Error kOutOfMemory; neither may use the
@@ -35,26 +33,37 @@ void connect_chunk_source();
 extern void (*g_span_taken)() noexcept;
 
 [[nodiscard]] DataTotals data_totals() noexcept;
+// The same; the rise is then counted afresh.
+[[nodiscard]] DataTotals take_rise() noexcept;
 
 // One writer: a plain addition that other threads may read.
-inline void bump(std::atomic<uint64_t>& count, uint64_t amount) noexcept {
+inline void bump(std::atomic<int64_t>& count, int64_t amount) noexcept {
   count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
 // Count one block of tensor data among the calling thread's, which has allocated before; the second
-// also serves threads that never did.
+// also serves threads that never did. A thread is at its highest just before it returns something.
 inline void count_lent(uint32_t size_class, uint64_t nbytes) noexcept {
   DataCounts& counts = t_lists->data;
-  bump(counts.lent[size_class], 1);
-  bump(counts.lent_bytes, nbytes);
+  bump(counts.lent[0], 1);
+  bump(counts.lent[1], static_cast<int64_t>(small_class_bytes(size_class)));
+  bump(counts.lent[2], static_cast<int64_t>(nbytes));
 }
 void count_returned_slow(uint32_t size_class, uint64_t nbytes) noexcept;
 inline void count_returned(uint32_t size_class, uint64_t nbytes) noexcept {
   if (t_lists == &g_no_lists) [[unlikely]]
     return count_returned_slow(size_class, nbytes);
   DataCounts& counts = t_lists->data;
-  bump(counts.returned[size_class], 1);
-  bump(counts.returned_bytes, nbytes);
+  const int64_t amounts[kFigures] = {1, static_cast<int64_t>(small_class_bytes(size_class)),
+                                     static_cast<int64_t>(nbytes)};
+  for (size_t i = 0; i < kFigures; ++i) {
+    const int64_t returned = counts.returned[i].load(std::memory_order_relaxed);
+    const int64_t live = counts.lent[i].load(std::memory_order_relaxed) - returned;
+    if (live > counts.high[i].load(std::memory_order_relaxed)) {
+      counts.high[i].store(live, std::memory_order_relaxed);
+    }
+    counts.returned[i].store(returned + amounts[i], std::memory_order_relaxed);
+  }
 }
 
 // Gives chunks without a lent block back to their source; blocks cached by running threads stay.

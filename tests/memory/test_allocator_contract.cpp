@@ -151,12 +151,32 @@ TEST_P(AllocatorContract, keeps_to_its_limit) {
 }
 
 TEST_P(AllocatorContract, remembers_its_peak_until_it_is_reset) {
-  void* block = allocator_.allocate(5 * kMiB, nullptr);
-  const int64_t high = lent_bytes();
-  allocator_.deallocate(block, 5 * kMiB);
-  EXPECT_EQ(allocator_.stats().allocated_bytes.all.peak, high);
-  allocator_.reset_peak();
-  EXPECT_EQ(allocator_.stats().allocated_bytes.all.peak, lent_bytes());
+  for (const uint64_t nbytes : {uint64_t{100}, uint64_t{5000}, 5 * kMiB}) {
+    const int64_t low = lent_bytes();
+    void* first = allocator_.allocate(nbytes, nullptr);
+    void* second = allocator_.allocate(nbytes, nullptr);
+    allocator_.deallocate(first, nbytes);
+    allocator_.deallocate(second, nbytes);
+    const MemoryStats stats = allocator_.stats();
+    EXPECT_GE(stats.allocated_bytes.all.peak, low + 2 * static_cast<int64_t>(nbytes));
+    EXPECT_LE(stats.allocated_bytes.all.peak, low + 4 * static_cast<int64_t>(nbytes) + 1024);
+    EXPECT_EQ(stats.requested_bytes.all.peak,
+              stats.requested_bytes.all.current + 2 * static_cast<int64_t>(nbytes));
+    EXPECT_EQ(stats.allocated.all.peak, stats.allocated.all.current + 2);
+    EXPECT_EQ(stats.active.all.peak, stats.active.all.current + 2);
+    allocator_.reset_peak();
+    EXPECT_EQ(allocator_.stats().allocated_bytes.all.peak, lent_bytes());
+  }
+}
+
+TEST_P(AllocatorContract, counts_small_and_large_blocks_in_one_peak) {
+  const int64_t low = allocator_.stats().requested_bytes.all.current;
+  void* small = allocator_.allocate(5000, nullptr);
+  void* large = allocator_.allocate(5 * kMiB, nullptr);
+  allocator_.deallocate(small, 5000);
+  allocator_.deallocate(large, 5 * kMiB);
+  EXPECT_EQ(allocator_.stats().requested_bytes.all.peak,
+            low + static_cast<int64_t>(5 * kMiB) + 5000);
 }
 
 TEST_P(AllocatorContract, gives_all_cached_memory_back) {
