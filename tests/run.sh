@@ -58,17 +58,50 @@ skip_part() {
     "$1" "$2" >"$reports/$1.junit.xml"
 }
 
-announce setup
-if bash scripts/setup.sh "$([ -n "$full" ] && echo full || echo test)" </dev/null; then
-  touch "$reports/setup.done"
-fi
-ctest_part release release
-export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
-ctest_part asan asan -LE tool
-[ ! -d wrappers/python/tests ] || python_part
+# command_part <part> <command...>: one case, passed when the command succeeds.
+command_part() {
+  local part="$1"
+  shift
+  announce "$part"
+  if ("$@") >"$reports/$part.log" 2>&1; then
+    touch "$reports/$part.done"
+  else
+    tail -n 60 "$reports/$part.log"
+  fi
+}
 
-if [ -n "$full" ]; then
-  source tests/run_full.sh
-fi
+check_types() {
+  cd wrappers/python && "$tsr_root/.venv/bin/python" -m mypy
+}
 
-"${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/summarize.py "$reports" tests/skips.txt
+# Installs the package with pip beside the tree and imports it from there with the system's Python.
+check_pip() {
+  local target="$tsr_root/build/pip"
+  rm -rf "$target"
+  TESSERA_BUILD_DIR="$tsr_root/build/release" .venv/bin/python -m pip install --quiet --no-index \
+    --no-build-isolation --no-deps --target "$target" ./wrappers/python &&
+    cd / && PYTHONPATH="$target" "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" -c \
+    "import tessera; assert tessera.__file__.startswith('$target'), tessera.__file__"
+}
+
+main() {
+  announce setup
+  if bash scripts/setup.sh "$([ -n "$full" ] && echo full || echo test)" </dev/null; then
+    touch "$reports/setup.done"
+  fi
+  ctest_part release release
+  export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+  ctest_part asan asan -LE tool
+  python_part
+  command_part types check_types
+  command_part pip check_pip
+
+  if [ -n "$full" ]; then
+    source tests/run_full.sh
+  fi
+
+  "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/summarize.py "$reports" tests/skips.txt
+}
+
+# Called on the last line: the shell has then read the whole file, which may change while it runs.
+main
