@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of ops_first.txt that the schema lacks, or has without a case of each form it offers.
+"""Names of ops_first.txt that the schema lacks, or has without a case of each form or without a gradient.
 
 Usage: ops_first_gaps.py [--strict]     (--strict: exit 1 when there is a gap)
 """
@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator import model, tests  # noqa: E402
+from generator import gradients, model, tests  # noqa: E402
 
 # Names of the list that several rows, or functions outside ops, serve.
 SERVED_BY = {
@@ -35,22 +35,36 @@ def rows_by_name(schema):
     return found
 
 
+def lacks_gradient(op):
+    """No case to differentiate, though some input and some result are floating and nobody said there is none."""
+    if not op.gradient or any(gradients.gradient_case(op, form) for form in ("functional", "inplace")):
+        return False
+    floating = {"f32", "f64"}
+    values = [v for c in op.cases for v in (*c.args.values(), *c.returns, *c.after.values())]
+    takes = any(a.type.base == "tensor" for a in op.args)
+    return takes and any(v.dtype in floating for value in values for v in gradients._literals(value)) and not all(
+        r.dtype not in floating for c in op.cases for value in c.returns for r in gradients._literals(value)
+    )
+
+
 def main():
     schema = model.load(ROOT / "capi" / "schema")
     rows = rows_by_name(schema)
     exported = {f.name for f in schema.c_functions}
     uncovered = set(tests.uncovered(schema))
-    missing, thin = [], []
+    missing, thin, flat = [], [], []
     for name in (ROOT / "tests" / "ops_first.txt").read_text().split():
         if name in SERVED_BY and set(SERVED_BY[name]) <= exported:
             continue
         ops = rows.get(name, [])
         if not ops:
             missing.append(name)
+        flat += [op.name for op in ops if lacks_gradient(op)]
         thin += [f.name for op in ops for f in op.functions if f.name in uncovered]
     print(f"missing ({len(missing)}): {' '.join(missing)}")
     print(f"without a case ({len(set(thin))}): {' '.join(sorted(set(thin)))}")
-    return 1 if "--strict" in sys.argv and (missing or thin) else 0
+    print(f"without a gradient case ({len(set(flat))}): {' '.join(sorted(set(flat)))}")
+    return 1 if "--strict" in sys.argv and (missing or thin or flat) else 0
 
 
 if __name__ == "__main__":

@@ -115,12 +115,17 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         row,
         where,
         "name id args forms python doc cases",
-        "since returns scalar scalar_kinds cpp effects notes",
+        "since returns scalar scalar_kinds cpp effects notes gradient",
     )
     args = tuple(_arg(a, where) for a in row["args"])
     returns = tuple(_arg(r, where) for r in row.get("returns", [{"name": "out", "type": "out tensor"}]))
     effects = take(row.get("effects", {}), f"{where}, effects", "", "alias mutates")
     forms = tuple(row["forms"])
+    gradient = row.get("gradient", True)
+    place = None
+    if isinstance(gradient, dict):
+        given = take(gradient, f"{where}, gradient", "args")["args"]
+        place = {n: _value(v, True, where) for n, v in given.items()}
     op = m.Op(
         name=_op_name(row["name"], where),
         id=claim(row, where),
@@ -138,6 +143,8 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         python=_python(row["python"], where),
         doc=_text(row, "doc"),
         notes=str(row.get("notes", "")).strip(),
+        gradient=bool(gradient),
+        gradient_args=place,
         cases=tuple(_case(c, args, returns, where) for c in row["cases"]),
     )
     _check_op(op, where)

@@ -112,6 +112,8 @@ class Op:
     python: Python
     doc: str
     notes: str
+    gradient: bool  # False: no gradient by nature, or one that finite differences cannot see
+    gradient_args: dict[str, Any] | None  # where to differentiate, when the first fitting case is no good place
     cases: tuple[Case, ...]
 
     @property

@@ -4,36 +4,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .gradients import gradient_test
 from .mutations import refused_calls
+from .literals import literal, number
 from .model import Arg, CFunction, Case, Domain, Literal, Op, Schema
 from .text import banner, c_banner, c_string
 
 Expressions = dict[str, list[str]]  # argument -> one C++ expression per C parameter
-
-
-def number(value: Any) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "kNan" if math.isnan(value) else ("kInf" if value > 0 else "-kInf")
-    return f"INT64_C({value})" if isinstance(value, int) and abs(value) >= 2**31 else repr(value)
-
-
-def literal(schema: Schema, value: Literal) -> str:
-    dtype = next(t for t in schema.dtypes if t.short == value.dtype)
-    shape = "{" + ", ".join(map(str, value.shape)) + "}"
-    if value.data is None:
-        return f"shaped({dtype.constant}, {shape})"
-    if dtype.category == "complex":
-        flat = [x for v in value.data for x in (complex(v).real, complex(v).imag)]
-        return f"complexes({dtype.constant}, {shape}, {{{', '.join(map(number, flat))}}})"
-    maker = "reals" if dtype.category == "floating" else "ints"
-    return f"{maker}({dtype.constant}, {shape}, {{{', '.join(map(number, value.data))}}})"
 
 
 @dataclass
@@ -211,7 +192,8 @@ def _op_tests(schema: Schema, op: Op) -> str:
     for call in bases.values():
         lines = call.setup + refused_calls(call)
         refused += "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
-    return f"\nTEST(Op_{op.name}, computes_its_cases) {{\n{valid}}}\n\nTEST(Op_{op.name}, refuses_bad_arguments) {{\n{refused}}}\n"
+    text = f"\nTEST(Op_{op.name}, computes_its_cases) {{\n{valid}}}\n\nTEST(Op_{op.name}, refuses_bad_arguments) {{\n{refused}}}\n"
+    return text + gradient_test(schema, op)
 
 
 def _family(schema: Schema, domain: Domain) -> str:

@@ -220,6 +220,22 @@ TEST(Op_add, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_add, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {2}, {9.065, 18.078})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_add(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_add, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {2}, {9.065, 18.078})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_add_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_subtract, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {5, 7}));
@@ -534,6 +550,22 @@ TEST(Op_subtract, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_subtract, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {4.513, 6.326}), reals(TSR_FLOAT64, {2}, {1.839, 9.052})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_subtract(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_subtract, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {4.513, 6.326}), reals(TSR_FLOAT64, {2}, {1.839, 9.052})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_subtract_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_multiply, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -750,6 +782,22 @@ TEST(Op_multiply, refuses_bad_arguments) {
     survives(tsr_multiply_c128_inplace(as_complex(input), 0.0, 1.0));
     survives(tsr_multiply_c128_inplace(as_bool(input), 0.0, 1.0));
   }
+}
+
+TEST(Op_multiply, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {2, 1}, {1.865, 9.078})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_multiply(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_multiply, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {2, 1}, {1.865, 9.078})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_multiply_inplace(out[0], in[1]);
+  });
 }
 
 TEST(Op_divide, computes_its_cases) {
@@ -1089,6 +1137,22 @@ TEST(Op_divide, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_divide, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 8.126}), reals(TSR_FLOAT64, {2}, {3.639, 2.752})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_divide(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_divide, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 8.126}), reals(TSR_FLOAT64, {2}, {3.639, 2.752})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_divide_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_floor_divide, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {7, -7}));
@@ -1362,6 +1426,22 @@ TEST(Op_floor_divide, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_floor_divide, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {6.313, -6.274}), reals(TSR_FLOAT64, {2}, {1.839, 1.852})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_floor_divide(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_floor_divide, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {6.313, -6.274}), reals(TSR_FLOAT64, {2}, {1.839, 1.852})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_floor_divide_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_remainder, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {7, -7}));
@@ -1617,6 +1697,22 @@ TEST(Op_remainder, refuses_bad_arguments) {
     survives(tsr_remainder_f64_left_out(7.0, other, as_complex(dst)));
     survives(tsr_remainder_f64_left_out(7.0, other, as_bool(dst)));
   }
+}
+
+TEST(Op_remainder, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {6.313, -6.274}), reals(TSR_FLOAT64, {2}, {2.739, 2.752})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_remainder(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_remainder, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {6.313, -6.274}), reals(TSR_FLOAT64, {2}, {2.739, 2.752})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_remainder_inplace(out[0], in[1]);
+  });
 }
 
 TEST(Op_pow, computes_its_cases) {
@@ -1953,6 +2049,22 @@ TEST(Op_pow, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_pow, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {1.813, 8.126}), reals(TSR_FLOAT64, {2}, {2.739, 0.502})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_pow(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_pow, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {1.813, 8.126}), reals(TSR_FLOAT64, {2}, {2.739, 0.502})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_pow_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_maximum, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 5, kNan}));
@@ -2112,6 +2224,22 @@ TEST(Op_maximum, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_maximum, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 4.526, 0.669}), reals(TSR_FLOAT64, {3}, {2.752, 1.865, 0.978})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_maximum(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_maximum, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 4.526, 0.669}), reals(TSR_FLOAT64, {3}, {2.752, 1.865, 0.978})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_maximum_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_minimum, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 5, kNan}));
@@ -2269,6 +2397,22 @@ TEST(Op_minimum, refuses_bad_arguments) {
     survives(tsr_minimum_i64_inplace(as_complex(input), 2));
     survives(tsr_minimum_i64_inplace(as_bool(input), 2));
   }
+}
+
+TEST(Op_minimum, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 4.526, 0.669}), reals(TSR_FLOAT64, {3}, {2.752, 1.865, 0.978})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_minimum(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_minimum, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 4.526, 0.669}), reals(TSR_FLOAT64, {3}, {2.752, 1.865, 0.978})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_minimum_inplace(out[0], in[1]);
+  });
 }
 
 TEST(Op_atan2, computes_its_cases) {
@@ -2496,6 +2640,22 @@ TEST(Op_atan2, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_atan2, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, -0.874}), reals(TSR_FLOAT64, {2}, {0.939, -0.848})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_atan2(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_atan2, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, -0.874}), reals(TSR_FLOAT64, {2}, {0.939, -0.848})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_atan2_inplace(out[0], in[1]);
+  });
+}
+
 TEST(Op_hypot, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 5}));
@@ -2653,6 +2813,22 @@ TEST(Op_hypot, refuses_bad_arguments) {
     survives(tsr_hypot_i64_inplace(as_complex(input), 4));
     survives(tsr_hypot_i64_inplace(as_bool(input), 4));
   }
+}
+
+TEST(Op_hypot, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {2.713, 4.526}), reals(TSR_FLOAT64, {2}, {3.639, 10.852})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_hypot(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_hypot, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {2.713, 4.526}), reals(TSR_FLOAT64, {2}, {3.639, 10.852})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_hypot_inplace(out[0], in[1]);
+  });
 }
 
 TEST(Op_equal, computes_its_cases) {

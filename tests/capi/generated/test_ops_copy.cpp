@@ -44,6 +44,13 @@ TEST(Op_clone, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_clone, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_clone(in[0], out + 0);
+  });
+}
+
 TEST(Op_contiguous, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT32, {2, 2}, {1, 2, 3, 4}));
@@ -123,6 +130,13 @@ TEST(Op_to, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_to, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {1.363, -2.224})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_to(in[0], -1, -1, TSR_FLOAT64, 0, out + 0);
+  });
+}
+
 TEST(Op_detach, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
@@ -171,6 +185,16 @@ TEST(Op_copy, refuses_bad_arguments) {
     survives(tsr_copy_inplace(input, as_complex(source)));
     survives(tsr_copy_inplace(input, as_bool(source)));
   }
+}
+
+TEST(Op_copy, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor source(ints(TSR_INT64, {2}, {5, 6}));
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_copy_inplace(out[0], source);
+  });
 }
 
 TEST(Op_fill, computes_its_cases) {

@@ -548,3 +548,10 @@ TEST(Op_asarray, refuses_bad_arguments) {
     refused(tsr_asarray(input, -1, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
+
+TEST(Op_asarray, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_asarray(in[0], -1, -1, -1, -1, out + 0);
+  });
+}

@@ -64,6 +64,15 @@ TEST(Op_getitem, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_getitem, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> items = {0, 1, 0, 0, 1, 0, 1, 1};
+    const Tensors arrays({});
+    *n_out = 1;
+    return tsr_getitem(in[0], items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), out + 0);
+  });
+}
+
 TEST(Op_getitem_basic, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -98,6 +107,14 @@ TEST(Op_getitem_basic, refuses_bad_arguments) {
     survives(tsr_getitem_basic(input, kMany, 70, out.slot()));
     refused(tsr_getitem_basic(input, items.data(), static_cast<int32_t>(items.size()), nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_getitem_basic, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> items = {2, 0, 0, 0, 0, -1, 0, 0};
+    *n_out = 1;
+    return tsr_getitem_basic(in[0], items.data(), static_cast<int32_t>(items.size()), out + 0);
+  });
 }
 
 TEST(Op_getitem_boolean, computes_its_cases) {
@@ -177,6 +194,14 @@ TEST(Op_getitem_boolean, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_getitem_boolean, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor mask(ints(TSR_BOOL, {2, 2}, {1, 0, 0, 1}));
+    *n_out = 1;
+    return tsr_getitem_boolean(in[0], mask, out + 0);
+  });
+}
+
 TEST(Op_getitem_integer, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -238,6 +263,14 @@ TEST(Op_getitem_integer, refuses_bad_arguments) {
     survives(tsr_getitem_integer_out(input, indices.handles(), indices.count(), as_complex(dst)));
     survives(tsr_getitem_integer_out(input, indices.handles(), indices.count(), as_bool(dst)));
   }
+}
+
+TEST(Op_getitem_integer, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensors indices({ints(TSR_INT64, {2}, {1, 0}), ints(TSR_INT32, {2}, {0, -1})});
+    *n_out = 1;
+    return tsr_getitem_integer(in[0], indices.handles(), indices.count(), out + 0);
+  });
 }
 
 TEST(Op_setitem, computes_its_cases) {
@@ -371,6 +404,17 @@ TEST(Op_setitem, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_setitem, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {2}, {6.365, 7.278})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> items = {3, 0, 0, 0, 0, 1, 0, 0};
+    const Tensors arrays({});
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_setitem_inplace(out[0], items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), in[1]);
+  });
+}
+
 TEST(Op_index_put, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
@@ -500,6 +544,24 @@ TEST(Op_index_put, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_index_put, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739}), reals(TSR_FLOAT64, {2}, {9.052, 18.065})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensors indices({ints(TSR_INT64, {2}, {2, 0})});
+    *n_out = 1;
+    return tsr_index_put(in[0], indices.handles(), indices.count(), in[1], 0, out + 0);
+  });
+}
+
+TEST(Op_index_put, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739}), reals(TSR_FLOAT64, {2}, {9.052, 18.065})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensors indices({ints(TSR_INT64, {2}, {2, 0})});
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_index_put_inplace(out[0], indices.handles(), indices.count(), in[1], 0);
+  });
+}
+
 TEST(Op_index_select, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -567,6 +629,14 @@ TEST(Op_index_select, refuses_bad_arguments) {
     survives(tsr_index_select_out(input, 1, index, as_complex(dst)));
     survives(tsr_index_select_out(input, 1, index, as_bool(dst)));
   }
+}
+
+TEST(Op_index_select, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor index(ints(TSR_INT64, {3}, {1, 1, 0}));
+    *n_out = 1;
+    return tsr_index_select(in[0], 1, index, out + 0);
+  });
 }
 
 TEST(Op_take, computes_its_cases) {
@@ -646,6 +716,14 @@ TEST(Op_take, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_take, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor indices(ints(TSR_INT64, {2}, {2, -3}));
+    *n_out = 1;
+    return tsr_take(in[0], indices, tsr_none(), out + 0);
+  });
+}
+
 TEST(Op_embedding, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT64, {3}, {1, 1, 0}));
@@ -713,6 +791,14 @@ TEST(Op_embedding, refuses_bad_arguments) {
     survives(tsr_embedding_out(input, weight, tsr_none(), as_complex(dst)));
     survives(tsr_embedding_out(input, weight, tsr_none(), as_bool(dst)));
   }
+}
+
+TEST(Op_embedding, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor input(ints(TSR_INT64, {3}, {1, 1, 0}));
+    *n_out = 1;
+    return tsr_embedding(input, in[0], tsr_none(), out + 0);
+  });
 }
 
 TEST(Op_gather, computes_its_cases) {
@@ -784,6 +870,14 @@ TEST(Op_gather, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_gather, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor index(ints(TSR_INT64, {2, 1}, {1, 0}));
+    *n_out = 1;
+    return tsr_gather(in[0], 1, index, out + 0);
+  });
+}
+
 TEST(Op_take_along_axis, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -845,6 +939,14 @@ TEST(Op_take_along_axis, refuses_bad_arguments) {
     survives(tsr_take_along_axis_out(input, indices, -1, as_complex(dst)));
     survives(tsr_take_along_axis_out(input, indices, -1, as_bool(dst)));
   }
+}
+
+TEST(Op_take_along_axis, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor indices(ints(TSR_INT64, {1, 2}, {1, 0}));
+    *n_out = 1;
+    return tsr_take_along_axis(in[0], indices, -1, out + 0);
+  });
 }
 
 TEST(Op_scatter_add, computes_its_cases) {
@@ -967,6 +1069,24 @@ TEST(Op_scatter_add, refuses_bad_arguments) {
     survives(tsr_scatter_add_inplace(input, 1, index, as_complex(source)));
     survives(tsr_scatter_add_inplace(input, 1, index, as_bool(source)));
   }
+}
+
+TEST(Op_scatter_add, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2}, {0.913, 1.826}), reals(TSR_FLOAT64, {1, 2}, {9.039, 18.052})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor index(ints(TSR_INT64, {1, 2}, {0, 0}));
+    *n_out = 1;
+    return tsr_scatter_add(in[0], 1, index, in[1], out + 0);
+  });
+}
+
+TEST(Op_scatter_add, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2}, {0.913, 1.826}), reals(TSR_FLOAT64, {1, 2}, {9.039, 18.052})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor index(ints(TSR_INT64, {1, 2}, {0, 0}));
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_scatter_add_inplace(out[0], 1, index, in[1]);
+  });
 }
 
 TEST(Op_masked_fill, computes_its_cases) {
@@ -1256,6 +1376,24 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_masked_fill, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {}, {8.165})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    *n_out = 1;
+    return tsr_masked_fill(in[0], mask, in[1], out + 0);
+  });
+}
+
+TEST(Op_masked_fill, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {}, {8.165})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_masked_fill_inplace(out[0], mask, in[1]);
+  });
+}
+
 TEST(Op_masked_select, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -1311,6 +1449,14 @@ TEST(Op_masked_select, refuses_bad_arguments) {
     survives(tsr_masked_select_out(input, mask, as_complex(dst)));
     survives(tsr_masked_select_out(input, mask, as_bool(dst)));
   }
+}
+
+TEST(Op_masked_select, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    *n_out = 1;
+    return tsr_masked_select(in[0], mask, out + 0);
+  });
 }
 
 TEST(Op_nonzero, computes_its_cases) {

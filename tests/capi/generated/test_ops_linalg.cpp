@@ -81,3 +81,10 @@ TEST(Op_matmul, refuses_bad_arguments) {
     survives(tsr_matmul_out(input, other, as_bool(dst)));
   }
 }
+
+TEST(Op_matmul, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652}), reals(TSR_FLOAT64, {2, 2}, {0.965, 0.078, 0.991, 1.004})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_matmul(in[0], in[1], out + 0);
+  });
+}

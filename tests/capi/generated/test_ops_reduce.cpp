@@ -98,6 +98,13 @@ TEST(Op_sum, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sum, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sum(in[0], nullptr, -1, 0, -1, out + 0);
+  });
+}
+
 TEST(Op_prod, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -171,6 +178,13 @@ TEST(Op_prod, refuses_bad_arguments) {
     survives(tsr_prod_out(input, nullptr, -1, 0, -1, as_complex(dst)));
     survives(tsr_prod_out(input, nullptr, -1, 0, -1, as_bool(dst)));
   }
+}
+
+TEST(Op_prod, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_prod(in[0], nullptr, -1, 0, -1, out + 0);
+  });
 }
 
 TEST(Op_mean, computes_its_cases) {
@@ -253,6 +267,13 @@ TEST(Op_mean, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_mean, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_mean(in[0], nullptr, -1, 0, -1, out + 0);
+  });
+}
+
 TEST(Op_var, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -328,6 +349,13 @@ TEST(Op_var, refuses_bad_arguments) {
     survives(tsr_var_out(input, nullptr, -1, 0.0, 0, as_complex(dst)));
     survives(tsr_var_out(input, nullptr, -1, 0.0, 0, as_bool(dst)));
   }
+}
+
+TEST(Op_var, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_var(in[0], nullptr, -1, 0.0, 0, out + 0);
+  });
 }
 
 TEST(Op_std, computes_its_cases) {
@@ -407,6 +435,13 @@ TEST(Op_std, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_std, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_std(in[0], nullptr, -1, 0.0, 0, out + 0);
+  });
+}
+
 TEST(Op_max, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -471,6 +506,14 @@ TEST(Op_max, refuses_bad_arguments) {
     survives(tsr_max_out(input, axes.data(), static_cast<int32_t>(axes.size()), 0, as_complex(dst)));
     survives(tsr_max_out(input, axes.data(), static_cast<int32_t>(axes.size()), 0, as_bool(dst)));
   }
+}
+
+TEST(Op_max, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> axes = {0};
+    *n_out = 1;
+    return tsr_max(in[0], axes.data(), static_cast<int32_t>(axes.size()), 0, out + 0);
+  });
 }
 
 TEST(Op_min, computes_its_cases) {
@@ -539,6 +582,14 @@ TEST(Op_min, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_min, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> axes = {0};
+    *n_out = 1;
+    return tsr_min(in[0], axes.data(), static_cast<int32_t>(axes.size()), 0, out + 0);
+  });
+}
+
 TEST(Op_amax, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -605,6 +656,14 @@ TEST(Op_amax, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_amax, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> axes = {0};
+    *n_out = 1;
+    return tsr_amax(in[0], axes.data(), static_cast<int32_t>(axes.size()), 0, out + 0);
+  });
+}
+
 TEST(Op_amin, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -669,6 +728,14 @@ TEST(Op_amin, refuses_bad_arguments) {
     survives(tsr_amin_out(input, axes.data(), static_cast<int32_t>(axes.size()), 0, as_complex(dst)));
     survives(tsr_amin_out(input, axes.data(), static_cast<int32_t>(axes.size()), 0, as_bool(dst)));
   }
+}
+
+TEST(Op_amin, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> axes = {0};
+    *n_out = 1;
+    return tsr_amin(in[0], axes.data(), static_cast<int32_t>(axes.size()), 0, out + 0);
+  });
 }
 
 TEST(Op_argmax, computes_its_cases) {
@@ -1045,6 +1112,13 @@ TEST(Op_logsumexp, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_logsumexp, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.013, 0.026})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_logsumexp(in[0], nullptr, -1, 0, out + 0);
+  });
+}
+
 TEST(Op_vector_norm, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
@@ -1132,6 +1206,13 @@ TEST(Op_vector_norm, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_vector_norm, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {2.713, 3.626})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_vector_norm(in[0], nullptr, -1, 0, 2.0, out + 0);
+  });
+}
+
 TEST(Op_cumulative_sum, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
@@ -1212,4 +1293,11 @@ TEST(Op_cumulative_sum, refuses_bad_arguments) {
     survives(tsr_cumulative_sum_out(input, tsr_none(), -1, 0, as_complex(dst)));
     survives(tsr_cumulative_sum_out(input, tsr_none(), -1, 0, as_bool(dst)));
   }
+}
+
+TEST(Op_cumulative_sum, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_cumulative_sum(in[0], tsr_none(), -1, 0, out + 0);
+  });
 }

@@ -50,6 +50,14 @@ TEST(Op_reshape, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_reshape, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 3}, {0.913, 1.826, 2.739, 3.652, 4.565, 5.478})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> shape = {3, -1};
+    *n_out = 1;
+    return tsr_reshape(in[0], shape.data(), static_cast<int32_t>(shape.size()), -1, out + 0);
+  });
+}
+
 TEST(Op_view, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {4}, {1, 2, 3, 4}));
@@ -84,6 +92,14 @@ TEST(Op_view, refuses_bad_arguments) {
     survives(tsr_view(input, kMany, 70, out.slot()));
     refused(tsr_view(input, shape.data(), static_cast<int32_t>(shape.size()), nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_view, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> shape = {2, -1};
+    *n_out = 1;
+    return tsr_view(in[0], shape.data(), static_cast<int32_t>(shape.size()), out + 0);
+  });
 }
 
 TEST(Op_flatten, computes_its_cases) {
@@ -124,6 +140,13 @@ TEST(Op_flatten, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_flatten, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_flatten(in[0], 0, -1, out + 0);
+  });
+}
+
 TEST(Op_squeeze, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1, 1, 2}, {1, 2}));
@@ -160,6 +183,14 @@ TEST(Op_squeeze, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_squeeze, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 1, 2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> axes = {0, -2};
+    *n_out = 1;
+    return tsr_squeeze(in[0], axes.data(), static_cast<int32_t>(axes.size()), out + 0);
+  });
+}
+
 TEST(Op_expand_dims, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
@@ -189,6 +220,13 @@ TEST(Op_expand_dims, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_expand_dims, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_expand_dims(in[0], -1, out + 0);
+  });
+}
+
 TEST(Op_unsqueeze, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
@@ -211,6 +249,13 @@ TEST(Op_unsqueeze, refuses_bad_arguments) {
     survives(tsr_unsqueeze(input, -1, out.slot()));
     refused(tsr_unsqueeze(input, 0, nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_unsqueeze, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_unsqueeze(in[0], 0, out + 0);
+  });
 }
 
 TEST(Op_permute_dims, computes_its_cases) {
@@ -249,6 +294,14 @@ TEST(Op_permute_dims, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_permute_dims, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 3}, {0.913, 1.826, 2.739, 3.652, 4.565, 5.478})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> axes = {1, 0};
+    *n_out = 1;
+    return tsr_permute_dims(in[0], axes.data(), static_cast<int32_t>(axes.size()), out + 0);
+  });
+}
+
 TEST(Op_transpose, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -281,6 +334,13 @@ TEST(Op_transpose, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_transpose, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_transpose(in[0], 0, -1, out + 0);
+  });
+}
+
 TEST(Op_matrix_transpose, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -305,6 +365,13 @@ TEST(Op_matrix_transpose, refuses_bad_arguments) {
     survives(tsr_matrix_transpose(as_bool(input), out.slot()));
     refused(tsr_matrix_transpose(input, nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_matrix_transpose, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_matrix_transpose(in[0], out + 0);
+  });
 }
 
 TEST(Op_moveaxis, computes_its_cases) {
@@ -353,6 +420,15 @@ TEST(Op_moveaxis, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_moveaxis, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> source = {0};
+    const std::vector<int64_t> destination = {-1};
+    *n_out = 1;
+    return tsr_moveaxis(in[0], source.data(), static_cast<int32_t>(source.size()), destination.data(), static_cast<int32_t>(destination.size()), out + 0);
+  });
+}
+
 TEST(Op_broadcast_to, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 1}, {1, 2}));
@@ -387,6 +463,14 @@ TEST(Op_broadcast_to, refuses_bad_arguments) {
     survives(tsr_broadcast_to(input, kMany, 70, out.slot()));
     refused(tsr_broadcast_to(input, shape.data(), static_cast<int32_t>(shape.size()), nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_broadcast_to, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 1}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> shape = {2, 2};
+    *n_out = 1;
+    return tsr_broadcast_to(in[0], shape.data(), static_cast<int32_t>(shape.size()), out + 0);
+  });
 }
 
 TEST(Op_expand, computes_its_cases) {
@@ -425,6 +509,14 @@ TEST(Op_expand, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_expand, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 1}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> shape = {-1, 2};
+    *n_out = 1;
+    return tsr_expand(in[0], shape.data(), static_cast<int32_t>(shape.size()), out + 0);
+  });
+}
+
 TEST(Op_select, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -455,6 +547,13 @@ TEST(Op_select, refuses_bad_arguments) {
     survives(tsr_select(input, 1, -1, out.slot()));
     refused(tsr_select(input, 1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_select, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_select(in[0], 1, -1, out + 0);
+  });
 }
 
 TEST(Op_slice, computes_its_cases) {
@@ -501,6 +600,13 @@ TEST(Op_slice, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_slice, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_slice(in[0], 0, 1, 9, 1, out + 0);
+  });
+}
+
 TEST(Op_narrow, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {4}, {1, 2, 3, 4}));
@@ -536,6 +642,13 @@ TEST(Op_narrow, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_narrow, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_narrow(in[0], 0, 1, 2, out + 0);
+  });
+}
+
 TEST(Op_split, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
@@ -569,6 +682,12 @@ TEST(Op_split, refuses_bad_arguments) {
     refused(tsr_split(input, 2, 0, out.slots(), out.capacity(), nullptr), TSR_INVALID_ARGUMENT);
     survives(tsr_split(input, 2, 0, out.slots(), 0, out.count()));
   }
+}
+
+TEST(Op_split, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    return tsr_split(in[0], 2, 0, out, 8, n_out);
+  });
 }
 
 TEST(Op_split_with_sizes, computes_its_cases) {
@@ -613,6 +732,13 @@ TEST(Op_split_with_sizes, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_split_with_sizes, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> sizes = {1, 2};
+    return tsr_split_with_sizes(in[0], sizes.data(), static_cast<int32_t>(sizes.size()), 0, out, 8, n_out);
+  });
+}
+
 TEST(Op_chunk, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
@@ -648,6 +774,12 @@ TEST(Op_chunk, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_chunk, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    return tsr_chunk(in[0], 2, 0, out, 8, n_out);
+  });
+}
+
 TEST(Op_unstack, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -678,6 +810,12 @@ TEST(Op_unstack, refuses_bad_arguments) {
     refused(tsr_unstack(input, 1, out.slots(), out.capacity(), nullptr), TSR_INVALID_ARGUMENT);
     survives(tsr_unstack(input, 1, out.slots(), 0, out.count()));
   }
+}
+
+TEST(Op_unstack, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    return tsr_unstack(in[0], 1, out, 8, n_out);
+  });
 }
 
 TEST(Op_diagonal, computes_its_cases) {
@@ -719,6 +857,13 @@ TEST(Op_diagonal, refuses_bad_arguments) {
     survives(tsr_diagonal(input, 0, 0, -1, out.slot()));
     refused(tsr_diagonal(input, 0, 0, 1, nullptr), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_diagonal, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_diagonal(in[0], 0, 0, 1, out + 0);
+  });
 }
 
 TEST(Op_concat, computes_its_cases) {
@@ -790,6 +935,13 @@ TEST(Op_concat, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_concat, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826}), reals(TSR_FLOAT64, {1}, {2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_concat(in + 0, 2, 0, out + 0);
+  });
+}
+
 TEST(Op_stack, computes_its_cases) {
   {
     const Tensors tensors({reals(TSR_FLOAT32, {2}, {1, 2}), reals(TSR_FLOAT32, {2}, {3, 4})});
@@ -840,6 +992,13 @@ TEST(Op_stack, refuses_bad_arguments) {
     survives(tsr_stack_out(tensors.handles(), tensors.count(), 1, as_complex(dst)));
     survives(tsr_stack_out(tensors.handles(), tensors.count(), 1, as_bool(dst)));
   }
+}
+
+TEST(Op_stack, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826}), reals(TSR_FLOAT64, {2}, {2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_stack(in + 0, 2, 1, out + 0);
+  });
 }
 
 TEST(Op_tile, computes_its_cases) {
@@ -903,6 +1062,14 @@ TEST(Op_tile, refuses_bad_arguments) {
     survives(tsr_tile_out(input, repetitions.data(), static_cast<int32_t>(repetitions.size()), as_complex(dst)));
     survives(tsr_tile_out(input, repetitions.data(), static_cast<int32_t>(repetitions.size()), as_bool(dst)));
   }
+}
+
+TEST(Op_tile, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> repetitions = {2, 2};
+    *n_out = 1;
+    return tsr_tile(in[0], repetitions.data(), static_cast<int32_t>(repetitions.size()), out + 0);
+  });
 }
 
 TEST(Op_repeat, computes_its_cases) {
@@ -1006,6 +1173,14 @@ TEST(Op_repeat, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_repeat, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor repeats(ints(TSR_INT64, {2}, {1, 2}));
+    *n_out = 1;
+    return tsr_repeat(in[0], repeats, 0, out + 0);
+  });
+}
+
 TEST(Op_flip, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -1071,6 +1246,13 @@ TEST(Op_flip, refuses_bad_arguments) {
     survives(tsr_flip_out(input, nullptr, -1, as_complex(dst)));
     survives(tsr_flip_out(input, nullptr, -1, as_bool(dst)));
   }
+}
+
+TEST(Op_flip, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_flip(in[0], nullptr, -1, out + 0);
+  });
 }
 
 TEST(Op_roll, computes_its_cases) {
@@ -1168,6 +1350,15 @@ TEST(Op_roll, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_roll, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 1.826, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> shift = {1};
+    const std::vector<int64_t> axes = {0};
+    *n_out = 1;
+    return tsr_roll(in[0], shift.data(), static_cast<int32_t>(shift.size()), axes.data(), static_cast<int32_t>(axes.size()), out + 0);
+  });
+}
+
 TEST(Op_tril, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -1237,6 +1428,22 @@ TEST(Op_tril, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_tril, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_tril(in[0], 0, out + 0);
+  });
+}
+
+TEST(Op_tril, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_tril_inplace(out[0], 0);
+  });
+}
+
 TEST(Op_triu, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -1304,6 +1511,22 @@ TEST(Op_triu, refuses_bad_arguments) {
     survives(tsr_triu_inplace(input, INT64_MIN));
     survives(tsr_triu_inplace(input, -1));
   }
+}
+
+TEST(Op_triu, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_triu(in[0], 1, out + 0);
+  });
+}
+
+TEST(Op_triu, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {0.913, 1.826, 2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_triu_inplace(out[0], 1);
+  });
 }
 
 TEST(Op_pad, computes_its_cases) {
@@ -1429,4 +1652,12 @@ TEST(Op_pad, refuses_bad_arguments) {
     survives(tsr_pad_out(input, padding.data(), static_cast<int32_t>(padding.size()), "constant", -1, 9.0, as_complex(dst)));
     survives(tsr_pad_out(input, padding.data(), static_cast<int32_t>(padding.size()), "constant", -1, 9.0, as_bool(dst)));
   }
+}
+
+TEST(Op_pad, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const std::vector<int64_t> padding = {1, 2};
+    *n_out = 1;
+    return tsr_pad(in[0], padding.data(), static_cast<int32_t>(padding.size()), "constant", -1, 9.0, out + 0);
+  });
 }

@@ -75,6 +75,13 @@ TEST(Op_sort, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sort, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {2.713, 0.926, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sort(in[0], 0, 0, 1, out + 0);
+  });
+}
+
 TEST(Op_argsort, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {3, 1, 2}));
@@ -192,6 +199,13 @@ TEST(Op_sort_with_indices, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sort_with_indices, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {2.713, 0.926, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 2;
+    return tsr_sort_with_indices(in[0], 0, 0, 1, out + 0, out + 1);
+  });
+}
+
 TEST(Op_topk, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {3, 1, 2}));
@@ -266,4 +280,11 @@ TEST(Op_topk, refuses_bad_arguments) {
     survives(tsr_topk_out(input, 2, 0, 1, 1, values_dst, as_complex(indices_dst)));
     survives(tsr_topk_out(input, 2, 0, 1, 1, values_dst, as_bool(indices_dst)));
   }
+}
+
+TEST(Op_topk, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {2.713, 0.926, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 2;
+    return tsr_topk(in[0], 2, 0, 1, 1, out + 0, out + 1);
+  });
 }

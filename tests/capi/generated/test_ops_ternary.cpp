@@ -444,6 +444,14 @@ TEST(Op_where, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_where, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826}), reals(TSR_FLOAT64, {2}, {2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    *n_out = 1;
+    return tsr_where(condition, in[0], in[1], out + 0);
+  });
+}
+
 TEST(Op_lerp, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
@@ -594,6 +602,22 @@ TEST(Op_lerp, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_lerp, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.013, 9.026}), reals(TSR_FLOAT64, {2}, {0.939, 18.052}), reals(TSR_FLOAT64, {2}, {0.515, 0.303})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_lerp(in[0], in[1], in[2], out + 0);
+  });
+}
+
+TEST(Op_lerp, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.013, 9.026}), reals(TSR_FLOAT64, {2}, {0.939, 18.052}), reals(TSR_FLOAT64, {2}, {0.515, 0.303})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_lerp_inplace(out[0], in[1], in[2]);
+  });
+}
+
 TEST(Op_addcmul, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 1}));
@@ -690,6 +714,22 @@ TEST(Op_addcmul, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_addcmul, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 0.926}), reals(TSR_FLOAT64, {2}, {1.839, 2.752}), reals(TSR_FLOAT64, {2}, {3.665, 4.578})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_addcmul(in[0], in[1], in[2], 0.5, out + 0);
+  });
+}
+
+TEST(Op_addcmul, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 0.926}), reals(TSR_FLOAT64, {2}, {1.839, 2.752}), reals(TSR_FLOAT64, {2}, {3.665, 4.578})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_addcmul_inplace(out[0], in[1], in[2], 0.5);
+  });
+}
+
 TEST(Op_addcdiv, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 1}));
@@ -784,6 +824,22 @@ TEST(Op_addcdiv, refuses_bad_arguments) {
     survives(tsr_addcdiv_inplace(input, tensor1, tensor2, kInf));
     survives(tsr_addcdiv_inplace(input, tensor1, tensor2, -1.0));
   }
+}
+
+TEST(Op_addcdiv, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 0.926}), reals(TSR_FLOAT64, {2}, {1.839, 2.752}), reals(TSR_FLOAT64, {2}, {3.665, 5.478})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_addcdiv(in[0], in[1], in[2], 2.0, out + 0);
+  });
+}
+
+TEST(Op_addcdiv, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 0.926}), reals(TSR_FLOAT64, {2}, {1.839, 2.752}), reals(TSR_FLOAT64, {2}, {3.665, 5.478})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_addcdiv_inplace(out[0], in[1], in[2], 2.0);
+  });
 }
 
 TEST(Op_clip, computes_its_cases) {
@@ -1036,4 +1092,20 @@ TEST(Op_clip, refuses_bad_arguments) {
     refused(tsr_clip_i64_inplace(input, 0, 7, 1, 1), TSR_INVALID_ARGUMENT);
     refused(tsr_clip_i64_inplace(input, 0, 1, 1, 7), TSR_INVALID_ARGUMENT);
   }
+}
+
+TEST(Op_clip, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-0.887, 0.476, 2.739}), reals(TSR_FLOAT64, {1}, {0.052}), reals(TSR_FLOAT64, {1}, {0.965})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_clip(in[0], in[1], in[2], out + 0);
+  });
+}
+
+TEST(Op_clip, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-0.887, 0.476, 2.739}), reals(TSR_FLOAT64, {1}, {0.052}), reals(TSR_FLOAT64, {1}, {0.965})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_clip_inplace(out[0], in[1], in[2]);
+  });
 }

@@ -79,6 +79,22 @@ TEST(Op_abs, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_abs, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.337, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_abs(in[0], out + 0);
+  });
+}
+
+TEST(Op_abs, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.337, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_abs_inplace(out[0]);
+  });
+}
+
 TEST(Op_negative, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1.5, 0, 2}));
@@ -137,6 +153,22 @@ TEST(Op_negative, refuses_bad_arguments) {
     survives(tsr_negative_inplace(as_complex(input)));
     survives(tsr_negative_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_negative, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.337, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_negative(in[0], out + 0);
+  });
+}
+
+TEST(Op_negative, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.337, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_negative_inplace(out[0]);
+  });
 }
 
 TEST(Op_sign, computes_its_cases) {
@@ -207,6 +239,22 @@ TEST(Op_sign, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sign, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.337, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sign(in[0], out + 0);
+  });
+}
+
+TEST(Op_sign, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.337, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_sign_inplace(out[0]);
+  });
+}
+
 TEST(Op_reciprocal, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {2, -4, 0.5}));
@@ -264,6 +312,22 @@ TEST(Op_reciprocal, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_reciprocal, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {1.813, -3.574, 0.489})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_reciprocal(in[0], out + 0);
+  });
+}
+
+TEST(Op_reciprocal, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {1.813, -3.574, 0.489})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_reciprocal_inplace(out[0]);
+  });
+}
+
 TEST(Op_square, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {-3, 0.5}));
@@ -319,6 +383,22 @@ TEST(Op_square, refuses_bad_arguments) {
     survives(tsr_square_inplace(as_complex(input)));
     survives(tsr_square_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_square, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {-2.687, 0.476})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_square(in[0], out + 0);
+  });
+}
+
+TEST(Op_square, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {-2.687, 0.476})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_square_inplace(out[0]);
+  });
 }
 
 TEST(Op_sqrt, computes_its_cases) {
@@ -389,6 +469,22 @@ TEST(Op_sqrt, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sqrt, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {3.613, 2.051, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sqrt(in[0], out + 0);
+  });
+}
+
+TEST(Op_sqrt, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {3.613, 2.051, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_sqrt_inplace(out[0]);
+  });
+}
+
 TEST(Op_rsqrt, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {4, 0.25}));
@@ -438,6 +534,22 @@ TEST(Op_rsqrt, refuses_bad_arguments) {
     survives(tsr_rsqrt_inplace(as_complex(input)));
     survives(tsr_rsqrt_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_rsqrt, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {3.613, 0.251})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_rsqrt(in[0], out + 0);
+  });
+}
+
+TEST(Op_rsqrt, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {3.613, 0.251})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_rsqrt_inplace(out[0]);
+  });
 }
 
 TEST(Op_exp, computes_its_cases) {
@@ -503,6 +615,22 @@ TEST(Op_exp, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_exp, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_exp(in[0], out + 0);
+  });
+}
+
+TEST(Op_exp, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_exp_inplace(out[0]);
+  });
+}
+
 TEST(Op_expm1, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 1, 1e-10}));
@@ -552,6 +680,22 @@ TEST(Op_expm1, refuses_bad_arguments) {
     survives(tsr_expm1_inplace(as_complex(input)));
     survives(tsr_expm1_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_expm1, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_expm1(in[0], out + 0);
+  });
+}
+
+TEST(Op_expm1, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_expm1_inplace(out[0]);
+  });
 }
 
 TEST(Op_log, computes_its_cases) {
@@ -605,6 +749,22 @@ TEST(Op_log, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_log, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 2.472454, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_log(in[0], out + 0);
+  });
+}
+
+TEST(Op_log, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 2.472454, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_log_inplace(out[0]);
+  });
+}
+
 TEST(Op_log1p, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 1, 1e-10}));
@@ -654,6 +814,22 @@ TEST(Op_log1p, refuses_bad_arguments) {
     survives(tsr_log1p_inplace(as_complex(input)));
     survives(tsr_log1p_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_log1p, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_log1p(in[0], out + 0);
+  });
+}
+
+TEST(Op_log1p, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, 0.039})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_log1p_inplace(out[0]);
+  });
 }
 
 TEST(Op_log2, computes_its_cases) {
@@ -707,6 +883,22 @@ TEST(Op_log2, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_log2, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 7.226, 0.489})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_log2(in[0], out + 0);
+  });
+}
+
+TEST(Op_log2, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 7.226, 0.489})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_log2_inplace(out[0]);
+  });
+}
+
 TEST(Op_log10, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 1000, 0.1}));
@@ -756,6 +948,22 @@ TEST(Op_log10, refuses_bad_arguments) {
     survives(tsr_log10_inplace(as_complex(input)));
     survives(tsr_log10_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_log10, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 900.026, 0.129})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_log10(in[0], out + 0);
+  });
+}
+
+TEST(Op_log10, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.913, 900.026, 0.129})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_log10_inplace(out[0]);
+  });
 }
 
 TEST(Op_sin, computes_its_cases) {
@@ -809,6 +1017,22 @@ TEST(Op_sin, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sin, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sin(in[0], out + 0);
+  });
+}
+
+TEST(Op_sin, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_sin_inplace(out[0]);
+  });
+}
+
 TEST(Op_cos, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 0.5, -1}));
@@ -858,6 +1082,22 @@ TEST(Op_cos, refuses_bad_arguments) {
     survives(tsr_cos_inplace(as_complex(input)));
     survives(tsr_cos_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_cos, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_cos(in[0], out + 0);
+  });
+}
+
+TEST(Op_cos, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_cos_inplace(out[0]);
+  });
 }
 
 TEST(Op_tan, computes_its_cases) {
@@ -911,6 +1151,22 @@ TEST(Op_tan, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_tan, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_tan(in[0], out + 0);
+  });
+}
+
+TEST(Op_tan, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_tan_inplace(out[0]);
+  });
+}
+
 TEST(Op_asin, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 0.5, -1}));
@@ -960,6 +1216,22 @@ TEST(Op_asin, refuses_bad_arguments) {
     survives(tsr_asin_inplace(as_complex(input)));
     survives(tsr_asin_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_asin, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_asin(in[0], out + 0);
+  });
+}
+
+TEST(Op_asin, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_asin_inplace(out[0]);
+  });
 }
 
 TEST(Op_acos, computes_its_cases) {
@@ -1013,6 +1285,22 @@ TEST(Op_acos, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_acos, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_acos(in[0], out + 0);
+  });
+}
+
+TEST(Op_acos, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_acos_inplace(out[0]);
+  });
+}
+
 TEST(Op_atan, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 0.5, -1}));
@@ -1062,6 +1350,22 @@ TEST(Op_atan, refuses_bad_arguments) {
     survives(tsr_atan_inplace(as_complex(input)));
     survives(tsr_atan_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_atan, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_atan(in[0], out + 0);
+  });
+}
+
+TEST(Op_atan, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_atan_inplace(out[0]);
+  });
 }
 
 TEST(Op_sinh, computes_its_cases) {
@@ -1115,6 +1419,22 @@ TEST(Op_sinh, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sinh, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sinh(in[0], out + 0);
+  });
+}
+
+TEST(Op_sinh, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_sinh_inplace(out[0]);
+  });
+}
+
 TEST(Op_cosh, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 0.5, -1}));
@@ -1166,6 +1486,22 @@ TEST(Op_cosh, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_cosh, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_cosh(in[0], out + 0);
+  });
+}
+
+TEST(Op_cosh, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_cosh_inplace(out[0]);
+  });
+}
+
 TEST(Op_tanh, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 0.5, -1}));
@@ -1215,6 +1551,22 @@ TEST(Op_tanh, refuses_bad_arguments) {
     survives(tsr_tanh_inplace(as_complex(input)));
     survives(tsr_tanh_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_tanh, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_tanh(in[0], out + 0);
+  });
+}
+
+TEST(Op_tanh, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_tanh_inplace(out[0]);
+  });
 }
 
 TEST(Op_floor, computes_its_cases) {
@@ -1294,6 +1646,22 @@ TEST(Op_floor, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_floor, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {1.363, -1.324, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_floor(in[0], out + 0);
+  });
+}
+
+TEST(Op_floor, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {1.363, -1.324, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_floor_inplace(out[0]);
+  });
+}
+
 TEST(Op_ceil, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1.5, -1.5, 2}));
@@ -1343,6 +1711,22 @@ TEST(Op_ceil, refuses_bad_arguments) {
     survives(tsr_ceil_inplace(as_complex(input)));
     survives(tsr_ceil_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_ceil, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {1.363, -1.324, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_ceil(in[0], out + 0);
+  });
+}
+
+TEST(Op_ceil, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {1.363, -1.324, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_ceil_inplace(out[0]);
+  });
 }
 
 TEST(Op_round, computes_its_cases) {
@@ -1396,6 +1780,22 @@ TEST(Op_round, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_round, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.463, 1.376, -2.211, 2.212})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_round(in[0], out + 0);
+  });
+}
+
+TEST(Op_round, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.463, 1.376, -2.211, 2.212})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_round_inplace(out[0]);
+  });
+}
+
 TEST(Op_trunc, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1.7, -1.7}));
@@ -1445,6 +1845,22 @@ TEST(Op_trunc, refuses_bad_arguments) {
     survives(tsr_trunc_inplace(as_complex(input)));
     survives(tsr_trunc_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_trunc, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {1.543, -1.504})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_trunc(in[0], out + 0);
+  });
+}
+
+TEST(Op_trunc, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {1.543, -1.504})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_trunc_inplace(out[0]);
+  });
 }
 
 TEST(Op_sigmoid, computes_its_cases) {
@@ -1498,6 +1914,22 @@ TEST(Op_sigmoid, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_sigmoid, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_sigmoid(in[0], out + 0);
+  });
+}
+
+TEST(Op_sigmoid, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_sigmoid_inplace(out[0]);
+  });
+}
+
 TEST(Op_erf, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 0.5, -1}));
@@ -1547,6 +1979,22 @@ TEST(Op_erf, refuses_bad_arguments) {
     survives(tsr_erf_inplace(as_complex(input)));
     survives(tsr_erf_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_erf, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_erf(in[0], out + 0);
+  });
+}
+
+TEST(Op_erf, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.476, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_erf_inplace(out[0]);
+  });
 }
 
 TEST(Op_conj, computes_its_cases) {
@@ -1651,6 +2099,22 @@ TEST(Op_relu, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_relu, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-0.887, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_relu(in[0], out + 0);
+  });
+}
+
+TEST(Op_relu, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-0.887, 0.026, 1.839})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_relu_inplace(out[0]);
+  });
+}
+
 TEST(Op_silu, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 1, -1}));
@@ -1709,6 +2173,22 @@ TEST(Op_silu, refuses_bad_arguments) {
     survives(tsr_silu_inplace(as_complex(input)));
     survives(tsr_silu_inplace(as_bool(input)));
   }
+}
+
+TEST(Op_silu, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_silu(in[0], out + 0);
+  });
+}
+
+TEST(Op_silu, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_silu_inplace(out[0]);
+  });
 }
 
 TEST(Op_isnan, computes_its_cases) {
@@ -2004,6 +2484,22 @@ TEST(Op_leaky_relu, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_leaky_relu, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.787, 0.026, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_leaky_relu(in[0], 0.5, out + 0);
+  });
+}
+
+TEST(Op_leaky_relu, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {-1.787, 0.026, 2.739})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_leaky_relu_inplace(out[0], 0.5);
+  });
+}
+
 TEST(Op_gelu, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {3}, {0, 1, -1}));
@@ -2091,4 +2587,20 @@ TEST(Op_gelu, refuses_bad_arguments) {
     refused(tsr_gelu_inplace(input, "x", INT64_MAX), TSR_INVALID_ARGUMENT);
     survives(tsr_gelu_inplace(input, "no such word", -1));
   }
+}
+
+TEST(Op_gelu, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_gelu(in[0], "none", -1, out + 0);
+  });
+}
+
+TEST(Op_gelu, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {3}, {0.013, 0.926, -0.861})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_gelu_inplace(out[0], "none", -1);
+  });
 }
