@@ -67,7 +67,10 @@ struct Block {
 struct Segment {
   std::byte* data = nullptr;
   uint64_t size = 0;
+  uint64_t reserved = 0;  // of addresses, when the segment can grow; 0 when it cannot
+  bool busy = false;      // growing or shrinking on some thread that has dropped the lock
   Block* first = nullptr;
+  Block* last = nullptr;
   Segment* prev = nullptr;
   Segment* next = nullptr;
 };

@@ -122,6 +122,10 @@ void CachingAllocator::configure(const CachingSettings& settings) {
   const uint32_t divisions = settings.roundup_power2_divisions;
   TSR_CHECK(divisions == 0 || std::has_single_bit(divisions), Code::kValue,
             "roundup_power2_divisions", "expected 0 or a power of two, got ", divisions);
+  TSR_CHECK(!settings.expandable_segments ||
+                (interface_.reserve != nullptr && settings.max_split_size == UINT64_MAX),
+            Code::kValue, "expandable_segments",
+            "expected a device that maps memory, and no max_split_size");
   const Lock lock(mutex_);
   TSR_CHECK(lent_.size() == 0 || settings.max_split_size == settings_.max_split_size, Code::kValue,
             "max_split_size", "expected no memory in use when it changes, got ", lent_.size(),
@@ -235,7 +239,7 @@ void CachingAllocator::split(Block* block, uint64_t size) noexcept {
   rest->freed_at = block->freed_at;
   rest->prev = block;
   rest->next = block->next;
-  if (rest->next != nullptr) rest->next->prev = rest;
+  (rest->next != nullptr ? rest->next->prev : rest->segment->last) = rest;
   block->next = rest;
   block->size = size;
   enter_pool(rest);
@@ -280,7 +284,7 @@ Block* CachingAllocator::merge_with_next(Block* block) noexcept {
   Block* gone = block->next;
   block->size += gone->size;
   block->next = gone->next;
-  if (block->next != nullptr) block->next->prev = block;
+  (block->next != nullptr ? block->next->prev : block->segment->last) = block;
   recycle(gone);
   return block;
 }

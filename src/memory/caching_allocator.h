@@ -27,6 +27,9 @@ struct CachingSettings {
   // Rounds sizes up to this many steps per power of two, so that varying sizes share blocks; 0:
   // not.
   uint32_t roundup_power2_divisions = 0;
+  // Segments that grow in place, so that blocks of all sizes share one range of addresses; needs a
+  // device that can reserve, map and unmap, and excludes max_split_size.
+  bool expandable_segments = false;
 };
 
 // Note [Caching policy]
@@ -132,7 +135,11 @@ class CachingAllocator : public Allocator {
   template <class Attempt>
   auto persist(Lock& lock, const Request& request, const Attempt& attempt);
   bool relieve(Lock& lock, const Request& request, int step);
-  void* raw_segment(Lock& lock, const Request& request);
+  [[nodiscard]] bool claim(uint64_t nbytes) noexcept;
+  [[nodiscard]] bool settle(int32_t code, PoolKind kind, const void* data,
+                            uint64_t nbytes) noexcept;
+  int32_t raw_segment(Lock& lock, const Request& request, void** out);
+  Block* fresh_segment(Lock& lock, BlockPool& pool, const Request& request);
   Block* adopt_segment(BlockPool& pool, Segment* segment, Block* block, void* data,
                        uint64_t size) noexcept;
   bool call_pressure(Lock& lock, const Request& request);
@@ -143,11 +150,22 @@ class CachingAllocator : public Allocator {
   void detach(Segment* segment, Segment*& doomed) noexcept;
   uint64_t free_segments(Lock& lock, Segment* doomed) noexcept;
   void give_back_raw(Lock& lock, PoolKind kind, void* data, uint64_t nbytes) noexcept;
+  void count_given_back(PoolKind kind, const void* data, uint64_t nbytes) noexcept;
   [[nodiscard]] std::vector<Segment*> idle_segments() const;
   [[nodiscard]] uint64_t reserved() const noexcept;
   [[nodiscard]] MemoryPressure pressure(uint64_t requested) const noexcept;
   [[noreturn]] void fail_out_of_memory(Lock& lock, uint64_t requested);
   [[noreturn]] void fail_device(int32_t code, const char* what) const;
+
+  // ---- caching_expandable.cpp: segments that grow; these drop the lock as well ----
+  Block* extend(Lock& lock, BlockPool& pool, uint64_t size);
+  Segment* growable(const BlockPool& pool, uint64_t size) noexcept;
+  Segment* reserve_range(Lock& lock, BlockPool& pool, uint64_t size);
+  bool map_granule(Lock& lock, BlockPool& pool, Segment* segment);
+  void append(Segment* segment, Block* block, uint64_t nbytes) noexcept;
+  uint64_t shrink(Lock& lock, Segment* segment) noexcept;
+  uint64_t shrink_all(Lock& lock, uint64_t keep) noexcept;
+  void unmap(const Segment& segment, uint64_t from, uint64_t to, PoolKind kind) noexcept;
 
   // ---- caching_report.cpp ----
   void verify_segment(const Segment& segment, MemoryStats& sums, uint64_t& free_blocks) const;

@@ -139,8 +139,9 @@ void CachingAllocator::verify() const {
   TSR_ASSERT(held + detached_bytes_ + lent_segment_bytes_ == reserved(), "reserved_bytes wrong");
   TSR_ASSERT(lent_.size() == static_cast<uint64_t>(sums.allocated.all.current),
              "lent blocks miscounted");
-  TSR_ASSERT(stats_.num_device_alloc - stats_.num_device_free == stats_.segment.all.current,
-             "device calls do not match segments");
+  const auto segments = static_cast<uint64_t>(sums.segment.all.current);
+  TSR_ASSERT(segments + lent_segments_ <= static_cast<uint64_t>(stats_.segment.all.current),
+             "segments miscounted");
   verify_pools(free_blocks);
 }
 
@@ -182,6 +183,9 @@ void CachingAllocator::verify_segment(const Segment& segment, MemoryStats& sums,
     before = block;
   }
   TSR_ASSERT(expected == segment.data + segment.size, "blocks do not fill their segment");
+  TSR_ASSERT(segment.last == before, "the last block is another one");
+  TSR_ASSERT(segment.reserved == 0 || segment.size <= segment.reserved,
+             "segment outgrew its range");
 }
 
 void CachingAllocator::verify_pools(uint64_t free_blocks) const {

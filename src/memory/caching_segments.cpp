@@ -45,7 +45,12 @@ CachingAllocator::CachingAllocator(Device device, const DeviceInterface& interfa
 CachingAllocator::~CachingAllocator() {
   for (Segment* segment = segments_; segment != nullptr; segment = segment->next) {
     unpoison(device(), segment->data, segment->size);
-    interface_.raw_free(device().index, segment->data, segment->size);
+    if (segment->reserved > 0) {
+      unmap(*segment, 0, segment->size, segment->first->pool->kind);
+      interface_.unreserve(device().index, segment->data, segment->reserved);
+    } else {
+      interface_.raw_free(device().index, segment->data, segment->size);
+    }
   }
   for (const auto& use : use_storage_) interface_.event_destroy(device().index, use->event);
 }
@@ -79,47 +84,66 @@ bool CachingAllocator::relieve(Lock& lock, const Request& request, int step) {
   }
 }
 
-// A block of at least `size`, in no pool: found, after others were freed, or in a fresh segment.
+// A block of at least `size`, in no pool: found, after others were freed, or in fresh memory.
 Block* CachingAllocator::grow(Lock& lock, BlockPool& pool, uint64_t size, uint64_t requested) {
   const Request request{pool.kind, segment_size_for(pool.kind, size), requested};
   collect_garbage(lock, request.segment_size);
   return persist(lock, request, [&]() -> Block* {
     reserve_blocks();
     if (Block* block = take_fitting(pool, size)) return block;
-    Segment* segment = new_segment();
-    Block* block = new_block();
-    void* data = raw_segment(lock, request);
-    if (data == nullptr) {
-      push_front(spare_segments_, segment);
-      recycle(block);
-      return nullptr;
-    }
-    adopt_segment(pool, segment, block, data, request.segment_size);
-    reserve_blocks();  // others may have taken the spare ones meanwhile; the caller may split
-    leave_pool(block);
-    return block;
+    if (settings_.expandable_segments) return extend(lock, pool, size);
+    return fresh_segment(lock, pool, request);
   });
 }
 
-// Null when the limit or the device says no.
-void* CachingAllocator::raw_segment(Lock& lock, const Request& request) {
-  const uint64_t size = request.segment_size;
-  const uint64_t held = reserved() + in_flight_;
-  if (held > limit_ || size > limit_ - held) return nullptr;
-  in_flight_ += size;
-  lock.unlock();
+// The whole of a new segment, in no pool; null when the limit or the device says no.
+Block* CachingAllocator::fresh_segment(Lock& lock, BlockPool& pool, const Request& request) {
+  // Taken before the lock is dropped: others may use up the spare ones meanwhile.
+  Segment* segment = new_segment();
+  Block* block = new_block();
   void* data = nullptr;
-  const int32_t code = interface_.raw_allocate(device().index, size, &data);
-  lock.lock();
-  in_flight_ -= size;
-  if (code == kDeviceOutOfMemory) return nullptr;
-  if (code != kDeviceOk) fail_device(code, "allocate memory");
+  const int32_t code = raw_segment(lock, request, &data);
+  if (code != kDeviceOk) {
+    push_front(spare_segments_, segment);
+    recycle(block);
+    if (code != kDeviceOutOfMemory) fail_device(code, "allocate memory");
+    return nullptr;
+  }
+  adopt_segment(pool, segment, block, data, request.segment_size);
+  reserve_blocks();  // for the caller's split; should that fail, the segment is in order
+  leave_pool(block);
+  return block;
+}
+
+// Sets the bytes aside under the limit while the device is asked for them.
+bool CachingAllocator::claim(uint64_t nbytes) noexcept {
+  const uint64_t held = reserved() + in_flight_;
+  if (held > limit_ || nbytes > limit_ - held) return false;
+  in_flight_ += nbytes;
+  return true;
+}
+
+// After the device's answer; true when it gave the bytes.
+bool CachingAllocator::settle(int32_t code, PoolKind kind, const void* data,
+                              uint64_t nbytes) noexcept {
+  in_flight_ -= nbytes;
+  if (code != kDeviceOk) return false;
   ++stats_.num_device_alloc;
+  stats_.reserved_bytes.add(kind, nbytes);
+  history_.add(HistoryAction::kSegmentAllocate, data, nbytes, nullptr);
+  return true;
+}
+
+int32_t CachingAllocator::raw_segment(Lock& lock, const Request& request, void** out) {
+  const uint64_t size = request.segment_size;
+  if (!claim(size)) return kDeviceOutOfMemory;
+  lock.unlock();
+  const int32_t code = interface_.raw_allocate(device().index, size, out);
+  lock.lock();
+  if (!settle(code, request.kind, *out, size)) return code;
   stats_.segment.add(request.kind, 1);
-  stats_.reserved_bytes.add(request.kind, size);
   if (size >= settings_.max_split_size) stats_.oversize_segments.add(1);
-  history_.add(HistoryAction::kSegmentAllocate, data, size, nullptr);
-  return data;
+  return kDeviceOk;
 }
 
 // The segment's one block, free and in its pool.
@@ -127,7 +151,8 @@ Block* CachingAllocator::adopt_segment(BlockPool& pool, Segment* segment, Block*
                                        uint64_t size) noexcept {
   segment->data = static_cast<std::byte*>(data);
   segment->size = size;
-  segment->first = block;
+  segment->reserved = 0;
+  segment->first = segment->last = block;
   push_front(segments_, segment);
   block->data = segment->data;
   block->size = size;
@@ -143,7 +168,12 @@ Block* CachingAllocator::adopt_segment(BlockPool& pool, Segment* segment, Block*
 void* CachingAllocator::take_segment(uint64_t nbytes) {
   Lock lock(mutex_);
   const Request request{PoolKind::kSmall, nbytes, nbytes};
-  void* data = persist(lock, request, [&] { return raw_segment(lock, request); });
+  void* data = persist(lock, request, [&] {
+    void* fresh = nullptr;
+    const int32_t code = raw_segment(lock, request, &fresh);
+    if (code != kDeviceOk && code != kDeviceOutOfMemory) fail_device(code, "allocate memory");
+    return fresh;
+  });
   ++lent_segments_;
   lent_segment_bytes_ += nbytes;
   return data;
@@ -166,7 +196,8 @@ uint64_t CachingAllocator::reserved() const noexcept {
 std::vector<Segment*> CachingAllocator::idle_segments() const {
   std::vector<Segment*> idle;
   for (Segment* segment = segments_; segment != nullptr; segment = segment->next) {
-    if (segment->first->is_free() && !segment->first->is_split()) idle.push_back(segment);
+    if (!segment->busy && segment->first->is_free() && !segment->first->is_split())
+      idle.push_back(segment);
   }
   std::stable_sort(idle.begin(), idle.end(), [](const Segment* a, const Segment* b) {
     return a->first->freed_at < b->first->freed_at;
@@ -188,7 +219,16 @@ uint64_t CachingAllocator::free_segments(Lock& lock, Segment* doomed) noexcept {
     Segment* segment = doomed;
     doomed = segment->next;
     unpoison(device(), segment->data, segment->size);
-    give_back_raw(lock, segment->first->pool->kind, segment->data, segment->size);
+    const PoolKind kind = segment->first->pool->kind;
+    if (segment->reserved > 0) {
+      lock.unlock();
+      unmap(*segment, 0, segment->size, kind);
+      interface_.unreserve(device().index, segment->data, segment->reserved);
+      lock.lock();
+      count_given_back(kind, segment->data, segment->size);
+    } else {
+      give_back_raw(lock, kind, segment->data, segment->size);
+    }
     detached_bytes_ -= segment->size;
     freed += segment->size;
     recycle(segment->first);
@@ -204,6 +244,10 @@ void CachingAllocator::give_back_raw(Lock& lock, PoolKind kind, void* data,
   lock.unlock();
   interface_.raw_free(device().index, data, nbytes);
   lock.lock();
+  count_given_back(kind, data, nbytes);
+}
+
+void CachingAllocator::count_given_back(PoolKind kind, const void* data, uint64_t nbytes) noexcept {
   ++stats_.num_device_free;
   stats_.segment.subtract(kind, 1);
   stats_.reserved_bytes.subtract(kind, nbytes);
@@ -233,7 +277,8 @@ uint64_t CachingAllocator::free_down_to(Lock& lock, uint64_t keep) {
     held -= segment->size;
     detach(segment, doomed);
   }
-  return free_segments(lock, doomed);
+  const uint64_t freed = free_segments(lock, doomed);
+  return freed + shrink_all(lock, keep);
 }
 
 void CachingAllocator::collect_garbage(Lock& lock, uint64_t segment_size) {

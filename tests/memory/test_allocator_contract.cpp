@@ -32,6 +32,15 @@ Handle make_simulated() {
   sim::reset();
   return std::make_shared<CachingAllocator>(sim::device(), sim::device_interface());
 }
+Handle make_growing() {
+  sim::reset();
+  auto allocator =
+      std::make_shared<CachingAllocator>(sim::device(), sim::expandable_device_interface());
+  CachingSettings settings;
+  settings.expandable_segments = true;
+  allocator->configure(settings);
+  return allocator;
+}
 Handle make_caching_cpu() {
   return std::make_shared<CachingAllocator>(Device{}, cpu_device_interface());
 }
@@ -139,8 +148,8 @@ TEST_P(AllocatorContract, answers_impossible_sizes_with_a_typed_error) {
 
 TEST_P(AllocatorContract, keeps_to_its_limit) {
   const auto held = static_cast<uint64_t>(allocator_.stats().reserved_bytes.all.current);
-  allocator_.set_limit(held + 30 * kMiB);
-  EXPECT_EQ(allocator_.limit(), held + 30 * kMiB);
+  allocator_.set_limit(held + 45 * kMiB);
+  EXPECT_EQ(allocator_.limit(), held + 45 * kMiB);
   void* block = allocator_.allocate(24 * kMiB, nullptr);
   EXPECT_THROW((void)allocator_.allocate(24 * kMiB, nullptr), Error);
   allocator_.verify();
@@ -302,6 +311,7 @@ TEST_P(AllocatorContract, fails_where_a_test_says_so_and_then_works_again) {
 
 INSTANTIATE_TEST_SUITE_P(All, AllocatorContract,
                          testing::Values(Row{"caching_on_simulated_device", make_simulated},
+                                         Row{"caching_in_growing_segments", make_growing},
                                          Row{"caching_on_cpu", make_caching_cpu},
                                          Row{"cpu", the_cpu}, Row{"external", make_external}),
                          [](const auto& row) { return std::string(row.param.name); });

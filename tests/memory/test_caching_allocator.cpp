@@ -226,5 +226,81 @@ TEST_F(CachingAllocator, refuses_settings_that_contradict_each_other) {
   EXPECT_THROW(allocator_->configure(settings), Error);
 }
 
+// ---- Segments that grow ----
+
+class ExpandableSegments : public SimulatedMemory {
+ protected:
+  ExpandableSegments() { use_expandable(sim::kDefaultCapacity); }
+  void use_expandable(uint64_t capacity) {
+    allocator_.reset();
+    sim::reset(0, capacity);
+    allocator_.emplace(sim::device(), sim::expandable_device_interface());
+    CachingSettings settings;
+    settings.expandable_segments = true;
+    allocator_->configure(settings);
+  }
+};
+
+TEST_F(ExpandableSegments, grow_in_place_for_larger_requests) {
+  void* first = take(15 * kMiB);
+  give(first, 15 * kMiB);
+  void* larger = take(50 * kMiB);
+  EXPECT_EQ(larger, first) << "the free end was extended, not replaced";
+  EXPECT_EQ(stats().segment.all.current, 1);
+  EXPECT_EQ(stats().reserved_bytes.all.current, 60 * kMiB);
+  EXPECT_EQ(sim::calls().map, 3);
+  give(larger, 50 * kMiB);
+}
+
+TEST_F(ExpandableSegments, fit_sizes_that_fixed_segments_cannot) {
+  use_expandable(100 * kMiB);
+  void* first = take(44 * kMiB);
+  void* second = take(44 * kMiB);
+  give(first, 44 * kMiB);
+  give(second, 44 * kMiB);
+  void* whole = take(96 * kMiB);
+  EXPECT_EQ(stats().num_alloc_retries, 0) << "nothing had to go back to the device";
+  give(whole, 96 * kMiB);
+}
+
+TEST_F(ExpandableSegments, give_back_the_free_end) {
+  void* kept = take(5 * kMiB);
+  void* freed = take(70 * kMiB);
+  give(freed, 70 * kMiB);
+  EXPECT_EQ(allocator_->trim(0), 60 * kMiB);
+  allocator_->verify();
+  EXPECT_EQ(sim::used_bytes(), 20 * kMiB);
+  give(kept, 5 * kMiB);
+  EXPECT_EQ(allocator_->trim(0), 20 * kMiB);
+  allocator_->verify();
+  EXPECT_EQ(sim::used_bytes(), 0U);
+  EXPECT_EQ(stats().segment.all.current, 0);
+}
+
+TEST_F(ExpandableSegments, keep_what_was_mapped_when_the_device_is_full) {
+  use_expandable(50 * kMiB);
+  EXPECT_EQ(failure_of(60 * kMiB).code(), Code::kOutOfMemory);
+  void* block = take(40 * kMiB);
+  EXPECT_EQ(failure_of(20 * kMiB).code(), Code::kOutOfMemory);
+  give(block, 40 * kMiB);
+}
+
+TEST_F(ExpandableSegments, return_everything_when_destroyed) {
+  (void)take(5 * kMiB);
+  (void)take(100);
+  allocator_.reset();
+  EXPECT_EQ(sim::used_bytes(), 0U);
+}
+
+TEST_F(ExpandableSegments, need_a_device_that_maps_and_exclude_a_split_size) {
+  CachingSettings settings;
+  settings.expandable_segments = true;
+  settings.max_split_size = 64 * kMiB;
+  EXPECT_THROW(allocator_->configure(settings), Error);
+  restart(sim::kDefaultCapacity);
+  settings.max_split_size = UINT64_MAX;
+  EXPECT_THROW(allocator_->configure(settings), Error);
+}
+
 }  // namespace
 }  // namespace tsr::test

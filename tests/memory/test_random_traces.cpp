@@ -202,6 +202,20 @@ TEST(RandomTraces, keep_every_invariant_with_all_settings_on) {
   sim::reset();
 }
 
+TEST(RandomTraces, keep_every_invariant_with_growing_segments) {
+  sim::reset(0, 96 * kMiB);
+  CachingAllocator allocator(sim::device(), sim::expandable_device_interface());
+  CachingSettings settings;
+  settings.expandable_segments = true;
+  allocator.configure(settings);
+  Trace trace(allocator, 11, true);
+  trace.run(operations());
+  EXPECT_GT(trace.refused(), 0);
+  EXPECT_EQ(sim::calls().raw_allocate, 0);
+  EXPECT_GT(sim::calls().unmap, 0);
+  sim::reset();
+}
+
 TEST(RandomTraces, keep_every_invariant_on_the_cpu) {
   for (uint64_t seed = 1; seed <= seeds(); ++seed) {
     Trace trace(CpuAllocator::get(), seed, false);
