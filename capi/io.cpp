@@ -82,7 +82,7 @@ tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** nam
   return guard(kInfo_archive_name, [&] {
     const io::ArchiveEntry& entry = entry_arg(archive, index);
     *out_arg(name, "name") = entry.name.c_str();
-    if (name_len != nullptr) *name_len = static_cast<int64_t>(entry.name.size());
+    *out_arg(name_len, "name") = static_cast<int64_t>(entry.name.size());
   });
 }
 
@@ -112,10 +112,12 @@ tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* name
     const std::string file(text_arg(path, path_len, "path"));
     TSR_CHECK(file.find('\0') == std::string::npos, Code::kIo, "path", "a path has no zero byte in it");
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
-    const auto spelled = names_arg(text_arg(names, names_len, "names"), list.size());
+    const std::string_view names_text = text_arg(names, names_len, "names");
+    const std::string_view metadata_text = text_arg(metadata, metadata_len, "metadata");
+    const auto spelled = names_arg(names_text, list.size());
     std::vector<io::NamedTensor> named;
     for (size_t i = 0; i < list.size(); ++i) named.push_back({spelled[i], &list[i]});
-    io::save_archive(file, named, metadata_arg(text_arg(metadata, metadata_len, "metadata")));
+    io::save_archive(file, named, metadata_arg(metadata_text));
   });
 }
 

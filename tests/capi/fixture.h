@@ -24,6 +24,8 @@ struct Fixture {
     tsr_generator_release(generator);
     tsr_node_release(node);
     if (scope != nullptr) ok(tsr_scope_end(scope, nullptr, 0));
+    tsr_archive_release(archive);
+    for (tsr_archive made : archives) tsr_archive_release(made);
     for (tsr_node made : nodes) tsr_node_release(made);
     for (tsr_error made : errors) tsr_error_release(made);
     for (tsr_buffer made : buffers) tsr_buffer_release(made);
@@ -50,6 +52,7 @@ struct Fixture {
     ok(tsr_generator_new(1, &made));
     return generators.emplace_back(made);
   }
+  tsr_archive make_archive() { return archives.emplace_back(example_archive()); }
   tsr_scope make_scope() {
     ok(tsr_scope_begin(&scope));
     return scope;
@@ -89,6 +92,8 @@ struct Fixture {
   tsr_generator generator = nullptr;
   tsr_node node = nullptr;
   tsr_scope scope = nullptr;
+  tsr_archive archive = nullptr;
+  std::vector<tsr_archive> archives;
   struct DLManagedTensor* DLManagedTensor = nullptr;
   struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
   std::vector<tsr_node> nodes;
