@@ -54,6 +54,7 @@ struct IndexArray {
       strides[ndim++] = walk.strides[slot][d];
       numel *= walk.sizes[d];
     }
+    if (data == nullptr) numel = 0;  // the index itself is empty, not only the result
     if (ndim != 0) return;
     ndim = 1;
     sizes[0] = 1;

@@ -143,7 +143,7 @@ def result_type(*items: Any) -> DType:
     strong = [i if isinstance(i, DType) else i.dtype for i in items if not isinstance(i, (bool, int, float, complex))]
     if not strong:
         raise ValueError("result_type(): expected at least one tensor or dtype")
-    result = strong[0]
+    result: DType = strong[0]
     for dtype in strong[1:]:
         result = promote_types(result, dtype)
     for number in (i for i in items if isinstance(i, (bool, int, float, complex))):

@@ -113,11 +113,19 @@ def raise_status(code: int) -> None:
     if view.payload != ffi.NULL:
         host = table["object_at"](int(ffi.cast("intptr_t", view.payload)))
         if isinstance(host, BaseException):
+            _forget()
             raise host
     message = ffi.unpack(view.message, view.message_len).decode("utf-8", "replace")
     op = ffi.unpack(view.op, view.op_len).decode("utf-8", "replace").removeprefix("tsr_")
     argument = None if view.arg_index < 0 else int(view.arg_index)
     raise CLASSES.get(code, TesseraError)(message, op, argument, int(view.native_code))
+
+
+def _forget() -> None:
+    """Empties this thread's record, which would keep an exception and all its frames alive."""
+    record = ffi.new("tsr_error*")
+    if lib.tsr_error_take(record) == 0:
+        lib.tsr_error_release(record[0])
 
 
 def check(status: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from . import _interop, _repr
 from ._core import TensorBase, table
 from ._device import Device, device_of, device_pair, make_device
-from ._dtypes import BY_BITS, DType, bool_, dtype_of
+from ._dtypes import ALL, BY_BITS, DType, bool_, dtype_of
 from ._errors import check, raise_status
 from ._graph import HookHandle, Node, make_node
 
@@ -162,7 +162,7 @@ class Tensor(TensorBase):
         for item in args:
             if isinstance(item, Tensor):
                 dtype, device = item.dtype, item.device
-            elif isinstance(item, (str, Device)):
+            elif isinstance(item, Device) or (isinstance(item, str) and item not in ALL):
                 device = item
             elif isinstance(item, bool):
                 copy = item

@@ -28,7 +28,7 @@ def _tuple(given: Any) -> tuple[Any, ...]:
 
 
 def _outputs(function: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Tensor]:
-    found = [o for o in _tuple(function(*inputs)) if isinstance(o, TensorBase)]
+    found = [o for o in _tuple(function(*inputs)) if isinstance(o, Tensor)]
     return [o for o in found if o.dtype.is_floating_point or o.dtype.is_complex]
 
 

@@ -19,7 +19,7 @@ def default_collate(samples: list[Any]) -> Any:
     """Stacks tensors, arrays and numbers; goes into tuples, lists and dicts; keeps text as it is."""
     first = samples[0]
     if isinstance(first, TensorBase):
-        return _ops.stack(samples, 0)
+        return _ops.stack(samples, axis=0)
     if isinstance(first, (np.ndarray, np.generic)):
         return asarray(np.stack([np.asarray(s) for s in samples]))
     if isinstance(first, bool):

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets and loading: order, batches, workers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera.utils.data import (
+    BatchSampler,
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    Subset,
+    TensorDataset,
+    default_collate,
+    get_worker_info,
+    random_split,
+)
+
+
+class Squares(Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        return index * index
+
+    def __len__(self) -> int:
+        return 10
+
+
+def test_batches_come_in_order_and_the_last_may_be_short() -> None:
+    loader = DataLoader(Squares(), batch_size=4)
+    assert len(loader) == 3 and [b.tolist() for b in loader] == [[0, 1, 4, 9], [16, 25, 36, 49], [64, 81]]
+    dropped = DataLoader(Squares(), batch_size=4, drop_last=True)
+    assert len(dropped) == 2 and len(list(dropped)) == 2
+    assert list(DataLoader(Squares(), batch_size=None)) == [i * i for i in range(10)]
+
+
+def test_shuffling_is_a_permutation_and_follows_the_seed() -> None:
+    def order(seed: int) -> list[list[int]]:
+        loader = DataLoader(Squares(), batch_size=5, shuffle=True, generator=ts.Generator(seed))
+        return [sum((b.tolist() for b in loader), []) for _ in range(2)]
+
+    first = order(1)
+    assert sorted(first[0]) == [i * i for i in range(10)] and first[0] != first[1]
+    assert order(1) == first and order(2) != first
+
+
+def test_samplers() -> None:
+    assert list(SequentialSampler(Squares())) == list(range(10))
+    assert list(BatchSampler(range(5), 2)) == [[0, 1], [2, 3], [4]] and len(BatchSampler(range(5), 2, True)) == 2
+    drawn = list(RandomSampler(Squares(), replacement=True, num_samples=30, generator=ts.Generator(0)))
+    assert len(drawn) == 30 and set(drawn) <= set(range(10))
+    loader = DataLoader(Squares(), batch_sampler=[[1, 2], [3]])
+    assert [b.tolist() for b in loader] == [[1, 4], [9]] and len(loader) == 2
+    assert [b.tolist() for b in DataLoader(Squares(), sampler=[5, 1], batch_size=2)] == [[25, 1]]
+
+
+def test_datasets() -> None:
+    pair = TensorDataset(ts.arange(4), ts.arange(4) * 10)
+    assert [t.item() for t in pair[2]] == [2, 20] and len(pair) == 4
+    whole = ConcatDataset([Squares(), Subset(Squares(), [3])])
+    assert len(whole) == 11 and whole[10] == 9 and whole[-1] == 9
+    with pytest.raises(IndexError):
+        whole[11]
+    parts = random_split(Squares(), [7, 3], ts.Generator(0))
+    assert sorted([*parts[0].indices, *parts[1].indices]) == list(range(10))
+    for bad in (lambda: TensorDataset(ts.ones(2), ts.ones(3)), lambda: random_split(Squares(), [1, 2])):
+        with pytest.raises(ValueError):
+            bad()
+    with pytest.raises(NotImplementedError):
+        Dataset()[0]
+
+
+def test_collating() -> None:
+    batch = default_collate([{"x": ts.ones(2), "y": (1, 2.5), "z": "a"}, {"x": ts.zeros(2), "y": (3, 4.5), "z": "b"}])
+    assert batch["x"].shape == (2, 2) and batch["y"][0].dtype is ts.int64 and batch["y"][1].tolist() == [2.5, 4.5]
+    assert batch["z"] == ["a", "b"]
+    assert default_collate([np.ones(2), np.zeros(2)]).shape == (2, 2) and default_collate([True, False]).dtype is ts.bool
+    for bad in ([object()], [(1, 2), (1,)]):
+        with pytest.raises((TypeError, ValueError)):
+            default_collate(bad)
+
+
+@pytest.mark.parametrize("options", [
+    {"num_workers": -1}, {"shuffle": True, "sampler": [1]}, {"batch_size": 0}, {"batch_sampler": [[1]], "batch_size": 3},
+    {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "fork"},
+])  # fmt: skip
+def test_contradictions_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        list(DataLoader(Squares(), **options))
+
+
+# ---- Workers; everything they need must be importable in a new process ----
+
+
+class Slow(Dataset[Any]):
+    """Early samples take longer than late ones."""
+
+    def __getitem__(self, index: int) -> Any:
+        time.sleep(0.02 if index < 4 else 0)
+        info = get_worker_info()
+        assert info is not None
+        return ts.full((2,), float(index)), os.getpid(), info.id
+
+    def __len__(self) -> int:
+        return 12
+
+
+class Broken(Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        if index == 5:
+            raise KeyError("sample five")
+        return index
+
+    def __len__(self) -> int:
+        return 8
+
+
+class Stream(IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        step, start = (1, 0) if info is None else (info.num_workers, info.id)
+        return iter(range(start, 10, step))
+
+    def __len__(self) -> int:
+        return 10
+
+
+class Dying(Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        os._exit(3)
+
+    def __len__(self) -> int:
+        return 4
+
+
+@pytest.mark.parametrize("context", ["spawn", "forkserver"])
+def test_workers_keep_the_order_of_the_sampler(context: str) -> None:
+    loader = DataLoader(Slow(), batch_size=2, num_workers=2, multiprocessing_context=context)
+    batches = list(loader)
+    assert [b[0][:, 0].tolist() for b in batches] == [[float(i), float(i + 1)] for i in range(0, 12, 2)]
+    assert os.getpid() not in set(batches[0][1].tolist())
+
+
+def test_exceptions_in_workers_arrive_with_their_traceback() -> None:
+    seen = []
+    with pytest.raises(KeyError, match="sample five"):
+        for batch in DataLoader(Broken(), batch_size=2, num_workers=1):
+            seen.append(batch.tolist())
+    assert seen == [[0, 1], [2, 3]]
+
+
+def test_dead_workers_are_noticed() -> None:
+    with pytest.raises(RuntimeError, match="died"):
+        list(DataLoader(Dying(), num_workers=1))
+
+
+def test_streams_come_whole_from_several_workers() -> None:
+    assert [b.tolist() for b in DataLoader(Stream(), batch_size=4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    found = [v for b in DataLoader(Stream(), batch_size=2, num_workers=2) for v in b.tolist()]
+    assert sorted(found) == list(range(10))
+
+
+def test_leaving_early_stops_the_workers() -> None:
+    import multiprocessing
+
+    iterator = iter(DataLoader(Slow(), batch_size=1, num_workers=2))
+    next(iterator)
+    assert multiprocessing.active_children()
+    del iterator
+    deadline = time.monotonic() + 5
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not multiprocessing.active_children()
