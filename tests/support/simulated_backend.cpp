@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The simulated device as a backend plugin: loaded with dlopen in the tests to hold the contract
+// against a second backend. It sees base/ and kernel/ headers only and links nothing of the
+// library. Its kernels are the obvious loops.
+#include <cmath>
+#include <cstring>
+
+#include "kernel/kernels.h"
+#include "support/simulated_device.h"
+
+namespace {
+
+using namespace tsr;
+using kernel::ElementwisePlan;
+using kernel::Status;
+
+constexpr Status kNotImplemented =
+    10;  // tsr::Code::kNotImplemented; base/error.h needs link symbols
+
+const kernel::HostServices* g_host = nullptr;
+
+Status refuse(const char* text) {
+  g_host->set_error(text, 0);
+  return kNotImplemented;
+}
+
+// Calls visit(offsets of all operands) for every element.
+template <class Visit>
+void walk(const ElementwisePlan& plan, Visit visit) {
+  int64_t index[kernel::kMaxRank] = {};
+  int64_t offset[kernel::kMaxOperands] = {};
+  for (int64_t i = 0; i < plan.numel; ++i) {
+    visit(offset);
+    for (int32_t d = plan.ndim - 1; d >= 0; --d) {
+      const bool carry = ++index[d] == plan.sizes[d];
+      for (int32_t k = 0; k < plan.operands; ++k) {
+        offset[k] += carry ? -plan.strides[k][d] * (plan.sizes[d] - 1) : plan.strides[k][d];
+      }
+      if (!carry) break;
+      index[d] = 0;
+    }
+  }
+}
+
+template <class T>
+T& at(const ElementwisePlan& plan, int operand, const int64_t* offset) {
+  return *reinterpret_cast<T*>(static_cast<char*>(plan.data[operand]) + offset[operand]);
+}
+
+Status fill(const ElementwisePlan& plan) {
+  const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
+  walk(plan, [&](const int64_t* offset) {
+    std::memcpy(&at<char>(plan, 0, offset), plan.params[0].bytes, size);
+  });
+  return kernel::kOk;
+}
+
+Status copy(const ElementwisePlan& plan) {
+  if (plan.dtypes[0] != plan.dtypes[1])
+    return refuse("the simulated device copies one dtype to itself only");
+  const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
+  walk(plan, [&](const int64_t* offset) {
+    std::memcpy(&at<char>(plan, 0, offset), &at<char>(plan, 1, offset), size);
+  });
+  return kernel::kOk;
+}
+
+Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
+  if (plan.dtypes[1] != DType::kFloat32)
+    return refuse("the simulated device computes in float32 only");
+  switch (op) {
+    case kernel::UnaryOp::kExp:
+      walk(plan, [&](const int64_t* offset) {
+        at<float>(plan, 0, offset) = std::exp(at<float>(plan, 1, offset));
+      });
+      return kernel::kOk;
+    case kernel::UnaryOp::kNegative:
+      walk(plan, [&](const int64_t* offset) {
+        at<float>(plan, 0, offset) = -at<float>(plan, 1, offset);
+      });
+      return kernel::kOk;
+    default:
+      return refuse("the simulated device knows exp and negative only");
+  }
+}
+
+Status binary(kernel::BinaryOp op, const ElementwisePlan& plan) {
+  if (plan.dtypes[1] != DType::kFloat32)
+    return refuse("the simulated device computes in float32 only");
+  const bool add = op == kernel::BinaryOp::kAdd;
+  if (!add && op != kernel::BinaryOp::kMultiply)
+    return refuse("the simulated device knows add and multiply only");
+  walk(plan, [&](const int64_t* offset) {
+    const float a = at<float>(plan, 1, offset);
+    const float b = at<float>(plan, 2, offset);
+    at<float>(plan, 0, offset) = add ? a + b : a * b;
+  });
+  return kernel::kOk;
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] const kernel::Backend* tsr_backend_entry(
+    const kernel::HostServices* services) {
+  if (services == nullptr || services->contract_version != kernel::kContractVersion) return nullptr;
+  g_host = services;
+  static kernel::KernelTable table{};
+  table.fill = fill;
+  table.copy = copy;
+  table.unary = unary;
+  table.binary = binary;
+  static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kSimulated,
+                                       "tessera-simulated", &sim::device_interface(), &table};
+  return &backend;
+}
