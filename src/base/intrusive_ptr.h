@@ -57,7 +57,14 @@ inline bool drop_reference(Object* object) noexcept {
   return object->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// T derives from Object and has `static void destroy(T*) noexcept`.
+// The same for kinds of object that nobody keeps weakly: a count of 1 is then the caller's own, and
+// nobody can raise it, so that the common case needs no locked instruction.
+inline bool drop_strong_reference(Object* object) noexcept {
+  return object->refs.load(std::memory_order_acquire) == 1 || drop_reference(object);
+}
+
+// T derives from Object and has `static void destroy(T*) noexcept`; `T::kNeverWeak` says that
+// try_retain is never called for it.
 template <class T>
 class IntrusivePtr {
  public:
@@ -99,7 +106,12 @@ class IntrusivePtr {
 
   void reset() noexcept {
     T* old = std::exchange(ptr_, nullptr);
-    if (old != nullptr && drop_reference(old)) T::destroy(old);
+    if (old == nullptr) return;
+    if constexpr (requires { T::kNeverWeak; }) {
+      if (drop_strong_reference(old)) T::destroy(old);
+    } else {
+      if (drop_reference(old)) T::destroy(old);
+    }
   }
 
  private:

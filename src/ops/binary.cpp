@@ -68,10 +68,12 @@ bool returns_bool(const BinaryRule& rule) {
   return rule.type == BinaryType::kEquality || rule.type == BinaryType::kOrder;
 }
 
-Dims result_shape(const Arg& a, const Arg& b) {
+// The shape of the result; `storage` holds it when it is neither operand's own.
+const Dims& result_shape(const Arg& a, const Arg& b, Dims& storage) {
   if (!a.is_tensor()) return b.tensor().sizes();
   if (!b.is_tensor() || a.tensor().sizes() == b.tensor().sizes()) return a.tensor().sizes();
-  return broadcast_shapes(a.tensor().sizes(), b.tensor().sizes());
+  storage = broadcast_shapes(a.tensor().sizes(), b.tensor().sizes());
+  return storage;
 }
 
 // The operand in the compute dtype: a tensor that needs a cast is cast into `storage`.
@@ -285,13 +287,14 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   const Tensor none;
   const Tensor& tensor_a = input.is_tensor() ? input.tensor() : none;
   const Tensor& tensor_b = other.is_tensor() ? other.tensor() : none;
-  const Tensor original_a = keep ? clone(tensor_a) : tensor_a;
+  const Tensor kept = keep ? clone(tensor_a) : Tensor();
+  Dims broadcast;
   Result result =
-      allocate(out, result_shape(input, other), returns_bool(rule) ? DType::kBool : compute, device,
-               grad, {&tensor_a, &tensor_b});
+      allocate(out, result_shape(input, other, broadcast),
+               returns_bool(rule) ? DType::kBool : compute, device, grad, {&tensor_a, &tensor_b});
   launch_binary(rule, result.value(), input, other, compute);
   Tensor output = result.finish();
-  if (grad) record_binary(rule, output, input, other, original_a, saves);
+  if (grad) record_binary(rule, output, input, other, keep ? kept : tensor_a, saves);
   return output;
 }
 

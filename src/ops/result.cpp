@@ -90,7 +90,9 @@ Tensor fresh_like(DimsView shape, DType dtype, Device device,
     if (!input->defined()) continue;
     const Dims& sizes = input->sizes();
     if (!std::equal(shape.begin(), shape.end(), sizes.begin(), sizes.end())) continue;
-    if (input->is_contiguous() || !is_dense(sizes, input->strides())) break;
+    // Strides that run forwards and leave no gap are taken over as they are.
+    if (input->is_contiguous()) return empty_dense_like(*input, dtype, device);
+    if (!is_dense(sizes, input->strides())) break;
     return empty_strided(shape, dense_strides_like(shape, input->strides()), dtype, device);
   }
   return empty(shape, dtype, device);

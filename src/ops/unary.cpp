@@ -91,19 +91,21 @@ Tensor run(const UnaryRule& rule, const Tensor& input, const Out& out,
   const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
   // The in-place form destroys what the derivative wants to read.
   const bool keep = grad && out.is_inplace() && rule.saves == UnarySaves::kInput;
-  const Tensor original = keep ? clone(input) : input;
+  const Tensor original = keep ? clone(input) : Tensor();
   Result result = allocate(out, input.sizes(), result_dtype(rule.type, compute), input.device(),
                            grad, {&input});
   if (rule.type == UnaryType::kRounding && is_integral_or_bool(compute)) {
     if (!result.value().is_same(input)) copy_memory(result.value(), input);
   } else {
-    launch_unary(rule, result.value(), cast_memory(input, compute), params);
+    const bool cast = input.dtype() != compute;
+    const Tensor converted = cast ? cast_memory(input, compute) : Tensor();
+    launch_unary(rule, result.value(), cast ? converted : input, params);
   }
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
     const Save save = rule.saves == UnarySaves::kOutput  ? save_output(output)
-                      : rule.saves == UnarySaves::kInput ? save_input(original)
+                      : rule.saves == UnarySaves::kInput ? save_input(keep ? original : input)
                                                          : save_input(none);
     record(output, rule.node, {input}, {save}, std::move(derivative));
   }

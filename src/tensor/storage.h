@@ -14,6 +14,8 @@
 namespace tsr {
 
 struct Storage final : Object {
+  static constexpr bool kNeverWeak = true;
+
   // Gives `data` back to whoever owns it. Runs once, on the thread that drops the last reference.
   using Deleter = void (*)(void* context, void* data, uint64_t nbytes) noexcept;
 

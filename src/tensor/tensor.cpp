@@ -13,6 +13,16 @@ TensorImpl::TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsVi
   set_layout(new_sizes, new_strides, first);
 }
 
+TensorImpl::TensorImpl(StoragePtr memory, DType type, const TensorImpl& like)
+    : Object(ObjectTag::kTensor),
+      dtype(type),
+      device(memory->device),
+      flags(like.flags & kContiguousFlag),
+      storage(std::move(memory)),
+      numel(like.numel),
+      sizes(like.sizes),
+      strides(like.strides) {}
+
 void* TensorImpl::operator new(size_t size) {
   return small_allocate(size);
 }
@@ -46,6 +56,14 @@ Tensor empty(DimsView sizes, DType dtype, Device device) {
   const Dims strides = contiguous_strides(sizes);
   StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(count * itemsize(dtype)));
   return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, 0));
+}
+
+Tensor empty_dense_like(const Tensor& like, DType dtype, Device device) {
+  int64_t nbytes = 0;
+  TSR_CHECK(!__builtin_mul_overflow(like.numel(), itemsize(dtype), &nbytes), Code::kShape, "shape",
+            "expected fewer than 2^63 bytes, got shape ", like.sizes());
+  StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(nbytes));
+  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, *like.impl()));
 }
 
 Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device device) {

@@ -34,6 +34,9 @@ struct TensorImpl final : Object {
   TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsView new_strides,
              int64_t first);
 
+  // With the layout of another tensor, from the start of the storage.
+  TensorImpl(StoragePtr memory, DType type, const TensorImpl& like);
+
   static void* operator new(size_t size);
   static void operator delete(void* block, size_t size) noexcept;
   static void destroy(TensorImpl* impl) noexcept;
@@ -119,6 +122,8 @@ static_assert(sizeof(Tensor) == sizeof(void*));
 
 // Fresh, uninitialised memory. Throws kShape on impossible shapes, kOutOfMemory.
 Tensor empty(DimsView sizes, DType dtype, Device device = {});
+// As empty, with the layout of `like`, which is dense: the cheapest way to a result.
+Tensor empty_dense_like(const Tensor& like, DType dtype, Device device);
 // As empty, with strides (not negative) that the caller has made dense or not; the block covers
 // their extent.
 Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device device = {});
