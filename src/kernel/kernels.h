@@ -45,6 +45,7 @@ struct KernelTable {
   Status (*conv)(const ConvPlan& plan);
   Status (*pool)(const PoolPlan& plan);
   Status (*norm)(const NormPlan& plan);
+  Status (*class_loss)(const ClassLossPlan& plan);
   // ---- optimizers ----
   Status (*optim)(const OptimPlan& plan);
 };

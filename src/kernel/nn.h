@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Neural-network family: convolution, pooling, normalisation. Images are (batch, channels,
-// spatial...).
+// Neural-network family: convolution, pooling, normalisation, classification losses. Images are
+// (batch, channels, spatial...).
 #pragma once
 
 #include "kernel/contract.h"
@@ -13,9 +13,10 @@ inline constexpr int kMaxSpatial = 3;
 enum class ConvPass : int32_t { kForward, kBackwardInput, kBackwardWeight, kCount };
 
 // Cross-correlation of dense tensors; strides in ELEMENTS say the layout (row-major or channels
-// last). Forward: output = input * weight (+ bias). BackwardInput: writes `input` from output and
-// weight. BackwardWeight: writes `weight` (and `bias` when not null) from input and output. weight
-// is (out, in / groups, kernel...).
+// last, each tensor for itself). The padding behind the last element follows from the sizes and may
+// differ from `padding`, also below 0. Forward: output = input * weight (+ bias). BackwardInput:
+// writes `input` from output and weight. BackwardWeight: writes `weight` (and `bias` when not null)
+// from input and output. weight is (out, in / groups, kernel...).
 struct ConvPlan {
   ConvPass pass;
   int32_t spatial;  // 1..3
@@ -37,17 +38,26 @@ struct ConvPlan {
   void* output;
 };
 
-enum class PoolOp : int32_t { kMax, kAverage, kAdaptiveAverage, kCount };
+enum class PoolOp : int32_t {
+  kMax,  // forward only; its backward is kPick's
+  kAverage,
+  kAdaptiveAverage,  // windows follow from the two sizes
+  kPick,             // output = input at `positions`
+  kCount
+};
 
-// Pooling of row-major tensors. Max writes values and, when positions is not null, the position of
-// the first maximum within its input plane. Backward reads the upstream gradient from `output` and
-// writes `input`, whole.
+// Pooling of dense tensors, row-major or channels last, both of one layout. kMax writes values and,
+// when positions is not null, the position of the maximum within its input plane (of equal ones the
+// first, of NaNs the last); positions lie as `output` does. Backward reads the upstream gradient
+// from `output` and writes `input`, whole.
 struct PoolPlan {
   PoolOp op;
   int32_t backward;
   int32_t spatial;
   int32_t count_include_pad;
-  int64_t planes;  // batch times channels
+  int32_t channels_last;
+  int64_t divisor;  // in place of the window's size; 0: none
+  int64_t batch, channels;
   int64_t input_size[kMaxSpatial];
   int64_t output_size[kMaxSpatial];
   int64_t kernel[kMaxSpatial];
@@ -62,16 +72,19 @@ struct PoolPlan {
 };
 
 // Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =
-// 1), or per channel over (outer, inner) with channels in the middle (batch_norm). Statistics have
-// float32 (float64 for float64 input). Forward with `use_statistics` reads mean and rstd, otherwise
-// computes and writes them. Backward reads input, mean, rstd, weight and the upstream gradient in
-// `output`; writes grad_input, grad_weight, grad_bias (each may be null).
+// 1), or per channel over (outer, inner) with channels in the middle (batch_norm; channels last has
+// inner = 1). Everything is of one dtype. Forward with `use_statistics` reads mean and rstd,
+// otherwise computes and writes them, and moves the running statistics when those are not null:
+// running += momentum (batch - running), with the unbiased variance. Backward reads input, mean,
+// rstd, weight and the upstream gradient in `output`; with `use_statistics` the statistics are
+// constants. It writes grad_input, grad_weight, grad_bias (each may be null).
 struct NormPlan {
   int32_t backward;
   int32_t per_channel;     // 1: batch_norm, 0: layer_norm
   int32_t use_statistics;  // evaluation mode
   int64_t outer, channels, inner;
   double eps;
+  double momentum;
   Place place;
   DType dtype;
   const void* input;
@@ -79,10 +92,44 @@ struct NormPlan {
   const void* bias;
   void* mean;
   void* rstd;
+  void* running_mean;
+  void* running_var;
   void* output;
   void* grad_input;
   void* grad_weight;
   void* grad_bias;
+};
+
+// Per position (n, i): the negative log-likelihood of one class out of `classes`, from a row-major
+// block (batch, classes, inner) of logits or, when `log_probabilities`, of their log_softmax.
+//   nll(n, i) = w[t] (lse(n, i) - x(n, t, i))
+//   smooth(n, i) = Σ_c w[c] (lse(n, i) - x(n, c, i))
+//   loss(n, i) = (1 - smoothing) nll + smoothing / classes smooth, 0 where t == ignore
+// `lse` is the log of the sum of exponentials along the classes (0 for log-probabilities: neither
+// read nor written). A target outside [0, classes) that is not `ignore` fails with kIndex.
+// Forward writes lse, and `loss` at every position or as one number, their sum or mean; the mean
+// divides by the sum of w[t] over the positions that count, which `weights` (one element) gets.
+// Backward writes grad_input = the derivative times g, which is one number when reduced; for the
+// mean it reads `weights`.
+enum class ClassReduction : int32_t { kNone, kSum, kMean };
+
+struct ClassLossPlan {
+  int32_t backward;
+  int32_t log_probabilities;
+  ClassReduction reduction;
+  int64_t batch, classes, inner;
+  int64_t ignore;
+  double smoothing;
+  Place place;
+  DType dtype;  // of everything but the targets
+  const void* input;
+  const int64_t* target;  // (batch, inner)
+  const void* weight;     // (classes); null: ones
+  void* lse;              // (batch, inner)
+  void* loss;
+  void* weights;     // null: not asked for (not with the mean)
+  const void* grad;  // backward: g
+  void* grad_input;
 };
 
 }  // namespace tsr::kernel

@@ -7,9 +7,17 @@
 
 namespace tsr::kernel {
 
-enum class OptimOp : int32_t { kSgd, kAdam, kAdamW, kCount };
+enum class OptimOp : int32_t {
+  kSgd,
+  kAdam,
+  kAdamW,
+  kNorm,   // result[0] = the `norm_type`-norm of all gradients together
+  kScale,  // every parameter *= scale
+  kCount
+};
 
-// One parameter: contiguous blocks of numel elements of the plan's dtype.
+// One parameter: contiguous blocks of numel elements of the plan's dtype, which is a real floating
+// one.
 struct OptimSlot {
   int64_t numel;
   void* parameter;
@@ -28,7 +36,11 @@ struct OptimPlan {
   double learning_rate, beta1, beta2, eps, weight_decay;
   double momentum, dampening;
   int64_t step;  // 1 at the first call
-  int32_t nesterov, maximize, first_momentum;
+  int32_t nesterov, maximize;
+  int32_t first_momentum;  // 1: state0 is not read but starts as the gradient
+  double norm_type;        // any p, also 0 and infinity
+  double scale;
+  double* result;
 };
 
 }  // namespace tsr::kernel

@@ -69,10 +69,11 @@ struct ScanPlan {
   int64_t output_strides[kMaxRank];
 };
 
-// Along the last axis of a contiguous (rows, columns) block.
+// Along the middle axis of a contiguous (rows, columns, inner) block; inner is 1 for the last axis.
 struct SoftmaxPlan {
   int64_t rows;
   int64_t columns;
+  int64_t inner;
   int32_t log;  // 1: log_softmax
   Place place;
   DType dtype;

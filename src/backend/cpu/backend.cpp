@@ -6,6 +6,7 @@
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/index.h"
+#include "backend/cpu/nn.h"
 #include "backend/cpu/pointwise.h"
 #include "backend/cpu/reduce.h"
 #include "backend/cpu/rows.h"
@@ -24,6 +25,8 @@ constexpr kernel::KernelTable make_kernels() {
   table.ternary = ternary;
   table.reduce = reduce;
   table.scan = scan;
+  table.softmax = softmax;
+  table.softmax_backward = softmax_backward;
   table.gemm = gemm;
   table.sort = sort;
   table.random = random;
@@ -31,6 +34,11 @@ constexpr kernel::KernelTable make_kernels() {
   table.index = index;
   table.nonzero = nonzero;
   table.triangle = triangle;
+  table.conv = conv;
+  table.pool = pool;
+  table.norm = norm;
+  table.class_loss = class_loss;
+  table.optim = optim;
   return table;
 }
 constexpr kernel::KernelTable kKernels = make_kernels();

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The neural-network rows: the arithmetic of softmax, losses, normalisation, pooling and
+// optimizers, compiled per instruction-set level. Each works alone on the part its caller names;
+// threads are the caller's.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel/nn.h"
+#include "kernel/optim.h"
+
+namespace tsr::cpu {
+
+// The update of one step, constant over all parameters.
+template <class T>
+struct AdamStep {
+  T beta1, beta2, step_size, root_correction,
+      eps;   // p -= step_size m / (sqrt(v) root_correction + eps)
+  T decay;   // added to the gradient, times p
+  T shrink;  // p is multiplied by it first (decoupled weight decay)
+  T sign;    // -1: maximize
+};
+template <class T>
+struct SgdStep {
+  T rate, momentum, keep, decay, sign;  // keep = 1 - dampening
+  bool first, nesterov;
+};
+
+// The windows of one pooled axis: output o covers input [begin[o], end[o]) in steps of `dilation`.
+struct PoolAxis {
+  int64_t input, output;
+  const int64_t* begin;
+  const int64_t* end;
+  const int64_t* span;  // the window's size that counts in an average
+  int64_t kernel, stride, padding, dilation;
+  // Outputs whose window lies inside the input, at o stride - padding: [inner_begin, inner_end).
+  int64_t inner_begin, inner_end;
+};
+struct PoolShape {
+  PoolAxis axes[3];
+  int64_t channels;  // of channels last; 1: one plane
+  double divisor;    // 0: the window's size
+};
+
+template <class T>
+struct NnRows {
+  // ---- softmax over `count` rows of `columns` contiguous numbers ----
+  void (*softmax)(int64_t count, int64_t columns, bool log, const T* in, T* out);
+  void (*softmax_backward)(int64_t count, int64_t columns, bool log, const T* g, const T* y,
+                           T* out);
+  // ---- along an axis of stride `inner`, for the positions [begin, end) of it ----
+  void (*softmax_strided)(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
+                          const T* in, T* out);
+  void (*softmax_strided_backward)(int64_t columns, int64_t inner, int64_t begin, int64_t end,
+                                   bool log, const T* g, const T* y, T* out);
+  // ---- classification: one row of contiguous logits ----
+  T (*log_sum_exp)(int64_t columns, const T* x);
+  // out = slope exp(x - lse) - flat weight; a null weight is ones.
+  void (*class_loss_backward)(int64_t columns, const T* x, T lse, T slope, T flat, const T* weight,
+                              T* out);
+  // ---- normalisation ----
+  // Adds the sums of (x - shift) and its square over `count` contiguous numbers.
+  void (*moments)(int64_t count, const T* x, T shift, double* sum, double* squares);
+  // Adds the sums of g and of g (x - mean).
+  void (*moments_backward)(int64_t count, const T* g, const T* x, T mean, double* sum, double* dot);
+  // y = (x - mean) scale + bias
+  void (*normalize)(int64_t count, const T* x, T mean, T scale, T bias, T* y);
+  // dx = g a - (x - mean) b - c
+  void (*normalize_backward)(int64_t count, const T* g, const T* x, T mean, T a, T b, T c, T* dx);
+  // As above for `rows` rows of `channels` numbers with a statistic each (channels last).
+  void (*moments_channels)(int64_t rows, int64_t channels, const T* x, const T* shift, double* sum,
+                           double* squares);
+  void (*moments_channels_backward)(int64_t rows, int64_t channels, const T* g, const T* x,
+                                    const T* mean, double* sum, double* dot);
+  void (*normalize_channels)(int64_t rows, int64_t channels, const T* x, const T* mean,
+                             const T* scale, const T* bias, T* y);
+  void (*normalize_channels_backward)(int64_t rows, int64_t channels, const T* g, const T* x,
+                                      const T* mean, const T* a, const T* b, const T* c, T* dx);
+  // Layer normalisation of one row; weight and bias may be null.
+  void (*layer_norm)(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
+                     T* rstd, T* y);
+  // dx of one row (may be null); adds g xhat and g to the sums (may be null).
+  void (*layer_norm_backward)(int64_t count, const T* g, const T* x, const T* weight, T mean,
+                              T rstd, T* dx, T* weight_sum, T* bias_sum);
+  // ---- pooling: output rows [begin, end) of one plane or image ----
+  void (*max_pool)(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out,
+                   int64_t* positions);
+  void (*average_pool)(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out);
+  // Writes the whole gradient of one plane or image.
+  void (*average_pool_backward)(const PoolShape& shape, const T* g, T* dx);
+  // ---- optimizers ----
+  void (*adam)(int64_t count, const AdamStep<T>& step, T* p, const T* g, T* m, T* v, T* v_max);
+  void (*sgd)(int64_t count, const SgdStep<T>& step, T* p, const T* g, T* buffer);
+  double (*sum_of_squares)(int64_t count, const T* g);
+  void (*scale)(int64_t count, T factor, T* p);
+};
+
+// The rows of the best level; T is float or double.
+template <class T>
+const NnRows<T>& nn_rows() noexcept;
+
+}  // namespace tsr::cpu

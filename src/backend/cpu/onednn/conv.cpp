@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/onednn/conv.h"
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/onednn/conv_key.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu::onednn {
+namespace {
+
+using dnnl::memory;
+using kernel::ConvPass;
+using kernel::ConvPlan;
+using kernel::Status;
+using Tag = memory::format_tag;
+
+constexpr int64_t kAlignment = 64;
+
+const dnnl::engine& cpu_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+// ---- descriptions ----
+
+// Whether channels are innermost; a tensor that is both counts as row-major. Sizes of 1 say
+// nothing.
+bool channels_last(const ConvPlan& plan, int64_t channels, const int64_t* size,
+                   const int64_t* strides) {
+  int64_t points = 1;
+  for (int d = 0; d < plan.spatial; ++d) points *= size[d];
+  if (channels == 1 || points == 1) return false;
+  return strides[1] == 1;
+}
+
+memory::desc image(const ConvPlan& plan, int64_t channels, const int64_t* size,
+                   memory::data_type type, bool last, bool any) {
+  memory::dims dims{plan.batch, channels};
+  for (int d = 0; d < plan.spatial; ++d) dims.push_back(size[d]);
+  if (any) return {dims, type, Tag::any};
+  constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};
+  constexpr Tag kLast[] = {Tag::nwc, Tag::nhwc, Tag::ndhwc};
+  return {dims, type, (last ? kLast : kPlain)[plan.spatial - 1]};
+}
+
+memory::desc weight(const ConvPlan& plan, memory::data_type type, bool any) {
+  memory::dims dims;
+  if (plan.groups > 1) dims.push_back(plan.groups);
+  dims.push_back(plan.out_channels / plan.groups);
+  dims.push_back(plan.in_channels / plan.groups);
+  for (int d = 0; d < plan.spatial; ++d) dims.push_back(plan.kernel[d]);
+  if (any) return {dims, type, Tag::any};
+  constexpr Tag kOne[] = {Tag::oiw, Tag::oihw, Tag::oidhw};
+  constexpr Tag kGroups[] = {Tag::goiw, Tag::goihw, Tag::goidhw};
+  return {dims, type, (plan.groups > 1 ? kGroups : kOne)[plan.spatial - 1]};
+}
+
+// Where oneDNN does better on row-major memory as it is than with a layout of its own and the
+// reorders that this costs (measured: pointwise kernels, which are one matrix product per image,
+// and gradients towards images of few channels).
+bool prefers_plain(const ConvPlan& plan) {
+  int64_t taps = 1;
+  for (int d = 0; d < plan.spatial; ++d) taps *= plan.kernel[d];
+  if (plan.pass == ConvPass::kBackwardWeight || plan.groups > 1) return false;
+  return taps == 1 || (plan.pass == ConvPass::kBackwardInput && plan.in_channels <= 4);
+}
+
+// ---- a prepared convolution ----
+
+// One tensor of the plan: as the caller has it and as the primitive wants it.
+struct Operand {
+  int argument = 0;  // DNNL_ARG_*
+  bool written = false;
+  memory::desc user, wanted;
+  dnnl::reorder reorder;  // towards the primitive, or back for a written one
+  int64_t offset = -1;    // of its scratch memory; -1: none, the layouts agree
+
+  [[nodiscard]] bool direct() const { return offset < 0; }
+};
+
+struct Prepared {
+  dnnl::primitive primitive;
+  Operand operands[4];  // input, weight, output, bias
+  int count = 3;
+  memory::desc scratchpad;
+  int64_t scratchpad_offset = 0;
+  int64_t scratch_bytes = 0;
+};
+
+int64_t take(int64_t& total, size_t nbytes) {
+  const int64_t offset = total;
+  total += (static_cast<int64_t>(nbytes) + kAlignment - 1) / kAlignment * kAlignment;
+  return offset;
+}
+
+struct Window {
+  memory::dims stride, dilation, left, right;
+};
+
+Window window_of(const ConvPlan& plan) {
+  Window w;
+  for (int d = 0; d < plan.spatial; ++d) {
+    const int64_t reach = (plan.kernel[d] - 1) * plan.dilation[d] + 1;
+    w.stride.push_back(plan.stride[d]);
+    w.dilation.push_back(plan.dilation[d] - 1);
+    w.left.push_back(plan.padding[d]);
+    w.right.push_back((plan.output_size[d] - 1) * plan.stride[d] + reach - plan.input_size[d] -
+                      plan.padding[d]);
+  }
+  return w;
+}
+
+// The primitive and the layouts it wants, in the order input, weight, output, bias.
+struct Chosen {
+  dnnl::primitive primitive;
+  memory::desc wanted[4];
+  memory::desc scratchpad;
+};
+
+Chosen choose(const ConvPlan& plan, const memory::desc& input, const memory::desc& filter,
+              const memory::desc& output, const memory::desc& bias) {
+  const Window w = window_of(plan);
+  const auto direct = dnnl::algorithm::convolution_direct;
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const auto hint_bias = plan.pass == ConvPass::kForward ? bias : memory::desc();
+  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, direct, input,
+                                                filter, hint_bias, output, w.stride, w.dilation,
+                                                w.left, w.right);
+  const dnnl::convolution_forward::primitive_desc hint(forward, attributes, cpu_engine());
+  if (plan.pass == ConvPass::kForward) {
+    return {dnnl::convolution_forward(hint),
+            {hint.src_desc(), hint.weights_desc(), hint.dst_desc(), hint.bias_desc()},
+            hint.scratchpad_desc()};
+  }
+  if (plan.pass == ConvPass::kBackwardInput) {
+    const dnnl::convolution_backward_data::desc desc(direct, input, filter, output, w.stride,
+                                                     w.dilation, w.left, w.right);
+    const dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, cpu_engine(), hint);
+    return {dnnl::convolution_backward_data(pd),
+            {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), memory::desc()},
+            pd.scratchpad_desc()};
+  }
+  const dnnl::convolution_backward_weights::desc desc(direct, input, filter, bias, output, w.stride,
+                                                      w.dilation, w.left, w.right);
+  const dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, cpu_engine(), hint);
+  return {dnnl::convolution_backward_weights(pd),
+          {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), pd.diff_bias_desc()},
+          pd.scratchpad_desc()};
+}
+
+// DNNL_ARG_* of input, weight, output, bias; the written one of each pass.
+struct Arguments {
+  int number[4];
+  bool written[4];
+};
+Arguments arguments_of(ConvPass pass) {
+  switch (pass) {
+    case ConvPass::kBackwardInput:
+      return {{DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0}, {true}};
+    case ConvPass::kBackwardWeight:
+      return {{DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_BIAS},
+              {false, true, false, true}};
+    default:
+      return {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+              {false, false, true, false}};
+  }
+}
+
+void add_operand(Prepared& prepared, int slot, const Arguments& arguments, const memory::desc& user,
+                 const memory::desc& wanted) {
+  Operand& operand = prepared.operands[slot];
+  operand.argument = arguments.number[slot];
+  operand.written = arguments.written[slot];
+  operand.user = user;
+  operand.wanted = wanted;
+  if (user == wanted) return;
+  operand.offset = take(prepared.scratch_bytes, wanted.get_size());
+  operand.reorder = operand.written ? dnnl::reorder({cpu_engine(), wanted, cpu_engine(), user})
+                                    : dnnl::reorder({cpu_engine(), user, cpu_engine(), wanted});
+}
+
+// Computes in `type`; bfloat16 memory is converted by the reorders when that is float32.
+std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool output_last,
+                                  memory::data_type type) {
+  const auto user =
+      plan.dtype == DType::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
+  const bool last = input_last && output_last;
+  const bool any = !last && !prefers_plain(plan);
+  const bool has_bias = plan.bias != nullptr && plan.pass != ConvPass::kBackwardInput;
+  const memory::dims bias_dims{plan.out_channels};
+  const Chosen chosen = choose(
+      plan, image(plan, plan.in_channels, plan.input_size, type, last, any),
+      weight(plan, type, true), image(plan, plan.out_channels, plan.output_size, type, last, any),
+      has_bias ? memory::desc(bias_dims, type, Tag::x) : memory::desc());
+  auto prepared = std::make_shared<Prepared>();
+  prepared->primitive = chosen.primitive;
+  prepared->scratchpad = chosen.scratchpad;
+  const Arguments arguments = arguments_of(plan.pass);
+  add_operand(*prepared, 0, arguments,
+              image(plan, plan.in_channels, plan.input_size, user, input_last, false),
+              chosen.wanted[0]);
+  add_operand(*prepared, 1, arguments, weight(plan, user, false), chosen.wanted[1]);
+  add_operand(*prepared, 2, arguments,
+              image(plan, plan.out_channels, plan.output_size, user, output_last, false),
+              chosen.wanted[2]);
+  if (has_bias) {
+    add_operand(*prepared, 3, arguments, memory::desc(bias_dims, user, Tag::x), chosen.wanted[3]);
+    prepared->count = 4;
+  }
+  prepared->scratchpad_offset = take(prepared->scratch_bytes, chosen.scratchpad.get_size());
+  return prepared;
+}
+
+std::shared_ptr<Prepared> prepare_best(const ConvPlan& plan, bool input_last, bool output_last) {
+  if (plan.dtype == DType::kBFloat16) {
+    try {
+      return prepare(plan, input_last, output_last, memory::data_type::bf16);
+    } catch (const dnnl::error&) {
+      // This machine has no bfloat16 arithmetic.
+    }
+  }
+  return prepare(plan, input_last, output_last, memory::data_type::f32);
+}
+
+// ---- the cache ----
+
+class Cache {
+ public:
+  std::shared_ptr<Prepared> find(const ConvPlan& plan) {
+    const bool input_last =
+        channels_last(plan, plan.in_channels, plan.input_size, plan.input_strides);
+    const bool output_last =
+        channels_last(plan, plan.out_channels, plan.output_size, plan.output_strides);
+    // A tensor that counts as both follows the other one.
+    const bool input_free = free_layout(plan, plan.in_channels, plan.input_size);
+    const bool output_free = free_layout(plan, plan.out_channels, plan.output_size);
+    const bool in = input_last || (input_free && output_last);
+    const bool out = output_last || (output_free && input_last);
+    const ConvKey key(plan, in, out, num_threads());
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = map_.find(key);
+      if (found != map_.end()) return found->second;
+    }
+    std::shared_ptr<Prepared> made = prepare_best(plan, in, out);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // Shapes that keep changing must not fill the memory; those in use are made again.
+    if (map_.size() >= kCapacity) map_.clear();
+    map_.emplace(key, made);
+    return made;
+  }
+
+ private:
+  static constexpr size_t kCapacity = 1024;
+
+  static bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
+    int64_t points = 1;
+    for (int d = 0; d < plan.spatial; ++d) points *= size[d];
+    return channels == 1 || points == 1;
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<ConvKey, std::shared_ptr<Prepared>, ConvKeyHash> map_;
+};
+
+Cache& cache() {
+  // Never destroyed: threads may still convolve while the process ends.
+  static auto* instance = new Cache;
+  return *instance;
+}
+
+Status execute(const Prepared& prepared, const ConvPlan& plan) {
+  const Workspace space(prepared.scratch_bytes);
+  auto* scratch = static_cast<char*>(space.data());
+  if (scratch == nullptr && prepared.scratch_bytes > 0) {
+    return failure(Code::kOutOfMemory, "expected memory for a convolution's layouts, got none");
+  }
+  dnnl::stream stream(cpu_engine());
+  void* const data[4] = {plan.input, plan.weight, plan.output, plan.bias};
+  std::unordered_map<int, memory> arguments;
+  for (int i = 0; i < prepared.count; ++i) {
+    const Operand& operand = prepared.operands[i];
+    memory inside(operand.wanted, cpu_engine(),
+                  operand.direct() ? data[i] : scratch + operand.offset);
+    if (!operand.direct() && !operand.written) {
+      memory outside(operand.user, cpu_engine(), data[i]);
+      operand.reorder.execute(stream, outside, inside);
+    }
+    arguments.emplace(operand.argument, inside);
+  }
+  arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(prepared.scratchpad, cpu_engine(),
+                                                scratch + prepared.scratchpad_offset));
+  prepared.primitive.execute(stream, arguments);
+  for (int i = 0; i < prepared.count; ++i) {
+    const Operand& operand = prepared.operands[i];
+    if (operand.direct() || !operand.written) continue;
+    memory outside(operand.user, cpu_engine(), data[i]);
+    operand.reorder.execute(stream, arguments.at(operand.argument), outside);
+  }
+  stream.wait();
+  return kernel::kOk;
+}
+
+}  // namespace
+
+std::optional<Status> conv(const ConvPlan& plan) {
+  try {
+    share_thread_setting();
+    return execute(*cache().find(plan), plan);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
+      return std::nullopt;
+    }
+    return failure(Code::kBackend, error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(Code::kOutOfMemory, "expected memory for a convolution, got none");
+  }
+}
+
+}  // namespace tsr::cpu::onednn

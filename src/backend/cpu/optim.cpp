@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Optimizer steps over a whole list of parameters, split evenly over the threads.
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/nn.h"
+#include "backend/cpu/nn_rows.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::OptimOp;
+using kernel::OptimPlan;
+using kernel::OptimSlot;
+using kernel::Status;
+
+constexpr int64_t kGrain = 8192;
+// Sums belong to chunks of this size, so that a norm does not depend on the threads.
+constexpr int64_t kChunk = 16384;
+
+template <class T>
+AdamStep<T> adam_step(const OptimPlan& plan) {
+  const double steps = static_cast<double>(plan.step);
+  const double correction1 = 1 - std::pow(plan.beta1, steps);
+  const double correction2 = 1 - std::pow(plan.beta2, steps);
+  const bool decoupled = plan.op == OptimOp::kAdamW;
+  return {
+      .beta1 = static_cast<T>(plan.beta1),
+      .beta2 = static_cast<T>(plan.beta2),
+      .step_size = static_cast<T>(plan.learning_rate / correction1),
+      .root_correction = static_cast<T>(1 / std::sqrt(correction2)),
+      .eps = static_cast<T>(plan.eps),
+      .decay = decoupled ? T{0} : static_cast<T>(plan.weight_decay),
+      .shrink = decoupled ? static_cast<T>(1 - plan.learning_rate * plan.weight_decay) : T{1},
+      .sign = plan.maximize != 0 ? T{-1} : T{1},
+  };
+}
+
+template <class T>
+SgdStep<T> sgd_step(const OptimPlan& plan) {
+  return {
+      .rate = static_cast<T>(plan.learning_rate),
+      .momentum = static_cast<T>(plan.momentum),
+      .keep = static_cast<T>(1 - plan.dampening),
+      .decay = static_cast<T>(plan.weight_decay),
+      .sign = plan.maximize != 0 ? T{-1} : T{1},
+      .first = plan.first_momentum != 0,
+      .nesterov = plan.nesterov != 0,
+  };
+}
+
+// A window of one operand as numbers of type T; a 16-bit one is widened into a buffer and, when
+// written, narrowed back.
+template <class S, class T>
+class Operand {
+ public:
+  Operand(const void* data, int64_t first, int64_t count)
+      : source_(data == nullptr ? nullptr : static_cast<S*>(const_cast<void*>(data)) + first),
+        count_(count) {
+    if constexpr (!std::is_same_v<S, T>) {
+      for (int64_t i = 0; source_ != nullptr && i < count; ++i) buffer_[i] = T(source_[i]);
+    }
+  }
+  T* get() {
+    if constexpr (std::is_same_v<S, T>)
+      return source_;
+    else
+      return source_ == nullptr ? nullptr : buffer_;
+  }
+  void put() {
+    if constexpr (!std::is_same_v<S, T>) {
+      for (int64_t i = 0; source_ != nullptr && i < count_; ++i) source_[i] = S(buffer_[i]);
+    }
+  }
+
+  static constexpr int64_t kCapacity = 1024;
+
+ private:
+  S* source_;
+  int64_t count_;
+  T buffer_[std::is_same_v<S, T> ? 1 : kCapacity];
+};
+
+// Runs body(slot, first, count) over every piece of every slot; a piece has at most `limit`
+// elements.
+template <class Body>
+void for_pieces(const OptimPlan& plan, int64_t limit, Body body) {
+  int64_t total = 0;
+  for (int64_t s = 0; s < plan.count; ++s) total += plan.slots[s].numel;
+  parallel_for(total, kGrain, [&](int64_t begin, int64_t end) {
+    int64_t start = 0;
+    for (int64_t s = 0; s < plan.count && start < end; ++s) {
+      const OptimSlot& slot = plan.slots[s];
+      const int64_t last = std::min(end - start, slot.numel);
+      for (int64_t first = std::max<int64_t>(begin - start, 0); first < last; first += limit) {
+        body(slot, first, std::min(limit, last - first));
+      }
+      start += slot.numel;
+    }
+  });
+}
+
+template <class S, class T>
+void update(const OptimPlan& plan) {
+  const NnRows<T>& rows = nn_rows<T>();
+  const AdamStep<T> adam = adam_step<T>(plan);
+  const SgdStep<T> sgd = sgd_step<T>(plan);
+  using Op = Operand<S, T>;
+  const int64_t limit = std::is_same_v<S, T> ? INT64_MAX : Op::kCapacity;
+  for_pieces(plan, limit, [&](const OptimSlot& slot, int64_t first, int64_t count) {
+    Op parameter(slot.parameter, first, count);
+    Op gradient(slot.gradient, first, count);
+    Op state0(slot.state0, first, count);
+    if (plan.op == OptimOp::kScale) {
+      rows.scale(count, static_cast<T>(plan.scale), parameter.get());
+    } else if (plan.op == OptimOp::kSgd) {
+      rows.sgd(count, sgd, parameter.get(), gradient.get(), state0.get());
+    } else {
+      Op state1(slot.state1, first, count);
+      Op state2(slot.state2, first, count);
+      rows.adam(count, adam, parameter.get(), gradient.get(), state0.get(), state1.get(),
+                state2.get());
+      state1.put();
+      state2.put();
+    }
+    state0.put();
+    parameter.put();
+  });
+}
+
+// ---- the norm of all gradients ----
+
+// What one number adds to the norm; the largest counts for infinity.
+double term(double magnitude, double p) {
+  if (p == 0) return magnitude != 0 ? 1 : 0;
+  if (p == 1 || std::isinf(p)) return magnitude;
+  return p == 2 ? magnitude * magnitude : std::pow(magnitude, p);
+}
+double joined(double a, double b, double p) {
+  if (!std::isinf(p)) return a + b;
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+  return p > 0 ? std::max(a, b) : std::min(a, b);
+}
+double neutral(double p) {
+  return p == -INFINITY ? INFINITY : 0;
+}
+
+template <class S, class T>
+double chunk_norm(const OptimPlan& plan, const OptimSlot& slot, int64_t first, int64_t count) {
+  const double p = plan.norm_type;
+  const auto* g = static_cast<const S*>(slot.gradient) + first;
+  if constexpr (std::is_same_v<S, T>) {
+    if (p == 2) return nn_rows<T>().sum_of_squares(count, g);
+  }
+  double total = neutral(p);
+  for (int64_t i = 0; i < count; ++i) {
+    total = joined(total, term(std::abs(static_cast<double>(T(g[i]))), p), p);
+  }
+  return total;
+}
+
+template <class S, class T>
+Status norm(const OptimPlan& plan) {
+  int64_t chunks = 0;
+  for (int64_t s = 0; s < plan.count; ++s) chunks += (plan.slots[s].numel + kChunk - 1) / kChunk;
+  const Workspace space(chunks * static_cast<int64_t>(sizeof(double)));
+  auto* partial = static_cast<double*>(space.data());
+  if (partial == nullptr && chunks > 0) {
+    return failure(Code::kOutOfMemory, "expected memory for partial sums, got none");
+  }
+  parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
+    int64_t start = 0;
+    for (int64_t s = 0; s < plan.count && start < end; ++s) {
+      const OptimSlot& slot = plan.slots[s];
+      const int64_t own = (slot.numel + kChunk - 1) / kChunk;
+      for (int64_t c = std::max<int64_t>(begin - start, 0); c < std::min(end - start, own); ++c) {
+        const int64_t first = c * kChunk;
+        partial[start + c] =
+            chunk_norm<S, T>(plan, slot, first, std::min(kChunk, slot.numel - first));
+      }
+      start += own;
+    }
+  });
+  double total = neutral(plan.norm_type);
+  for (int64_t c = 0; c < chunks; ++c) total = joined(total, partial[c], plan.norm_type);
+  const double p = plan.norm_type;
+  const bool plain = p == 0 || p == 1 || std::isinf(p);
+  *plan.result = plain ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+  return kernel::kOk;
+}
+
+template <class S, class T>
+Status run(const OptimPlan& plan) {
+  if (plan.op == OptimOp::kNorm) return norm<S, T>(plan);
+  update<S, T>(plan);
+  return kernel::kOk;
+}
+
+}  // namespace
+
+Status optim(const OptimPlan& plan) {
+  switch (plan.dtype) {
+    case DType::kFloat32:
+      return run<float, float>(plan);
+    case DType::kFloat64:
+      return run<double, double>(plan);
+    case DType::kFloat16:
+      return run<Half, float>(plan);
+    case DType::kBFloat16:
+      return run<BFloat16, float>(plan);
+    default:
+      return failure(Code::kDType, "expected parameters of a real floating dtype");
+  }
+}
+
+}  // namespace tsr::cpu
