@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/optim.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/copy.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+using kernel::OptimOp;
+using kernel::OptimPlan;
+using kernel::OptimSlot;
+
+// ---- CHECK ----
+
+struct Named {
+  TensorList list;
+  const char* arg;
+};
+
+// `needed`: the list must have an item per parameter, otherwise it may also be empty.
+void check_list(const Named& list, TensorList params, bool needed) {
+  if (!needed && list.list.empty()) return;
+  TSR_CHECK(list.list.size() == params.size(), Code::kInvalidArgument, list.arg, "expected ",
+            params.size(), " tensors, one per parameter, got ", list.list.size());
+  for (size_t i = 0; i < params.size(); ++i) {
+    const Tensor& tensor = list.list[i];
+    const Tensor& param = params[i];
+    check_same_device(param, tensor, list.arg);
+    TSR_CHECK(tensor.dtype() == param.dtype(), Code::kDType, list.arg, "expected ", param.dtype(),
+              " at position ", i, ", got ", tensor.dtype());
+    TSR_CHECK(tensor.sizes() == param.sizes(), Code::kShape, list.arg, "expected shape ",
+              param.sizes(), " at position ", i, ", got ", tensor.sizes());
+  }
+}
+
+void check_params(TensorList params, const char* arg) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    TSR_CHECK(is_floating(params[i].dtype()), Code::kDType, arg,
+              "expected a floating dtype at position ", i, ", got ", params[i].dtype());
+    TSR_CHECK(!may_overlap_itself(params[i].sizes(), params[i].strides()), Code::kValue, arg,
+              "expected elements with a place each at position ", i, ", got strides ",
+              params[i].strides(), " for shape ", params[i].sizes());
+  }
+}
+
+void check_range(bool inside, const char* arg, const char* range, double value) {
+  TSR_CHECK(inside, Code::kValue, arg, "expected a number ", range, ", got ", value);
+}
+
+// ---- memory as the kernel wants it ----
+
+// Tensors whose memory had another order than their parameter's, and the copies that stand in.
+class Copies {
+ public:
+  // The elements of `tensor` in the order of `strides`.
+  void* dense(const Tensor& tensor, const Dims& strides, bool written) {
+    const Dims& own = tensor.strides();
+    if (own == strides && is_dense(tensor.sizes(), own)) return tensor.data();
+    Tensor copy = empty_strided(tensor.sizes(), strides, tensor.dtype(), tensor.device());
+    copy_memory(copy, tensor);
+    items_.push_back({tensor, copy, written});
+    return copy.data();
+  }
+  void put_back() const {
+    for (const Item& item : items_) {
+      if (item.written) copy_memory(item.target, item.copy);
+    }
+  }
+
+ private:
+  struct Item {
+    Tensor target, copy;
+    bool written;
+  };
+  std::vector<Item> items_;
+};
+
+Dims dense_order(const Tensor& param) {
+  return is_dense(param.sizes(), param.strides())
+             ? param.strides()
+             : dense_strides_like(param.sizes(), param.strides());
+}
+
+struct States {
+  TensorList first, second, third;
+};
+
+void* state(Copies& copies, TensorList list, size_t i, const Dims& strides) {
+  if (list.empty()) return nullptr;
+  begin_inplace(list[i], false);
+  return copies.dense(list[i], strides, true);
+}
+
+// Every run of parameters of one dtype and device goes to the kernel in one call.
+void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const States& states) {
+  const NoGrad pause;
+  Copies copies;
+  std::vector<OptimSlot> slots;
+  slots.reserve(params.size());
+  const auto launch = [&](const Tensor& param) {
+    plan.count = static_cast<int64_t>(slots.size());
+    plan.slots = slots.data();
+    plan.dtype = param.dtype();
+    plan.place.device = param.device().index;
+    kernel::launch<&KernelTable::optim>(param.device(), "optim", plan);
+    slots.clear();
+  };
+  for (size_t i = 0; i < params.size(); ++i) {
+    const Tensor& param = params[i];
+    if (!slots.empty() &&
+        (param.dtype() != params[i - 1].dtype() || param.device() != params[i - 1].device())) {
+      launch(params[i - 1]);
+    }
+    begin_inplace(param, false);
+    const Dims strides = dense_order(param);
+    slots.push_back({param.numel(), copies.dense(param, strides, true),
+                     grads.empty() ? nullptr : copies.dense(grads[i], strides, false),
+                     state(copies, states.first, i, strides),
+                     state(copies, states.second, i, strides),
+                     state(copies, states.third, i, strides)});
+  }
+  if (!slots.empty()) launch(params[params.size() - 1]);
+  copies.put_back();
+}
+
+struct AdamLists {
+  TensorList params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+};
+
+void run_adam(OptimOp op, const AdamLists& lists, int64_t step, double learning_rate, double beta1,
+              double beta2, double eps, double weight_decay, bool maximize) {
+  check_params(lists.params, "params");
+  check_list({lists.grads, "grads"}, lists.params, true);
+  check_list({lists.exp_avgs, "exp_avgs"}, lists.params, true);
+  check_list({lists.exp_avg_sqs, "exp_avg_sqs"}, lists.params, true);
+  check_list({lists.max_exp_avg_sqs, "max_exp_avg_sqs"}, lists.params, false);
+  TSR_CHECK(step >= 1, Code::kValue, "step", "expected at least 1, got ", step);
+  check_range(beta1 >= 0 && beta1 < 1, "beta1", "in [0, 1)", beta1);
+  check_range(beta2 >= 0 && beta2 < 1, "beta2", "in [0, 1)", beta2);
+  check_range(eps >= 0, "eps", "of at least 0", eps);
+  OptimPlan plan{};
+  plan.op = op;
+  plan.step = step;
+  plan.learning_rate = learning_rate;
+  plan.beta1 = beta1;
+  plan.beta2 = beta2;
+  plan.eps = eps;
+  plan.weight_decay = weight_decay;
+  plan.maximize = maximize ? 1 : 0;
+  launch_runs(plan, lists.params, lists.grads,
+              {lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs});
+}
+
+// ---- clipping ----
+
+// The norm of one run of gradients of one dtype and device.
+double norm_of(TensorList grads, double norm_type) {
+  Copies copies;
+  std::vector<OptimSlot> slots;
+  for (const Tensor& grad : grads) {
+    OptimSlot slot{};
+    slot.numel = grad.numel();
+    slot.gradient = copies.dense(grad, dense_order(grad), false);
+    slots.push_back(slot);
+  }
+  double result = 0;
+  OptimPlan plan{};
+  plan.op = OptimOp::kNorm;
+  plan.count = static_cast<int64_t>(slots.size());
+  plan.slots = slots.data();
+  plan.dtype = grads[0].dtype();
+  plan.place.device = grads[0].device().index;
+  plan.norm_type = norm_type;
+  plan.result = &result;
+  kernel::launch<&KernelTable::optim>(grads[0].device(), "optim", plan);
+  return result;
+}
+
+double joined(double total, double part, double p) {
+  if (p == INFINITY) return std::isnan(part) ? part : std::max(total, part);
+  if (p == -INFINITY) return std::isnan(part) ? part : std::min(total, part);
+  if (p == 0) return total + part;
+  return std::pow(std::pow(total, p) + std::pow(part, p), 1 / p);
+}
+
+double total_norm(TensorList grads, double p) {
+  double total = 0;
+  for (size_t begin = 0; begin < grads.size();) {
+    size_t end = begin + 1;
+    while (end < grads.size() && grads[end].dtype() == grads[begin].dtype() &&
+           grads[end].device() == grads[begin].device()) {
+      ++end;
+    }
+    const double part = norm_of(grads.subspan(begin, end - begin), p);
+    total = begin == 0 ? part : joined(total, part, p);
+    begin = end;
+  }
+  return total;
+}
+
+}  // namespace
+
+void sgd_step(TensorList params, TensorList grads, TensorList momentum_buffers,
+              double learning_rate, double momentum, double dampening, double weight_decay,
+              bool nesterov, bool maximize, bool first_step) {
+  check_params(params, "params");
+  check_list({grads, "grads"}, params, true);
+  check_list({momentum_buffers, "momentum_buffers"}, params, momentum != 0);
+  TSR_CHECK(!nesterov || (momentum > 0 && dampening == 0), Code::kValue, "nesterov",
+            "expected a momentum and no dampening, got ", momentum, " and ", dampening);
+  OptimPlan plan{};
+  plan.op = OptimOp::kSgd;
+  plan.learning_rate = learning_rate;
+  plan.momentum = momentum;
+  plan.dampening = dampening;
+  plan.weight_decay = weight_decay;
+  plan.nesterov = nesterov ? 1 : 0;
+  plan.maximize = maximize ? 1 : 0;
+  plan.first_momentum = first_step ? 1 : 0;
+  launch_runs(plan, params, grads, {momentum != 0 ? momentum_buffers : TensorList{}, {}, {}});
+}
+
+void adam_step(TensorList params, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
+               TensorList max_exp_avg_sqs, int64_t step, double learning_rate, double beta1,
+               double beta2, double eps, double weight_decay, bool maximize) {
+  run_adam(OptimOp::kAdam, {params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}, step,
+           learning_rate, beta1, beta2, eps, weight_decay, maximize);
+}
+
+void adamw_step(TensorList params, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
+                TensorList max_exp_avg_sqs, int64_t step, double learning_rate, double beta1,
+                double beta2, double eps, double weight_decay, bool maximize) {
+  run_adam(OptimOp::kAdamW, {params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}, step,
+           learning_rate, beta1, beta2, eps, weight_decay, maximize);
+}
+
+Tensor clip_grad_norm(TensorList grads, double max_norm, double norm_type) {
+  check_params(grads, "grads");
+  TSR_CHECK(!std::isnan(norm_type), Code::kValue, "norm_type", "expected a number, got NaN");
+  const double norm = total_norm(grads, norm_type);
+  const double factor = max_norm / (norm + 1e-6);
+  // NaN goes into the gradients, so that nobody trains on without seeing it.
+  if (!(factor >= 1)) {
+    OptimPlan plan{};
+    plan.op = OptimOp::kScale;
+    plan.scale = factor;
+    launch_runs(plan, grads, {}, {});
+  }
+  bool twice = false;
+  for (const Tensor& grad : grads) twice = twice || grad.dtype() == DType::kFloat64;
+  Tensor result = empty({}, twice ? DType::kFloat64 : DType::kFloat32,
+                        grads.empty() ? Device{} : grads[0].device());
+  fill_memory(result, norm);
+  return result;
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Optimizer steps: one call updates a whole list of parameters in place, outside any graph.
+#pragma once
+
+#include <span>
+
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+using TensorList = std::span<const Tensor>;
+
+// Everywhere: item i of every list belongs to parameter i and has its shape, dtype (real floating)
+// and device; lists of states may be empty where the options do not use them. 16-bit numbers are
+// computed in float32. `maximize` turns the gradient around. Throw kShape, kDType, kDevice, kValue,
+// kInvalidArgument.
+
+// d = g + weight_decay p; with momentum the buffer becomes momentum buffer + (1 - dampening) d (d
+// itself at `first_step`) and is what p moves along, or d + momentum buffer when nesterov;
+// p -= learning_rate d.
+void sgd_step(TensorList params, TensorList grads, TensorList momentum_buffers,
+              double learning_rate, double momentum = 0, double dampening = 0,
+              double weight_decay = 0, bool nesterov = false, bool maximize = false,
+              bool first_step = false);
+// Adam at step number `step` (1 at the first call); weight decay is added to the gradient. With
+// max_exp_avg_sqs (amsgrad) the largest second moment so far divides.
+void adam_step(TensorList params, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
+               TensorList max_exp_avg_sqs, int64_t step, double learning_rate, double beta1 = 0.9,
+               double beta2 = 0.999, double eps = 1e-8, double weight_decay = 0,
+               bool maximize = false);
+// The same with decoupled weight decay: p is first multiplied by 1 - learning_rate weight_decay.
+void adamw_step(TensorList params, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
+                TensorList max_exp_avg_sqs, int64_t step, double learning_rate, double beta1 = 0.9,
+                double beta2 = 0.999, double eps = 1e-8, double weight_decay = 0.01,
+                bool maximize = false);
+// Multiplies all gradients by max_norm / (norm + 1e-6) when their norm together is larger, and
+// returns the norm before, 0-dim float32 (float64 when a gradient is). norm_type: any p, also
+// infinity.
+Tensor clip_grad_norm(TensorList grads, double max_norm, double norm_type = 2);
+
+}  // namespace tsr::ops
