@@ -4,6 +4,7 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
+#include "ops/linalg.h"
 #include "ops/matmul.h"
 
 namespace {
@@ -11,6 +12,11 @@ namespace {
 using namespace tsr::capi;
 
 constexpr CallInfo kInfo_matmul{"matmul", {"input", "other"}};
+constexpr CallInfo kInfo_linear{"linear", {"input", "weight", "bias"}};
+constexpr CallInfo kInfo_addmm{"addmm", {"input", "mat1", "mat2", "beta", "alpha"}};
+constexpr CallInfo kInfo_bmm{"bmm", {"input", "other"}};
+constexpr CallInfo kInfo_dot{"dot", {"input", "other"}};
+constexpr CallInfo kInfo_outer{"outer", {"input", "other"}};
 
 }  // namespace
 
@@ -27,6 +33,103 @@ tsr_status tsr_matmul(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
 tsr_status tsr_matmul_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
   return guard(kInfo_matmul, [&] {
     tsr::ops::matmul(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_linear(tsr_tensor input, tsr_tensor weight, tsr_tensor bias, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_linear, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::linear(
+        TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
+        OptionalTensorArg(bias, "bias").get()), out);
+  });
+}
+
+tsr_status tsr_linear_out(tsr_tensor input, tsr_tensor weight, tsr_tensor bias, tsr_tensor dst) {
+  return guard(kInfo_linear, [&] {
+    tsr::ops::linear(
+        TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
+        OptionalTensorArg(bias, "bias").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_addmm(
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_addmm, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::addmm(
+        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
+        "mat2").get(), beta, alpha), out);
+  });
+}
+
+tsr_status tsr_addmm_out(
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor dst) {
+  return guard(kInfo_addmm, [&] {
+    tsr::ops::addmm(
+        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
+        "mat2").get(), beta, alpha, tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_addmm_inplace(
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha) {
+  return guard(kInfo_addmm, [&] {
+    tsr::ops::addmm(
+        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
+        "mat2").get(), beta, alpha, tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_bmm(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_bmm, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::bmm(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_bmm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_bmm, [&] {
+    tsr::ops::bmm(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_dot(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_dot, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::dot(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_dot, [&] {
+    tsr::ops::dot(
+        TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_outer(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_outer, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::outer(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
+  });
+}
+
+tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_outer, [&] {
+    tsr::ops::outer(
         TensorArg(input, "input").get(), TensorArg(other, "other").get(),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   });

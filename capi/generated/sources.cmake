@@ -9,6 +9,8 @@ set(TSR_CAPI_GENERATED
     generated/ops_create.cpp
     generated/ops_index.cpp
     generated/ops_linalg.cpp
+    generated/ops_nn.cpp
+    generated/ops_optim.cpp
     generated/ops_random.cpp
     generated/ops_reduce.cpp
     generated/ops_shape.cpp

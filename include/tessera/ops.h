@@ -736,6 +736,41 @@ TSR_API TSR_NODISCARD tsr_status tsr_cumulative_sum_out(
 TSR_API TSR_NODISCARD tsr_status tsr_matmul(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_matmul_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
+/* input weight^T + bias.
+ * input: (..., in)
+ * weight: (out, in)
+ * bias: (out) */
+TSR_API TSR_NODISCARD tsr_status tsr_linear(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_linear_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, tsr_tensor dst);
+
+/* beta input + alpha mat1 mat2.
+ * input: broadcasts to (m, n)
+ * mat1: (m, k)
+ * mat2: (k, n)
+ * beta: 0 does not read the input */
+TSR_API TSR_NODISCARD tsr_status tsr_addmm(
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_addmm_out(
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_addmm_inplace(
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha);
+
+/* Matrix products of two batches of one size, without broadcasting.
+ * input: (b, m, k)
+ * other: (b, k, n) */
+TSR_API TSR_NODISCARD tsr_status tsr_bmm(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bmm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* The sum of the products of two vectors of one size. */
+TSR_API TSR_NODISCARD tsr_status tsr_dot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* Every product of an element of one vector with one of the other. */
+TSR_API TSR_NODISCARD tsr_status tsr_outer(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
 /* ---- Ops: creation ---- */
 
 /* A tensor whose contents are whatever the memory held.
@@ -1409,6 +1444,289 @@ TSR_API TSR_NODISCARD tsr_status tsr_nonzero(
 
 /* The positions of the nonzero elements in row-major order, one row each. */
 TSR_API TSR_NODISCARD tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out);
+
+/* ---- Ops: neural networks ---- */
+
+/* Cross-correlation along one spatial axis, plus a bias per channel.
+ * input: (batch, in, spatial...) or without the batch
+ * weight: (out, in / groups, kernel...)
+ * bias: (out)
+ * stride: one number, or one per spatial axis; absent means 1
+ * padding: zeros on both sides; absent means 0
+ * dilation: absent means 1
+ * same: pad so that the output has the input's size */
+TSR_API TSR_NODISCARD tsr_status tsr_conv1d(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
+    groups, int32_t same, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conv1d_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
+    groups, int32_t same, tsr_tensor dst);
+
+/* Cross-correlation of images, plus a bias per channel.
+ * Floating dtypes, one for all tensors (DTYPE otherwise). The result keeps the input's memory
+ * layout, row-major or channels last. SHAPE when channels, groups and weight do not fit or the
+ * kernel is larger than the padded input.
+ * input: (batch, in, spatial...) or without the batch
+ * weight: (out, in / groups, kernel...)
+ * bias: (out)
+ * stride: one number, or one per spatial axis; absent means 1
+ * padding: zeros on both sides; absent means 0
+ * dilation: absent means 1
+ * same: pad so that the output has the input's size */
+TSR_API TSR_NODISCARD tsr_status tsr_conv2d(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
+    groups, int32_t same, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conv2d_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
+    groups, int32_t same, tsr_tensor dst);
+
+/* Cross-correlation along three spatial axes, plus a bias per channel.
+ * input: (batch, in, spatial...) or without the batch
+ * weight: (out, in / groups, kernel...)
+ * bias: (out)
+ * stride: one number, or one per spatial axis; absent means 1
+ * padding: zeros on both sides; absent means 0
+ * dilation: absent means 1
+ * same: pad so that the output has the input's size */
+TSR_API TSR_NODISCARD tsr_status tsr_conv3d(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
+    groups, int32_t same, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conv3d_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
+    groups, int32_t same, tsr_tensor dst);
+
+/* The derivative of conv1d towards its input, as an op.
+ * input: (batch, in, spatial...) or without the batch
+ * weight: (in, out / groups, kernel...)
+ * bias: (out)
+ * stride: one number, or one per spatial axis; absent means 1
+ * padding: absent means 0
+ * output_padding: lengthens the output at its end; absent means 0
+ * dilation: absent means 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
+    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
+    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst);
+
+/* The derivative of conv2d towards its input, as an op.
+ * input: (batch, in, spatial...) or without the batch
+ * weight: (in, out / groups, kernel...)
+ * bias: (out)
+ * stride: one number, or one per spatial axis; absent means 1
+ * padding: absent means 0
+ * output_padding: lengthens the output at its end; absent means 0
+ * dilation: absent means 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
+    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
+    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst);
+
+/* The derivative of conv3d towards its input, as an op.
+ * input: (batch, in, spatial...) or without the batch
+ * weight: (in, out / groups, kernel...)
+ * bias: (out)
+ * stride: one number, or one per spatial axis; absent means 1
+ * padding: absent means 0
+ * output_padding: lengthens the output at its end; absent means 0
+ * dilation: absent means 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
+    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d_out(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
+    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst);
+
+/* The largest number of each window; floating dtypes.
+ * input: (batch, channels, height, width) or without the batch
+ * kernel_size: one number for both axes or one each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * dilation: absent means 1
+ * ceil_mode: count a last window that reaches out of the input */
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
+    n_dilation, int32_t ceil_mode, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_out(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
+    n_dilation, int32_t ceil_mode, tsr_tensor dst);
+
+/* As max_pool2d, and where in the flattened plane each number stands (int64).
+ * input: (batch, channels, height, width) or without the batch
+ * kernel_size: one number for both axes or one each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * dilation: absent means 1
+ * ceil_mode: count a last window that reaches out of the input */
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_with_positions(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
+    n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions);
+
+/* The mean of each window; floating dtypes.
+ * input: (batch, channels, height, width) or without the batch
+ * kernel_size: one number for both axes or one each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * count_include_pad: padding counts as zeros
+ * divisor_override: divides in place of the window's size */
+TSR_API TSR_NODISCARD tsr_status tsr_avg_pool2d(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
+    count_include_pad, int64_t divisor_override, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_avg_pool2d_out(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
+    count_include_pad, int64_t divisor_override, tsr_tensor dst);
+
+/* The means of output_size windows that cover the input evenly; floating dtypes.
+ * input: (batch, channels, height, width) or without the batch
+ * output_size: one number for both axes or one each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool2d(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool2d_out(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
+ * input: (batch, channels, ...)
+ * running_mean: (channels), written in training
+ * running_var: (channels), written in training
+ * weight: (channels)
+ * bias: (channels)
+ * training: take the statistics of the batch and move the running ones
+ * momentum: the batch's share in the running statistics */
+TSR_API TSR_NODISCARD tsr_status tsr_batch_norm(
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
+    bias, int32_t training, double momentum, double eps, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_batch_norm_out(
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
+    bias, int32_t training, double momentum, double eps, tsr_tensor dst);
+
+/* (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
+ * normalized_shape: the last sizes of the input
+ * weight: of that shape
+ * bias: of that shape */
+TSR_API TSR_NODISCARD tsr_status tsr_layer_norm(
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
+    weight, tsr_tensor bias, double eps, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_layer_norm_out(
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
+    weight, tsr_tensor bias, double eps, tsr_tensor dst);
+
+/* exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
+ * dtype: casts the input first */
+TSR_API TSR_NODISCARD tsr_status tsr_softmax(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_softmax_out(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor dst);
+
+/* The logarithm of softmax, without overflow.
+ * dtype: casts the input first */
+TSR_API TSR_NODISCARD tsr_status tsr_log_softmax(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_log_softmax_out(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor dst);
+
+/* The negative logarithm of the softmax probability of the target.
+ * INDEX when a class number is out of range; the mean divides by the weights that count.
+ * input: logits (batch, classes, ...) or (classes)
+ * target: class numbers (batch, ...), or probabilities of the input's shape
+ * weight: (classes)
+ * ignore_index: positions of this class count for nothing
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_cross_entropy(
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
+    reduction, int64_t reduction_len, double label_smoothing, tsr_tensor* out);
+
+/* The negative log-probability of the target class.
+ * input: log-probabilities (batch, classes, ...) or (classes)
+ * target: class numbers (batch, ...)
+ * weight: (classes)
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_nll_loss(
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
+    reduction, int64_t reduction_len, tsr_tensor* out);
+
+/* The squared difference.
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_mse_loss(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, tsr_tensor*
+    out);
+
+/* The binary cross entropy of sigmoid(input), without overflow.
+ * input: logits
+ * target: probabilities of the input's shape
+ * weight: broadcasts against the input
+ * pos_weight: broadcasts against the input
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy_with_logits(
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight, const char*
+    reduction, int64_t reduction_len, tsr_tensor* out);
+
+/* Zeros elements at random and divides the others by 1 - p; floating dtypes.
+ * p: probability of a zero
+ * training: otherwise the input is returned
+ * generator: absent means the default one */
+TSR_API TSR_NODISCARD tsr_status tsr_dropout(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout_out(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout_inplace(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
+/* ---- Ops: optimizer steps ---- */
+
+/* One step of stochastic gradient descent for a list of parameters, in place.
+ * momentum_buffers: may be empty without momentum
+ * first_step: the buffers start as the gradients */
+TSR_API TSR_NODISCARD tsr_status tsr_sgd_step(
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
+    tsr_tensor* momentum_buffers, int32_t n_momentum_buffers, double learning_rate, double momentum,
+    double dampening, double weight_decay, int32_t nesterov, int32_t maximize, int32_t first_step);
+
+/* One step of Adam for a list of parameters, in place.
+ * exp_avgs: first moments
+ * exp_avg_sqs: second moments
+ * max_exp_avg_sqs: largest second moments (amsgrad); empty: not used
+ * step: 1 at the first call */
+TSR_API TSR_NODISCARD tsr_status tsr_adam_step(
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
+    tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs,
+    const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
+    learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
+
+/* As adam_step, with decoupled weight decay.
+ * exp_avgs: first moments
+ * exp_avg_sqs: second moments
+ * max_exp_avg_sqs: largest second moments (amsgrad); empty: not used
+ * step: 1 at the first call */
+TSR_API TSR_NODISCARD tsr_status tsr_adamw_step(
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
+    tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs,
+    const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
+    learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
+
+/* Scales all gradients so that their norm together is at most max_norm; returns the norm before.
+ * norm_type: any p, also infinity */
+TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_norm(
+    const tsr_tensor* grads, int32_t n_grads, double max_norm, double norm_type, tsr_tensor* out);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,8 @@ set(TSR_CAPI_GENERATED_TESTS
     generated/test_ops_create.cpp
     generated/test_ops_index.cpp
     generated/test_ops_linalg.cpp
+    generated/test_ops_nn.cpp
+    generated/test_ops_optim.cpp
     generated/test_ops_random.cpp
     generated/test_ops_reduce.cpp
     generated/test_ops_shape.cpp

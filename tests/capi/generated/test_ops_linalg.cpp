@@ -88,3 +88,440 @@ TEST(Op_matmul, has_the_gradient) {
     return tsr_matmul(in[0], in[1], out + 0);
   });
 }
+
+TEST(Op_linear, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {2, 2}, {1, 0, 1, 1}));
+    const Tensor bias(reals(TSR_FLOAT32, {2}, {10, 20}));
+    Tensor out;
+    ok(tsr_linear(input, weight, bias, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1, 2}, {11, 23}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {2, 2}, {1, 0, 1, 1}));
+    const Tensor bias(reals(TSR_FLOAT32, {2}, {10, 20}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 2}, {11, 23}));
+    ok(tsr_linear_out(input, weight, bias, dst));
+    same(dst, reals(TSR_FLOAT32, {1, 2}, {11, 23}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    Tensor out;
+    ok(tsr_linear(input, weight, nullptr, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_linear_out(input, weight, nullptr, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {3}));
+  }
+}
+
+TEST(Op_linear, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {1, 1}, {1}));
+    Tensor out;
+    refused(tsr_linear(input, weight, nullptr, out.slot()), TSR_SHAPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    const Tensor weight(reals(TSR_FLOAT64, {1, 1}, {1}));
+    Tensor out;
+    refused(tsr_linear(input, weight, nullptr, out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {2, 2}, {1, 0, 1, 1}));
+    const Tensor bias(reals(TSR_FLOAT32, {2}, {10, 20}));
+    Tensor out;
+    refused(tsr_linear(nullptr, weight, bias, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_linear(wrong_kind(), weight, bias, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear(as_complex(input), weight, bias, out.slot()));
+    survives(tsr_linear(as_bool(input), weight, bias, out.slot()));
+    refused(tsr_linear(input, nullptr, bias, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_linear(input, wrong_kind(), bias, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear(input, as_complex(weight), bias, out.slot()));
+    survives(tsr_linear(input, as_bool(weight), bias, out.slot()));
+    refused(tsr_linear(input, weight, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear(input, weight, as_complex(bias), out.slot()));
+    survives(tsr_linear(input, weight, as_bool(bias), out.slot()));
+    refused(tsr_linear(input, weight, bias, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 2}));
+    const Tensor weight(reals(TSR_FLOAT32, {2, 2}, {1, 0, 1, 1}));
+    const Tensor bias(reals(TSR_FLOAT32, {2}, {10, 20}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 2}, {11, 23}));
+    refused(tsr_linear_out(nullptr, weight, bias, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_linear_out(wrong_kind(), weight, bias, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear_out(as_complex(input), weight, bias, dst));
+    survives(tsr_linear_out(as_bool(input), weight, bias, dst));
+    refused(tsr_linear_out(input, nullptr, bias, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_linear_out(input, wrong_kind(), bias, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear_out(input, as_complex(weight), bias, dst));
+    survives(tsr_linear_out(input, as_bool(weight), bias, dst));
+    refused(tsr_linear_out(input, weight, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear_out(input, weight, as_complex(bias), dst));
+    survives(tsr_linear_out(input, weight, as_bool(bias), dst));
+    refused(tsr_linear_out(input, weight, bias, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_linear_out(input, weight, bias, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_linear_out(input, weight, bias, as_complex(dst)));
+    survives(tsr_linear_out(input, weight, bias, as_bool(dst)));
+  }
+}
+
+TEST(Op_linear, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2}, {0.913, 1.826}), reals(TSR_FLOAT64, {2, 2}, {0.939, 0.052, 0.965, 0.978}), reals(TSR_FLOAT64, {2}, {9.091, 18.104})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_linear(in[0], in[1], in[2], out + 0);
+  });
+}
+
+TEST(Op_addmm, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 2}, {3, 4}));
+    Tensor out;
+    ok(tsr_addmm(input, mat1, mat2, 10.0, 0.5, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1, 2}, {13, 14}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 2}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 2}, {13, 14}));
+    ok(tsr_addmm_out(input, mat1, mat2, 10.0, 0.5, dst));
+    same(dst, reals(TSR_FLOAT32, {1, 2}, {13, 14}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 2}, {3, 4}));
+    ok(tsr_addmm_inplace(input, mat1, mat2, 10.0, 0.5));
+    same(input, reals(TSR_FLOAT32, {1, 2}, {13, 14}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1}, {kNan}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 1}, {3}));
+    Tensor out;
+    ok(tsr_addmm(input, mat1, mat2, 0.0, 1.0, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1, 1}, {6}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1}, {kNan}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 1}, {3}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 1}, {6}));
+    ok(tsr_addmm_out(input, mat1, mat2, 0.0, 1.0, dst));
+    same(dst, reals(TSR_FLOAT32, {1, 1}, {6}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1}, {kNan}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 1}, {3}));
+    ok(tsr_addmm_inplace(input, mat1, mat2, 0.0, 1.0));
+    same(input, reals(TSR_FLOAT32, {1, 1}, {6}));
+  }
+}
+
+TEST(Op_addmm, refuses_bad_arguments) {
+  {
+    const Tensor input(ints(TSR_INT64, {1, 1}, {1}));
+    const Tensor mat1(ints(TSR_INT64, {1, 1}, {2}));
+    const Tensor mat2(ints(TSR_INT64, {1, 1}, {3}));
+    Tensor out;
+    refused(tsr_addmm(input, mat1, mat2, 1.0, 0.5, out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {1, 1}, {1}));
+    const Tensor mat1(ints(TSR_INT64, {1, 1}, {2}));
+    const Tensor mat2(ints(TSR_INT64, {1, 1}, {3}));
+    refused(tsr_addmm_inplace(input, mat1, mat2, 1.0, 0.5), TSR_VALUE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 2}, {3, 4}));
+    Tensor out;
+    refused(tsr_addmm(nullptr, mat1, mat2, 10.0, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm(wrong_kind(), mat1, mat2, 10.0, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm(as_complex(input), mat1, mat2, 10.0, 0.5, out.slot()));
+    survives(tsr_addmm(as_bool(input), mat1, mat2, 10.0, 0.5, out.slot()));
+    refused(tsr_addmm(input, nullptr, mat2, 10.0, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm(input, wrong_kind(), mat2, 10.0, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm(input, as_complex(mat1), mat2, 10.0, 0.5, out.slot()));
+    survives(tsr_addmm(input, as_bool(mat1), mat2, 10.0, 0.5, out.slot()));
+    refused(tsr_addmm(input, mat1, nullptr, 10.0, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm(input, mat1, wrong_kind(), 10.0, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm(input, mat1, as_complex(mat2), 10.0, 0.5, out.slot()));
+    survives(tsr_addmm(input, mat1, as_bool(mat2), 10.0, 0.5, out.slot()));
+    survives(tsr_addmm(input, mat1, mat2, kNan, 0.5, out.slot()));
+    survives(tsr_addmm(input, mat1, mat2, kInf, 0.5, out.slot()));
+    survives(tsr_addmm(input, mat1, mat2, -1.0, 0.5, out.slot()));
+    survives(tsr_addmm(input, mat1, mat2, 10.0, kNan, out.slot()));
+    survives(tsr_addmm(input, mat1, mat2, 10.0, kInf, out.slot()));
+    survives(tsr_addmm(input, mat1, mat2, 10.0, -1.0, out.slot()));
+    refused(tsr_addmm(input, mat1, mat2, 10.0, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 2}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 2}, {13, 14}));
+    refused(tsr_addmm_out(nullptr, mat1, mat2, 10.0, 0.5, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_out(wrong_kind(), mat1, mat2, 10.0, 0.5, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_out(as_complex(input), mat1, mat2, 10.0, 0.5, dst));
+    survives(tsr_addmm_out(as_bool(input), mat1, mat2, 10.0, 0.5, dst));
+    refused(tsr_addmm_out(input, nullptr, mat2, 10.0, 0.5, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_out(input, wrong_kind(), mat2, 10.0, 0.5, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_out(input, as_complex(mat1), mat2, 10.0, 0.5, dst));
+    survives(tsr_addmm_out(input, as_bool(mat1), mat2, 10.0, 0.5, dst));
+    refused(tsr_addmm_out(input, mat1, nullptr, 10.0, 0.5, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_out(input, mat1, wrong_kind(), 10.0, 0.5, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_out(input, mat1, as_complex(mat2), 10.0, 0.5, dst));
+    survives(tsr_addmm_out(input, mat1, as_bool(mat2), 10.0, 0.5, dst));
+    survives(tsr_addmm_out(input, mat1, mat2, kNan, 0.5, dst));
+    survives(tsr_addmm_out(input, mat1, mat2, kInf, 0.5, dst));
+    survives(tsr_addmm_out(input, mat1, mat2, -1.0, 0.5, dst));
+    survives(tsr_addmm_out(input, mat1, mat2, 10.0, kNan, dst));
+    survives(tsr_addmm_out(input, mat1, mat2, 10.0, kInf, dst));
+    survives(tsr_addmm_out(input, mat1, mat2, 10.0, -1.0, dst));
+    refused(tsr_addmm_out(input, mat1, mat2, 10.0, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_out(input, mat1, mat2, 10.0, 0.5, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_out(input, mat1, mat2, 10.0, 0.5, as_complex(dst)));
+    survives(tsr_addmm_out(input, mat1, mat2, 10.0, 0.5, as_bool(dst)));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 1}));
+    const Tensor mat1(reals(TSR_FLOAT32, {1, 1}, {2}));
+    const Tensor mat2(reals(TSR_FLOAT32, {1, 2}, {3, 4}));
+    refused(tsr_addmm_inplace(nullptr, mat1, mat2, 10.0, 0.5), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_inplace(wrong_kind(), mat1, mat2, 10.0, 0.5), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_inplace(as_complex(input), mat1, mat2, 10.0, 0.5));
+    survives(tsr_addmm_inplace(as_bool(input), mat1, mat2, 10.0, 0.5));
+    refused(tsr_addmm_inplace(input, nullptr, mat2, 10.0, 0.5), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_inplace(input, wrong_kind(), mat2, 10.0, 0.5), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_inplace(input, as_complex(mat1), mat2, 10.0, 0.5));
+    survives(tsr_addmm_inplace(input, as_bool(mat1), mat2, 10.0, 0.5));
+    refused(tsr_addmm_inplace(input, mat1, nullptr, 10.0, 0.5), TSR_INVALID_ARGUMENT);
+    refused(tsr_addmm_inplace(input, mat1, wrong_kind(), 10.0, 0.5), TSR_INVALID_ARGUMENT);
+    survives(tsr_addmm_inplace(input, mat1, as_complex(mat2), 10.0, 0.5));
+    survives(tsr_addmm_inplace(input, mat1, as_bool(mat2), 10.0, 0.5));
+    survives(tsr_addmm_inplace(input, mat1, mat2, kNan, 0.5));
+    survives(tsr_addmm_inplace(input, mat1, mat2, kInf, 0.5));
+    survives(tsr_addmm_inplace(input, mat1, mat2, -1.0, 0.5));
+    survives(tsr_addmm_inplace(input, mat1, mat2, 10.0, kNan));
+    survives(tsr_addmm_inplace(input, mat1, mat2, 10.0, kInf));
+    survives(tsr_addmm_inplace(input, mat1, mat2, 10.0, -1.0));
+  }
+}
+
+TEST(Op_addmm, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2}, {0.913, 0.926}), reals(TSR_FLOAT64, {1, 1}, {1.839}), reals(TSR_FLOAT64, {1, 2}, {2.752, 3.665})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_addmm(in[0], in[1], in[2], 10.0, 0.5, out + 0);
+  });
+}
+
+TEST(Op_addmm, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {1, 2}, {0.913, 0.926}), reals(TSR_FLOAT64, {1, 1}, {1.839}), reals(TSR_FLOAT64, {1, 2}, {2.752, 3.665})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_addmm_inplace(out[0], in[1], in[2], 10.0, 0.5);
+  });
+}
+
+TEST(Op_bmm, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1, 2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {1, 2, 1}, {3, 4}));
+    Tensor out;
+    ok(tsr_bmm(input, other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1, 1, 1}, {11}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1, 2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {1, 2, 1}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 1, 1}, {11}));
+    ok(tsr_bmm_out(input, other, dst));
+    same(dst, reals(TSR_FLOAT32, {1, 1, 1}, {11}));
+  }
+}
+
+TEST(Op_bmm, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {1, 2, 1}, {3, 4}));
+    Tensor out;
+    refused(tsr_bmm(input, other, out.slot()), TSR_SHAPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1, 2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {1, 2, 1}, {3, 4}));
+    Tensor out;
+    refused(tsr_bmm(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bmm(wrong_kind(), other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bmm(as_complex(input), other, out.slot()));
+    survives(tsr_bmm(as_bool(input), other, out.slot()));
+    refused(tsr_bmm(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bmm(input, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bmm(input, as_complex(other), out.slot()));
+    survives(tsr_bmm(input, as_bool(other), out.slot()));
+    refused(tsr_bmm(input, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1, 1, 2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {1, 2, 1}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 1, 1}, {11}));
+    refused(tsr_bmm_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bmm_out(wrong_kind(), other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bmm_out(as_complex(input), other, dst));
+    survives(tsr_bmm_out(as_bool(input), other, dst));
+    refused(tsr_bmm_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bmm_out(input, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bmm_out(input, as_complex(other), dst));
+    survives(tsr_bmm_out(input, as_bool(other), dst));
+    refused(tsr_bmm_out(input, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bmm_out(input, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bmm_out(input, other, as_complex(dst)));
+    survives(tsr_bmm_out(input, other, as_bool(dst)));
+  }
+}
+
+TEST(Op_bmm, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {1, 1, 2}, {0.913, 1.826}), reals(TSR_FLOAT64, {1, 2, 1}, {2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_bmm(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_dot, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    Tensor out;
+    ok(tsr_dot(input, other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {}, {11}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {}, {11}));
+    ok(tsr_dot_out(input, other, dst));
+    same(dst, reals(TSR_FLOAT32, {}, {11}));
+  }
+}
+
+TEST(Op_dot, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {1}, {3}));
+    Tensor out;
+    refused(tsr_dot(input, other, out.slot()), TSR_SHAPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    Tensor out;
+    refused(tsr_dot(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_dot(wrong_kind(), other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_dot(as_complex(input), other, out.slot()));
+    survives(tsr_dot(as_bool(input), other, out.slot()));
+    refused(tsr_dot(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_dot(input, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_dot(input, as_complex(other), out.slot()));
+    survives(tsr_dot(input, as_bool(other), out.slot()));
+    refused(tsr_dot(input, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {}, {11}));
+    refused(tsr_dot_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_dot_out(wrong_kind(), other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_dot_out(as_complex(input), other, dst));
+    survives(tsr_dot_out(as_bool(input), other, dst));
+    refused(tsr_dot_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_dot_out(input, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_dot_out(input, as_complex(other), dst));
+    survives(tsr_dot_out(input, as_bool(other), dst));
+    refused(tsr_dot_out(input, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_dot_out(input, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_dot_out(input, other, as_complex(dst)));
+    survives(tsr_dot_out(input, other, as_bool(dst)));
+  }
+}
+
+TEST(Op_dot, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826}), reals(TSR_FLOAT64, {2}, {2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_dot(in[0], in[1], out + 0);
+  });
+}
+
+TEST(Op_outer, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    Tensor out;
+    ok(tsr_outer(input, other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2, 2}, {3, 4, 6, 8}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2, 2}, {3, 4, 6, 8}));
+    ok(tsr_outer_out(input, other, dst));
+    same(dst, reals(TSR_FLOAT32, {2, 2}, {3, 4, 6, 8}));
+  }
+}
+
+TEST(Op_outer, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    Tensor out;
+    refused(tsr_outer(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_outer(wrong_kind(), other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_outer(as_complex(input), other, out.slot()));
+    survives(tsr_outer(as_bool(input), other, out.slot()));
+    refused(tsr_outer(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_outer(input, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_outer(input, as_complex(other), out.slot()));
+    survives(tsr_outer(input, as_bool(other), out.slot()));
+    refused(tsr_outer(input, other, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2, 2}, {3, 4, 6, 8}));
+    refused(tsr_outer_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_outer_out(wrong_kind(), other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_outer_out(as_complex(input), other, dst));
+    survives(tsr_outer_out(as_bool(input), other, dst));
+    refused(tsr_outer_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_outer_out(input, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_outer_out(input, as_complex(other), dst));
+    survives(tsr_outer_out(input, as_bool(other), dst));
+    refused(tsr_outer_out(input, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_outer_out(input, other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_outer_out(input, other, as_complex(dst)));
+    survives(tsr_outer_out(input, other, as_bool(dst)));
+  }
+}
+
+TEST(Op_outer, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2}, {0.913, 1.826}), reals(TSR_FLOAT64, {2}, {2.739, 3.652})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_outer(in[0], in[1], out + 0);
+  });
+}

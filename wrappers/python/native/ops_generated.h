@@ -4483,6 +4483,186 @@ static PyObject* py_matmul(PyObject* self, PyObject* const* args, Py_ssize_t nar
   return result;
 }
 
+static const char* const names_linear[] = {"input", "weight", "bias", "out"};
+static PyObject* keys_linear[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_linear = {"linear", 4, 3, 2, -1,
+    names_linear, keys_linear};
+static PyObject* py_linear(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_linear;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_linear_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_linear(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_addmm[] = {"input", "mat1", "mat2", "beta", "alpha", "out"};
+static PyObject* keys_addmm[6 * TPY_MAX_ALIASES];
+static const tpy_signature sig_addmm = {"addmm", 6, 3, 3, -1,
+    names_addmm, keys_addmm};
+static PyObject* py_addmm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_addmm;
+  PyObject* s[7];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  double a3;
+  double a4;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_f64(sig, 3, s[3], 1.0, &a3) &&
+      tpy_f64(sig, 4, s[4], 1.0, &a4) &&
+      tpy_out(sig, 5, s[5], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_addmm_out(a0, a1, a2, a3, a4, dst));
+        result = tpy_same(status, s[5]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_addmm(a0, a1, a2, a3, a4, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[6]);
+  return result;
+}
+
+static const char* const names_addmm_inplace[] = {"input", "mat1", "mat2", "beta", "alpha"};
+static PyObject* keys_addmm_inplace[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_addmm_inplace = {"addmm_", 5, 3, 3, -1,
+    names_addmm_inplace, keys_addmm_inplace};
+static PyObject* py_addmm_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_addmm_inplace;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  double a3;
+  double a4;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_tensor(sig, 2, s[2], &a2) &&
+      tpy_f64(sig, 3, s[3], 1.0, &a3) &&
+      tpy_f64(sig, 4, s[4], 1.0, &a4)) {
+      TPY_CALL(status, tsr_addmm_inplace(a0, a1, a2, a3, a4));
+      result = tpy_same(status, s[0]);
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_bmm[] = {"input", "other", "out"};
+static PyObject* keys_bmm[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_bmm = {"bmm", 3, 2, 2, -1,
+    names_bmm, keys_bmm};
+static PyObject* py_bmm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_bmm;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bmm_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bmm(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_dot[] = {"input", "other", "out"};
+static PyObject* keys_dot[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_dot = {"dot", 3, 2, 2, -1,
+    names_dot, keys_dot};
+static PyObject* py_dot(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_dot;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_dot_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_dot(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_outer[] = {"input", "other", "out"};
+static PyObject* keys_outer[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_outer = {"outer", 3, 2, 2, -1,
+    names_outer, keys_outer};
+static PyObject* py_outer(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_outer;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_outer_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_outer(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
 static const char* const names_empty[] = {"shape|size", "dtype", "device"};
 static PyObject* keys_empty[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_empty = {"empty", 3, 1, 1, 0,
@@ -7081,6 +7261,884 @@ static PyObject* py_argwhere(PyObject* self, PyObject* const* args, Py_ssize_t n
   return result;
 }
 
+static const char* const names_conv1d[] = {"input", "weight", "bias", "stride", "padding", "dilation", "groups", "same", "out"};
+static PyObject* keys_conv1d[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_conv1d = {"conv1d", 9, 8, 2, -1,
+    names_conv1d, keys_conv1d};
+static PyObject* py_conv1d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_conv1d;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  tpy_list a5; a5.at = a5.room;
+  int64_t a6;
+  int32_t a7;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_ints(sig, 5, s[5], &a5) &&
+      tpy_int64(sig, 6, s[6], 1, &a6) &&
+      tpy_bool(sig, 7, s[7], 0, &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_conv1d_out(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_conv1d(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  tpy_free_list(&a5);
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_conv2d[] = {"input", "weight", "bias", "stride", "padding", "dilation", "groups", "same", "out"};
+static PyObject* keys_conv2d[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_conv2d = {"conv2d", 9, 8, 2, -1,
+    names_conv2d, keys_conv2d};
+static PyObject* py_conv2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_conv2d;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  tpy_list a5; a5.at = a5.room;
+  int64_t a6;
+  int32_t a7;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_ints(sig, 5, s[5], &a5) &&
+      tpy_int64(sig, 6, s[6], 1, &a6) &&
+      tpy_bool(sig, 7, s[7], 0, &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_conv2d_out(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_conv2d(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  tpy_free_list(&a5);
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_conv3d[] = {"input", "weight", "bias", "stride", "padding", "dilation", "groups", "same", "out"};
+static PyObject* keys_conv3d[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_conv3d = {"conv3d", 9, 8, 2, -1,
+    names_conv3d, keys_conv3d};
+static PyObject* py_conv3d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_conv3d;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  tpy_list a5; a5.at = a5.room;
+  int64_t a6;
+  int32_t a7;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_ints(sig, 5, s[5], &a5) &&
+      tpy_int64(sig, 6, s[6], 1, &a6) &&
+      tpy_bool(sig, 7, s[7], 0, &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_conv3d_out(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_conv3d(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  tpy_free_list(&a5);
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_conv_transpose1d[] = {"input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation", "out"};
+static PyObject* keys_conv_transpose1d[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_conv_transpose1d = {"conv_transpose1d", 9, 8, 2, -1,
+    names_conv_transpose1d, keys_conv_transpose1d};
+static PyObject* py_conv_transpose1d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_conv_transpose1d;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  tpy_list a5; a5.at = a5.room;
+  int64_t a6;
+  tpy_list a7; a7.at = a7.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_ints(sig, 5, s[5], &a5) &&
+      tpy_int64(sig, 6, s[6], 1, &a6) &&
+      tpy_ints(sig, 7, s[7], &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_conv_transpose1d_out(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7.at, a7.n, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_conv_transpose1d(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7.at, a7.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  tpy_free_list(&a5);
+  tpy_free_list(&a7);
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_conv_transpose2d[] = {"input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation", "out"};
+static PyObject* keys_conv_transpose2d[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_conv_transpose2d = {"conv_transpose2d", 9, 8, 2, -1,
+    names_conv_transpose2d, keys_conv_transpose2d};
+static PyObject* py_conv_transpose2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_conv_transpose2d;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  tpy_list a5; a5.at = a5.room;
+  int64_t a6;
+  tpy_list a7; a7.at = a7.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_ints(sig, 5, s[5], &a5) &&
+      tpy_int64(sig, 6, s[6], 1, &a6) &&
+      tpy_ints(sig, 7, s[7], &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_conv_transpose2d_out(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7.at, a7.n, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_conv_transpose2d(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7.at, a7.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  tpy_free_list(&a5);
+  tpy_free_list(&a7);
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_conv_transpose3d[] = {"input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation", "out"};
+static PyObject* keys_conv_transpose3d[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_conv_transpose3d = {"conv_transpose3d", 9, 8, 2, -1,
+    names_conv_transpose3d, keys_conv_transpose3d};
+static PyObject* py_conv_transpose3d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_conv_transpose3d;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  tpy_list a5; a5.at = a5.room;
+  int64_t a6;
+  tpy_list a7; a7.at = a7.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_ints(sig, 5, s[5], &a5) &&
+      tpy_int64(sig, 6, s[6], 1, &a6) &&
+      tpy_ints(sig, 7, s[7], &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_conv_transpose3d_out(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7.at, a7.n, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_conv_transpose3d(a0, a1, a2, a3.at, a3.n, a4.at, a4.n, a5.at, a5.n, a6, a7.at, a7.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  tpy_free_list(&a5);
+  tpy_free_list(&a7);
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_max_pool2d[] = {"input", "kernel_size", "stride", "padding", "dilation", "ceil_mode", "out"};
+static PyObject* keys_max_pool2d[7 * TPY_MAX_ALIASES];
+static const tpy_signature sig_max_pool2d = {"max_pool2d", 7, 6, 2, -1,
+    names_max_pool2d, keys_max_pool2d};
+static PyObject* py_max_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_max_pool2d;
+  PyObject* s[8];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tpy_list a2; a2.at = a2.room;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  int32_t a5;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_ints(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_bool(sig, 5, s[5], 0, &a5) &&
+      tpy_out(sig, 6, s[6], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_max_pool2d_out(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, dst));
+        result = tpy_same(status, s[6]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_max_pool2d(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  tpy_free_list(&a2);
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  Py_XDECREF(s[7]);
+  return result;
+}
+
+static const char* const names_max_pool2d_with_positions[] = {"input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"};
+static PyObject* keys_max_pool2d_with_positions[6 * TPY_MAX_ALIASES];
+static const tpy_signature sig_max_pool2d_with_positions = {"max_pool2d_with_positions", 6, 6, 2, -1,
+    names_max_pool2d_with_positions, keys_max_pool2d_with_positions};
+static PyObject* py_max_pool2d_with_positions(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_max_pool2d_with_positions;
+  PyObject* s[7];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tpy_list a2; a2.at = a2.room;
+  tpy_list a3; a3.at = a3.room;
+  tpy_list a4; a4.at = a4.room;
+  int32_t a5;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_ints(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_ints(sig, 4, s[4], &a4) &&
+      tpy_bool(sig, 5, s[5], 0, &a5)) {
+      tsr_tensor out0 = NULL, out1 = NULL;
+      TPY_CALL(status, tsr_max_pool2d_with_positions(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, &out0, &out1));
+      result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){out0, out1}, 2);
+  }
+  tpy_free_list(&a1);
+  tpy_free_list(&a2);
+  tpy_free_list(&a3);
+  tpy_free_list(&a4);
+  Py_XDECREF(s[6]);
+  return result;
+}
+
+static const char* const names_avg_pool2d[] = {"input", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override", "out"};
+static PyObject* keys_avg_pool2d[8 * TPY_MAX_ALIASES];
+static const tpy_signature sig_avg_pool2d = {"avg_pool2d", 8, 7, 2, -1,
+    names_avg_pool2d, keys_avg_pool2d};
+static PyObject* py_avg_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_avg_pool2d;
+  PyObject* s[9];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tpy_list a2; a2.at = a2.room;
+  tpy_list a3; a3.at = a3.room;
+  int32_t a4;
+  int32_t a5;
+  int64_t a6;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_ints(sig, 2, s[2], &a2) &&
+      tpy_ints(sig, 3, s[3], &a3) &&
+      tpy_bool(sig, 4, s[4], 0, &a4) &&
+      tpy_bool(sig, 5, s[5], 1, &a5) &&
+      tpy_int64(sig, 6, s[6], INT64_MIN, &a6) &&
+      tpy_out(sig, 7, s[7], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_avg_pool2d_out(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4, a5, a6, dst));
+        result = tpy_same(status, s[7]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_avg_pool2d(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4, a5, a6, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  tpy_free_list(&a2);
+  tpy_free_list(&a3);
+  Py_XDECREF(s[8]);
+  return result;
+}
+
+static const char* const names_adaptive_avg_pool2d[] = {"input", "output_size", "out"};
+static PyObject* keys_adaptive_avg_pool2d[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_adaptive_avg_pool2d = {"adaptive_avg_pool2d", 3, 2, 2, 1,
+    names_adaptive_avg_pool2d, keys_adaptive_avg_pool2d};
+static PyObject* py_adaptive_avg_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_adaptive_avg_pool2d;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_out(sig, 2, s[2], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_adaptive_avg_pool2d_out(a0, a1.at, a1.n, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_adaptive_avg_pool2d(a0, a1.at, a1.n, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_batch_norm[] = {"input", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps", "out"};
+static PyObject* keys_batch_norm[9 * TPY_MAX_ALIASES];
+static const tpy_signature sig_batch_norm = {"batch_norm", 9, 8, 1, -1,
+    names_batch_norm, keys_batch_norm};
+static PyObject* py_batch_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_batch_norm;
+  PyObject* s[10];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tsr_tensor a3;
+  tsr_tensor a4;
+  int32_t a5;
+  double a6;
+  double a7;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_optional_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_optional_tensor(sig, 3, s[3], &a3) &&
+      tpy_optional_tensor(sig, 4, s[4], &a4) &&
+      tpy_bool(sig, 5, s[5], 0, &a5) &&
+      tpy_f64(sig, 6, s[6], 0.1, &a6) &&
+      tpy_f64(sig, 7, s[7], 1e-05, &a7) &&
+      tpy_out(sig, 8, s[8], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_batch_norm_out(a0, a1, a2, a3, a4, a5, a6, a7, dst));
+        result = tpy_same(status, s[8]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_batch_norm(a0, a1, a2, a3, a4, a5, a6, a7, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[9]);
+  return result;
+}
+
+static const char* const names_layer_norm[] = {"input", "normalized_shape", "weight", "bias", "eps", "out"};
+static PyObject* keys_layer_norm[6 * TPY_MAX_ALIASES];
+static const tpy_signature sig_layer_norm = {"layer_norm", 6, 5, 2, -1,
+    names_layer_norm, keys_layer_norm};
+static PyObject* py_layer_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_layer_norm;
+  PyObject* s[7];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  tsr_tensor a2;
+  tsr_tensor a3;
+  double a4;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_optional_tensor(sig, 3, s[3], &a3) &&
+      tpy_f64(sig, 4, s[4], 1e-05, &a4) &&
+      tpy_out(sig, 5, s[5], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_layer_norm_out(a0, a1.at, a1.n, a2, a3, a4, dst));
+        result = tpy_same(status, s[5]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_layer_norm(a0, a1.at, a1.n, a2, a3, a4, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[6]);
+  return result;
+}
+
+static const char* const names_softmax[] = {"input", "axis|dim|axes|dims", "dtype", "out"};
+static PyObject* keys_softmax[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_softmax = {"softmax", 4, 2, 1, -1,
+    names_softmax, keys_softmax};
+static PyObject* py_softmax(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_softmax;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_dtype a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], -1, &a1) &&
+      tpy_dtype(sig, 2, s[2], &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_softmax_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_softmax(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_log_softmax[] = {"input", "axis|dim|axes|dims", "dtype", "out"};
+static PyObject* keys_log_softmax[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_log_softmax = {"log_softmax", 4, 2, 1, -1,
+    names_log_softmax, keys_log_softmax};
+static PyObject* py_log_softmax(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_log_softmax;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  int64_t a1;
+  tsr_dtype a2;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_int64(sig, 1, s[1], -1, &a1) &&
+      tpy_dtype(sig, 2, s[2], &a2) &&
+      tpy_out(sig, 3, s[3], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_log_softmax_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_log_softmax(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_cross_entropy[] = {"input", "target", "weight", "ignore_index", "reduction", "label_smoothing"};
+static PyObject* keys_cross_entropy[6 * TPY_MAX_ALIASES];
+static const tpy_signature sig_cross_entropy = {"cross_entropy", 6, 6, 2, -1,
+    names_cross_entropy, keys_cross_entropy};
+static PyObject* py_cross_entropy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_cross_entropy;
+  PyObject* s[7];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  int64_t a3;
+  const char* a4; int64_t length4;
+  double a5;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_int64(sig, 3, s[3], -100, &a3) &&
+      tpy_text(sig, 4, s[4], "mean", &a4, &length4) &&
+      tpy_f64(sig, 5, s[5], 0.0, &a5)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_cross_entropy(a0, a1, a2, a3, a4, length4, a5, &out0));
+      result = tpy_result(status, out0);
+  }
+  Py_XDECREF(s[6]);
+  return result;
+}
+
+static const char* const names_nll_loss[] = {"input", "target", "weight", "ignore_index", "reduction"};
+static PyObject* keys_nll_loss[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_nll_loss = {"nll_loss", 5, 5, 2, -1,
+    names_nll_loss, keys_nll_loss};
+static PyObject* py_nll_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_nll_loss;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  int64_t a3;
+  const char* a4; int64_t length4;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_int64(sig, 3, s[3], -100, &a3) &&
+      tpy_text(sig, 4, s[4], "mean", &a4, &length4)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_nll_loss(a0, a1, a2, a3, a4, length4, &out0));
+      result = tpy_result(status, out0);
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_mse_loss[] = {"input", "target", "reduction"};
+static PyObject* keys_mse_loss[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_mse_loss = {"mse_loss", 3, 3, 2, -1,
+    names_mse_loss, keys_mse_loss};
+static PyObject* py_mse_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_mse_loss;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  const char* a2; int64_t length2;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_text(sig, 2, s[2], "mean", &a2, &length2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_mse_loss(a0, a1, a2, length2, &out0));
+      result = tpy_result(status, out0);
+  }
+  Py_XDECREF(s[3]);
+  return result;
+}
+
+static const char* const names_binary_cross_entropy_with_logits[] = {"input", "target", "weight", "pos_weight", "reduction"};
+static PyObject* keys_binary_cross_entropy_with_logits[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_binary_cross_entropy_with_logits = {"binary_cross_entropy_with_logits", 5, 5, 2, -1,
+    names_binary_cross_entropy_with_logits, keys_binary_cross_entropy_with_logits};
+static PyObject* py_binary_cross_entropy_with_logits(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_binary_cross_entropy_with_logits;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor a1;
+  tsr_tensor a2;
+  tsr_tensor a3;
+  const char* a4; int64_t length4;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_optional_tensor(sig, 2, s[2], &a2) &&
+      tpy_optional_tensor(sig, 3, s[3], &a3) &&
+      tpy_text(sig, 4, s[4], "mean", &a4, &length4)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_binary_cross_entropy_with_logits(a0, a1, a2, a3, a4, length4, &out0));
+      result = tpy_result(status, out0);
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_dropout[] = {"input", "p", "training", "generator", "out"};
+static PyObject* keys_dropout[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_dropout = {"dropout", 5, 4, 1, -1,
+    names_dropout, keys_dropout};
+static PyObject* py_dropout(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_dropout;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  double a1;
+  int32_t a2;
+  tsr_generator a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_f64(sig, 1, s[1], 0.5, &a1) &&
+      tpy_bool(sig, 2, s[2], 1, &a2) &&
+      tpy_generator(sig, 3, s[3], &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_dropout_out(a0, a1, a2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_dropout(a0, a1, a2, a3, &out0));
+        result = tpy_result_alias(status, out0, s[0]);
+      }
+  }
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_dropout_inplace[] = {"input", "p", "training", "generator"};
+static PyObject* keys_dropout_inplace[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_dropout_inplace = {"dropout_", 4, 4, 1, -1,
+    names_dropout_inplace, keys_dropout_inplace};
+static PyObject* py_dropout_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_dropout_inplace;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  double a1;
+  int32_t a2;
+  tsr_generator a3;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_f64(sig, 1, s[1], 0.5, &a1) &&
+      tpy_bool(sig, 2, s[2], 1, &a2) &&
+      tpy_generator(sig, 3, s[3], &a3)) {
+      TPY_CALL(status, tsr_dropout_inplace(a0, a1, a2, a3));
+      result = tpy_same(status, s[0]);
+  }
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_sgd_step[] = {"params", "grads", "momentum_buffers", "learning_rate", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "first_step"};
+static PyObject* keys_sgd_step[10 * TPY_MAX_ALIASES];
+static const tpy_signature sig_sgd_step = {"sgd_step", 10, 10, 4, -1,
+    names_sgd_step, keys_sgd_step};
+static PyObject* py_sgd_step(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_sgd_step;
+  PyObject* s[11];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  tpy_tensors a1 = {0, a1.room, NULL, {NULL}};
+  tpy_tensors a2 = {0, a2.room, NULL, {NULL}};
+  double a3;
+  double a4;
+  double a5;
+  double a6;
+  int32_t a7;
+  int32_t a8;
+  int32_t a9;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_tensor_list(sig, 1, s[1], 0, &a1) &&
+      tpy_tensor_list(sig, 2, s[2], 0, &a2) &&
+      tpy_f64(sig, 3, s[3], 0.0, &a3) &&
+      tpy_f64(sig, 4, s[4], 0.0, &a4) &&
+      tpy_f64(sig, 5, s[5], 0.0, &a5) &&
+      tpy_f64(sig, 6, s[6], 0.0, &a6) &&
+      tpy_bool(sig, 7, s[7], 0, &a7) &&
+      tpy_bool(sig, 8, s[8], 0, &a8) &&
+      tpy_bool(sig, 9, s[9], 0, &a9)) {
+      TPY_CALL(status, tsr_sgd_step(a0.at, a0.n, a1.at, a1.n, a2.at, a2.n, a3, a4, a5, a6, a7, a8, a9));
+      result = status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
+  }
+  tpy_free_tensors(&a0);
+  tpy_free_tensors(&a1);
+  tpy_free_tensors(&a2);
+  Py_XDECREF(s[10]);
+  return result;
+}
+
+static const char* const names_adam_step[] = {"params", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "step", "learning_rate", "beta1", "beta2", "eps", "weight_decay", "maximize"};
+static PyObject* keys_adam_step[12 * TPY_MAX_ALIASES];
+static const tpy_signature sig_adam_step = {"adam_step", 12, 12, 7, -1,
+    names_adam_step, keys_adam_step};
+static PyObject* py_adam_step(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_adam_step;
+  PyObject* s[13];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  tpy_tensors a1 = {0, a1.room, NULL, {NULL}};
+  tpy_tensors a2 = {0, a2.room, NULL, {NULL}};
+  tpy_tensors a3 = {0, a3.room, NULL, {NULL}};
+  tpy_tensors a4 = {0, a4.room, NULL, {NULL}};
+  int64_t a5;
+  double a6;
+  double a7;
+  double a8;
+  double a9;
+  double a10;
+  int32_t a11;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_tensor_list(sig, 1, s[1], 0, &a1) &&
+      tpy_tensor_list(sig, 2, s[2], 0, &a2) &&
+      tpy_tensor_list(sig, 3, s[3], 0, &a3) &&
+      tpy_tensor_list(sig, 4, s[4], 0, &a4) &&
+      tpy_int64(sig, 5, s[5], INT64_MIN, &a5) &&
+      tpy_f64(sig, 6, s[6], 0.0, &a6) &&
+      tpy_f64(sig, 7, s[7], 0.9, &a7) &&
+      tpy_f64(sig, 8, s[8], 0.999, &a8) &&
+      tpy_f64(sig, 9, s[9], 1e-08, &a9) &&
+      tpy_f64(sig, 10, s[10], 0.0, &a10) &&
+      tpy_bool(sig, 11, s[11], 0, &a11)) {
+      TPY_CALL(status, tsr_adam_step(a0.at, a0.n, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, a6, a7, a8, a9, a10, a11));
+      result = status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
+  }
+  tpy_free_tensors(&a0);
+  tpy_free_tensors(&a1);
+  tpy_free_tensors(&a2);
+  tpy_free_tensors(&a3);
+  tpy_free_tensors(&a4);
+  Py_XDECREF(s[12]);
+  return result;
+}
+
+static const char* const names_adamw_step[] = {"params", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "step", "learning_rate", "beta1", "beta2", "eps", "weight_decay", "maximize"};
+static PyObject* keys_adamw_step[12 * TPY_MAX_ALIASES];
+static const tpy_signature sig_adamw_step = {"adamw_step", 12, 12, 7, -1,
+    names_adamw_step, keys_adamw_step};
+static PyObject* py_adamw_step(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_adamw_step;
+  PyObject* s[13];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  tpy_tensors a1 = {0, a1.room, NULL, {NULL}};
+  tpy_tensors a2 = {0, a2.room, NULL, {NULL}};
+  tpy_tensors a3 = {0, a3.room, NULL, {NULL}};
+  tpy_tensors a4 = {0, a4.room, NULL, {NULL}};
+  int64_t a5;
+  double a6;
+  double a7;
+  double a8;
+  double a9;
+  double a10;
+  int32_t a11;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_tensor_list(sig, 1, s[1], 0, &a1) &&
+      tpy_tensor_list(sig, 2, s[2], 0, &a2) &&
+      tpy_tensor_list(sig, 3, s[3], 0, &a3) &&
+      tpy_tensor_list(sig, 4, s[4], 0, &a4) &&
+      tpy_int64(sig, 5, s[5], INT64_MIN, &a5) &&
+      tpy_f64(sig, 6, s[6], 0.0, &a6) &&
+      tpy_f64(sig, 7, s[7], 0.9, &a7) &&
+      tpy_f64(sig, 8, s[8], 0.999, &a8) &&
+      tpy_f64(sig, 9, s[9], 1e-08, &a9) &&
+      tpy_f64(sig, 10, s[10], 0.0, &a10) &&
+      tpy_bool(sig, 11, s[11], 0, &a11)) {
+      TPY_CALL(status, tsr_adamw_step(a0.at, a0.n, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, a6, a7, a8, a9, a10, a11));
+      result = status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
+  }
+  tpy_free_tensors(&a0);
+  tpy_free_tensors(&a1);
+  tpy_free_tensors(&a2);
+  tpy_free_tensors(&a3);
+  tpy_free_tensors(&a4);
+  Py_XDECREF(s[12]);
+  return result;
+}
+
+static const char* const names_clip_grad_norm[] = {"grads", "max_norm", "norm_type"};
+static PyObject* keys_clip_grad_norm[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_clip_grad_norm = {"clip_grad_norm", 3, 3, 2, -1,
+    names_clip_grad_norm, keys_clip_grad_norm};
+static PyObject* py_clip_grad_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_clip_grad_norm;
+  PyObject* s[4];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  double a1;
+  double a2;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_f64(sig, 1, s[1], 0.0, &a1) &&
+      tpy_f64(sig, 2, s[2], 2.0, &a2)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_clip_grad_norm(a0.at, a0.n, a1, a2, &out0));
+      result = tpy_result(status, out0);
+  }
+  tpy_free_tensors(&a0);
+  Py_XDECREF(s[3]);
+  return result;
+}
+
 static int tpy_prepare_signatures(void) {
   return tpy_prepare(&sig_abs) &&
          tpy_prepare(&sig_abs_inplace) &&
@@ -7209,6 +8267,12 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_vector_norm) &&
          tpy_prepare(&sig_cumulative_sum) &&
          tpy_prepare(&sig_matmul) &&
+         tpy_prepare(&sig_linear) &&
+         tpy_prepare(&sig_addmm) &&
+         tpy_prepare(&sig_addmm_inplace) &&
+         tpy_prepare(&sig_bmm) &&
+         tpy_prepare(&sig_dot) &&
+         tpy_prepare(&sig_outer) &&
          tpy_prepare(&sig_empty) &&
          tpy_prepare(&sig_zeros) &&
          tpy_prepare(&sig_ones) &&
@@ -7290,7 +8354,31 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_masked_fill_inplace) &&
          tpy_prepare(&sig_masked_select) &&
          tpy_prepare(&sig_nonzero) &&
-         tpy_prepare(&sig_argwhere);
+         tpy_prepare(&sig_argwhere) &&
+         tpy_prepare(&sig_conv1d) &&
+         tpy_prepare(&sig_conv2d) &&
+         tpy_prepare(&sig_conv3d) &&
+         tpy_prepare(&sig_conv_transpose1d) &&
+         tpy_prepare(&sig_conv_transpose2d) &&
+         tpy_prepare(&sig_conv_transpose3d) &&
+         tpy_prepare(&sig_max_pool2d) &&
+         tpy_prepare(&sig_max_pool2d_with_positions) &&
+         tpy_prepare(&sig_avg_pool2d) &&
+         tpy_prepare(&sig_adaptive_avg_pool2d) &&
+         tpy_prepare(&sig_batch_norm) &&
+         tpy_prepare(&sig_layer_norm) &&
+         tpy_prepare(&sig_softmax) &&
+         tpy_prepare(&sig_log_softmax) &&
+         tpy_prepare(&sig_cross_entropy) &&
+         tpy_prepare(&sig_nll_loss) &&
+         tpy_prepare(&sig_mse_loss) &&
+         tpy_prepare(&sig_binary_cross_entropy_with_logits) &&
+         tpy_prepare(&sig_dropout) &&
+         tpy_prepare(&sig_dropout_inplace) &&
+         tpy_prepare(&sig_sgd_step) &&
+         tpy_prepare(&sig_adam_step) &&
+         tpy_prepare(&sig_adamw_step) &&
+         tpy_prepare(&sig_clip_grad_norm);
 }
 
 static PyMethodDef tpy_functions[] = {
@@ -7452,6 +8540,16 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "cumulative_sum($input, *, axis=None, dtype=None, include_initial=False, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
     {"matmul", (PyCFunction)(void (*)(void))py_matmul,
      METH_FASTCALL | METH_KEYWORDS, "matmul($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes."},
+    {"linear", (PyCFunction)(void (*)(void))py_linear,
+     METH_FASTCALL | METH_KEYWORDS, "linear($input, weight, bias=None, *, out=None)\n--\n\ninput weight^T + bias."},
+    {"addmm", (PyCFunction)(void (*)(void))py_addmm,
+     METH_FASTCALL | METH_KEYWORDS, "addmm($input, mat1, mat2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha mat1 mat2."},
+    {"bmm", (PyCFunction)(void (*)(void))py_bmm,
+     METH_FASTCALL | METH_KEYWORDS, "bmm($input, other, *, out=None)\n--\n\nMatrix products of two batches of one size, without broadcasting."},
+    {"dot", (PyCFunction)(void (*)(void))py_dot,
+     METH_FASTCALL | METH_KEYWORDS, "dot($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of one size."},
+    {"outer", (PyCFunction)(void (*)(void))py_outer,
+     METH_FASTCALL | METH_KEYWORDS, "outer($input, other, *, out=None)\n--\n\nEvery product of an element of one vector with one of the other."},
     {"empty", (PyCFunction)(void (*)(void))py_empty,
      METH_FASTCALL | METH_KEYWORDS, "empty(shape, *, dtype=None, device=None)\n--\n\nA tensor whose contents are whatever the memory held."},
     {"zeros", (PyCFunction)(void (*)(void))py_zeros,
@@ -7598,6 +8696,52 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "nonzero($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis."},
     {"argwhere", (PyCFunction)(void (*)(void))py_argwhere,
      METH_FASTCALL | METH_KEYWORDS, "argwhere($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row each."},
+    {"conv1d", (PyCFunction)(void (*)(void))py_conv1d,
+     METH_FASTCALL | METH_KEYWORDS, "conv1d($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation along one spatial axis, plus a bias per channel."},
+    {"conv2d", (PyCFunction)(void (*)(void))py_conv2d,
+     METH_FASTCALL | METH_KEYWORDS, "conv2d($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation of images, plus a bias per channel."},
+    {"conv3d", (PyCFunction)(void (*)(void))py_conv3d,
+     METH_FASTCALL | METH_KEYWORDS, "conv3d($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation along three spatial axes, plus a bias per channel."},
+    {"conv_transpose1d", (PyCFunction)(void (*)(void))py_conv_transpose1d,
+     METH_FASTCALL | METH_KEYWORDS, "conv_transpose1d($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv1d towards its input, as an op."},
+    {"conv_transpose2d", (PyCFunction)(void (*)(void))py_conv_transpose2d,
+     METH_FASTCALL | METH_KEYWORDS, "conv_transpose2d($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv2d towards its input, as an op."},
+    {"conv_transpose3d", (PyCFunction)(void (*)(void))py_conv_transpose3d,
+     METH_FASTCALL | METH_KEYWORDS, "conv_transpose3d($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv3d towards its input, as an op."},
+    {"max_pool2d", (PyCFunction)(void (*)(void))py_max_pool2d,
+     METH_FASTCALL | METH_KEYWORDS, "max_pool2d($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False, *, out=None)\n--\n\nThe largest number of each window; floating dtypes."},
+    {"max_pool2d_with_positions", (PyCFunction)(void (*)(void))py_max_pool2d_with_positions,
+     METH_FASTCALL | METH_KEYWORDS, "max_pool2d_with_positions($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False)\n--\n\nAs max_pool2d, and where in the flattened plane each number stands (int64)."},
+    {"avg_pool2d", (PyCFunction)(void (*)(void))py_avg_pool2d,
+     METH_FASTCALL | METH_KEYWORDS, "avg_pool2d($input, kernel_size, stride=None, padding=None, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None)\n--\n\nThe mean of each window; floating dtypes."},
+    {"adaptive_avg_pool2d", (PyCFunction)(void (*)(void))py_adaptive_avg_pool2d,
+     METH_FASTCALL | METH_KEYWORDS, "adaptive_avg_pool2d($input, output_size, *, out=None)\n--\n\nThe means of output_size windows that cover the input evenly; floating dtypes."},
+    {"batch_norm", (PyCFunction)(void (*)(void))py_batch_norm,
+     METH_FASTCALL | METH_KEYWORDS, "batch_norm($input, running_mean=None, running_var=None, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05, *, out=None)\n--\n\n(input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes."},
+    {"layer_norm", (PyCFunction)(void (*)(void))py_layer_norm,
+     METH_FASTCALL | METH_KEYWORDS, "layer_norm($input, normalized_shape, weight=None, bias=None, eps=1e-05, *, out=None)\n--\n\n(input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes."},
+    {"softmax", (PyCFunction)(void (*)(void))py_softmax,
+     METH_FASTCALL | METH_KEYWORDS, "softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nexp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype."},
+    {"log_softmax", (PyCFunction)(void (*)(void))py_log_softmax,
+     METH_FASTCALL | METH_KEYWORDS, "log_softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nThe logarithm of softmax, without overflow."},
+    {"cross_entropy", (PyCFunction)(void (*)(void))py_cross_entropy,
+     METH_FASTCALL | METH_KEYWORDS, "cross_entropy($input, target, weight=None, ignore_index=-100, reduction='mean', label_smoothing=0)\n--\n\nThe negative logarithm of the softmax probability of the target."},
+    {"nll_loss", (PyCFunction)(void (*)(void))py_nll_loss,
+     METH_FASTCALL | METH_KEYWORDS, "nll_loss($input, target, weight=None, ignore_index=-100, reduction='mean')\n--\n\nThe negative log-probability of the target class."},
+    {"mse_loss", (PyCFunction)(void (*)(void))py_mse_loss,
+     METH_FASTCALL | METH_KEYWORDS, "mse_loss($input, target, reduction='mean')\n--\n\nThe squared difference."},
+    {"binary_cross_entropy_with_logits", (PyCFunction)(void (*)(void))py_binary_cross_entropy_with_logits,
+     METH_FASTCALL | METH_KEYWORDS, "binary_cross_entropy_with_logits($input, target, weight=None, pos_weight=None, reduction='mean')\n--\n\nThe binary cross entropy of sigmoid(input), without overflow."},
+    {"dropout", (PyCFunction)(void (*)(void))py_dropout,
+     METH_FASTCALL | METH_KEYWORDS, "dropout($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nZeros elements at random and divides the others by 1 - p; floating dtypes."},
+    {"sgd_step", (PyCFunction)(void (*)(void))py_sgd_step,
+     METH_FASTCALL | METH_KEYWORDS, "sgd_step(params, grads, momentum_buffers, learning_rate, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False, first_step=False)\n--\n\nOne step of stochastic gradient descent for a list of parameters, in place."},
+    {"adam_step", (PyCFunction)(void (*)(void))py_adam_step,
+     METH_FASTCALL | METH_KEYWORDS, "adam_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nOne step of Adam for a list of parameters, in place."},
+    {"adamw_step", (PyCFunction)(void (*)(void))py_adamw_step,
+     METH_FASTCALL | METH_KEYWORDS, "adamw_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nAs adam_step, with decoupled weight decay."},
+    {"clip_grad_norm", (PyCFunction)(void (*)(void))py_clip_grad_norm,
+     METH_FASTCALL | METH_KEYWORDS, "clip_grad_norm(grads, max_norm, norm_type=2)\n--\n\nScales all gradients so that their norm together is at most max_norm; returns the norm before."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -7915,6 +9059,16 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "cumsum($input, *, axis=None, dtype=None, include_initial=False, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
     {"matmul", (PyCFunction)(void (*)(void))py_matmul,
      METH_FASTCALL | METH_KEYWORDS, "matmul($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes."},
+    {"addmm", (PyCFunction)(void (*)(void))py_addmm,
+     METH_FASTCALL | METH_KEYWORDS, "addmm($input, mat1, mat2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha mat1 mat2."},
+    {"addmm_", (PyCFunction)(void (*)(void))py_addmm_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "addmm_($input, mat1, mat2, *, beta=1, alpha=1)\n--\n\nbeta input + alpha mat1 mat2."},
+    {"bmm", (PyCFunction)(void (*)(void))py_bmm,
+     METH_FASTCALL | METH_KEYWORDS, "bmm($input, other, *, out=None)\n--\n\nMatrix products of two batches of one size, without broadcasting."},
+    {"dot", (PyCFunction)(void (*)(void))py_dot,
+     METH_FASTCALL | METH_KEYWORDS, "dot($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of one size."},
+    {"outer", (PyCFunction)(void (*)(void))py_outer,
+     METH_FASTCALL | METH_KEYWORDS, "outer($input, other, *, out=None)\n--\n\nEvery product of an element of one vector with one of the other."},
     {"bernoulli", (PyCFunction)(void (*)(void))py_bernoulli,
      METH_FASTCALL | METH_KEYWORDS, "bernoulli($input, *, generator=None)\n--\n\n1 with the probability that each element of the input names, else 0; floating dtypes."},
     {"uniform_", (PyCFunction)(void (*)(void))py_uniform_inplace,
@@ -8057,6 +9211,10 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "nonzero($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis."},
     {"argwhere", (PyCFunction)(void (*)(void))py_argwhere,
      METH_FASTCALL | METH_KEYWORDS, "argwhere($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row each."},
+    {"softmax", (PyCFunction)(void (*)(void))py_softmax,
+     METH_FASTCALL | METH_KEYWORDS, "softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nexp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype."},
+    {"log_softmax", (PyCFunction)(void (*)(void))py_log_softmax,
+     METH_FASTCALL | METH_KEYWORDS, "log_softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nThe logarithm of softmax, without overflow."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -101,6 +101,11 @@ vector_norm = _table["vector_norm"]
 cumulative_sum = _table["cumulative_sum"]
 cumsum = _table["cumulative_sum"]
 matmul = _table["matmul"]
+linear = _table["linear"]
+addmm = _table["addmm"]
+bmm = _table["bmm"]
+dot = _table["dot"]
+outer = _table["outer"]
 empty = _table["empty"]
 zeros = _table["zeros"]
 ones = _table["ones"]
@@ -183,6 +188,29 @@ masked_fill = _table["masked_fill"]
 masked_select = _table["masked_select"]
 nonzero = _table["nonzero"]
 argwhere = _table["argwhere"]
+conv1d = _table["conv1d"]
+conv2d = _table["conv2d"]
+conv3d = _table["conv3d"]
+conv_transpose1d = _table["conv_transpose1d"]
+conv_transpose2d = _table["conv_transpose2d"]
+conv_transpose3d = _table["conv_transpose3d"]
+max_pool2d = _table["max_pool2d"]
+max_pool2d_with_positions = _table["max_pool2d_with_positions"]
+avg_pool2d = _table["avg_pool2d"]
+adaptive_avg_pool2d = _table["adaptive_avg_pool2d"]
+batch_norm = _table["batch_norm"]
+layer_norm = _table["layer_norm"]
+softmax = _table["softmax"]
+log_softmax = _table["log_softmax"]
+cross_entropy = _table["cross_entropy"]
+nll_loss = _table["nll_loss"]
+mse_loss = _table["mse_loss"]
+binary_cross_entropy_with_logits = _table["binary_cross_entropy_with_logits"]
+dropout = _table["dropout"]
+sgd_step = _table["sgd_step"]
+adam_step = _table["adam_step"]
+adamw_step = _table["adamw_step"]
+clip_grad_norm = _table["clip_grad_norm"]
 
 __all__ = [
     "abs", "absolute", "negative", "neg", "sign", "reciprocal", "square", "sqrt", "rsqrt", "exp",
@@ -194,18 +222,25 @@ __all__ = [
     "eq", "not_equal", "ne", "less", "lt", "less_equal", "le", "greater", "gt", "greater_equal",
     "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
     "sum", "prod", "mean", "var", "std", "max", "min", "amax", "amin", "argmax", "argmin", "any",
-    "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "empty", "zeros",
-    "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "linspace", "eye", "rand",
-    "randn", "randint", "randperm", "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul",
-    "addcdiv", "clip", "clamp", "sort", "argsort", "sort_with_indices", "topk", "clone",
-    "contiguous", "astype", "detach", "copy_", "fill_", "zero_", "reshape", "view", "flatten",
-    "squeeze", "expand_dims", "unsqueeze", "permute_dims", "permute", "transpose", "swapaxes",
-    "matrix_transpose", "moveaxis", "movedim", "broadcast_to", "expand", "select", "slice",
-    "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind", "diagonal", "concat",
-    "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave", "flip", "roll", "tril",
-    "triu", "index_put", "index_select", "take", "gather", "take_along_axis", "take_along_dim",
-    "scatter_add", "masked_fill", "masked_select", "nonzero", "argwhere"]
+    "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "addmm", "bmm",
+    "dot", "outer", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like",
+    "full_like", "linspace", "eye", "rand", "randn", "randint", "randperm", "bernoulli", "uniform_",
+    "normal_", "where", "lerp", "addcmul", "addcdiv", "clip", "clamp", "sort", "argsort",
+    "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach", "copy_", "fill_",
+    "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims",
+    "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to",
+    "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack",
+    "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
+    "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
+    "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
+    "nonzero", "argwhere", "softmax", "log_softmax"]
 
 LINALG = ["vector_norm"]
 
-NN_FUNCTIONAL = ["relu", "silu", "leaky_relu", "gelu", "pad", "embedding"]
+NN_FUNCTIONAL = [
+    "relu", "silu", "leaky_relu", "gelu", "linear", "pad", "embedding", "conv1d", "conv2d",
+    "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "max_pool2d",
+    "max_pool2d_with_positions", "avg_pool2d", "adaptive_avg_pool2d", "batch_norm", "layer_norm",
+    "cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits", "dropout"]
+
+OPTIM_FUNCTIONAL = ["sgd_step", "adam_step", "adamw_step", "clip_grad_norm"]

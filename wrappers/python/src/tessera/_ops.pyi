@@ -141,6 +141,14 @@ def cumulative_sum(
         bool = ..., out: Tensor | None = ..., **alias: Any) -> Tensor: ...
 cumsum = cumulative_sum
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
+def linear(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def addmm(
+        input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = ..., alpha: float = ..., out:
+        Tensor | None = ...) -> Tensor: ...
+def bmm(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
+def dot(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
+def outer(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def empty(*args: Any, **kwargs: Any) -> Tensor: ...
 def zeros(*args: Any, **kwargs: Any) -> Tensor: ...
 def ones(*args: Any, **kwargs: Any) -> Tensor: ...
@@ -273,6 +281,87 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | complex, *, out: Te
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def nonzero(input: Tensor) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor: ...
+def conv1d(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., stride: int | Sequence[int] | None
+        = ..., padding: int | Sequence[int] | None = ..., dilation: int | Sequence[int] | None =
+        ..., groups: int = ..., same: bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def conv2d(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., stride: int | Sequence[int] | None
+        = ..., padding: int | Sequence[int] | None = ..., dilation: int | Sequence[int] | None =
+        ..., groups: int = ..., same: bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def conv3d(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., stride: int | Sequence[int] | None
+        = ..., padding: int | Sequence[int] | None = ..., dilation: int | Sequence[int] | None =
+        ..., groups: int = ..., same: bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def conv_transpose1d(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., stride: int | Sequence[int] | None
+        = ..., padding: int | Sequence[int] | None = ..., output_padding: int | Sequence[int] | None
+        = ..., groups: int = ..., dilation: int | Sequence[int] | None = ..., *, out: Tensor | None
+        = ...) -> Tensor: ...
+def conv_transpose2d(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., stride: int | Sequence[int] | None
+        = ..., padding: int | Sequence[int] | None = ..., output_padding: int | Sequence[int] | None
+        = ..., groups: int = ..., dilation: int | Sequence[int] | None = ..., *, out: Tensor | None
+        = ...) -> Tensor: ...
+def conv_transpose3d(
+        input: Tensor, weight: Tensor, bias: Tensor | None = ..., stride: int | Sequence[int] | None
+        = ..., padding: int | Sequence[int] | None = ..., output_padding: int | Sequence[int] | None
+        = ..., groups: int = ..., dilation: int | Sequence[int] | None = ..., *, out: Tensor | None
+        = ...) -> Tensor: ...
+def max_pool2d(
+        input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ...,
+        padding: int | Sequence[int] | None = ..., dilation: int | Sequence[int] | None = ...,
+        ceil_mode: bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def max_pool2d_with_positions(
+        input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ...,
+        padding: int | Sequence[int] | None = ..., dilation: int | Sequence[int] | None = ...,
+        ceil_mode: bool = ...) -> tuple[Tensor, Tensor]: ...
+def avg_pool2d(
+        input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ...,
+        padding: int | Sequence[int] | None = ..., ceil_mode: bool = ..., count_include_pad: bool =
+        ..., divisor_override: int | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def adaptive_avg_pool2d(*args: Any, **kwargs: Any) -> Tensor: ...
+def batch_norm(
+        input: Tensor, running_mean: Tensor | None = ..., running_var: Tensor | None = ..., weight:
+        Tensor | None = ..., bias: Tensor | None = ..., training: bool = ..., momentum: float = ...,
+        eps: float = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def layer_norm(
+        input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = ..., bias:
+        Tensor | None = ..., eps: float = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def softmax(
+        input: Tensor, axis: int = ..., *, dtype: DType | type | None = ..., out: Tensor | None =
+        ..., **alias: Any) -> Tensor: ...
+def log_softmax(
+        input: Tensor, axis: int = ..., *, dtype: DType | type | None = ..., out: Tensor | None =
+        ..., **alias: Any) -> Tensor: ...
+def cross_entropy(
+        input: Tensor, target: Tensor, weight: Tensor | None = ..., ignore_index: int = ...,
+        reduction: str = ..., label_smoothing: float = ...) -> Tensor: ...
+def nll_loss(
+        input: Tensor, target: Tensor, weight: Tensor | None = ..., ignore_index: int = ...,
+        reduction: str = ...) -> Tensor: ...
+def mse_loss(input: Tensor, target: Tensor, reduction: str = ...) -> Tensor: ...
+def binary_cross_entropy_with_logits(
+        input: Tensor, target: Tensor, weight: Tensor | None = ..., pos_weight: Tensor | None = ...,
+        reduction: str = ...) -> Tensor: ...
+def dropout(
+        input: Tensor, p: float = ..., training: bool = ..., generator: Generator | None = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def sgd_step(
+        params: Sequence[Tensor], grads: Sequence[Tensor], momentum_buffers: Sequence[Tensor],
+        learning_rate: float, momentum: float = ..., dampening: float = ..., weight_decay: float =
+        ..., nesterov: bool = ..., maximize: bool = ..., first_step: bool = ...) -> None: ...
+def adam_step(
+        params: Sequence[Tensor], grads: Sequence[Tensor], exp_avgs: Sequence[Tensor], exp_avg_sqs:
+        Sequence[Tensor], max_exp_avg_sqs: Sequence[Tensor], step: int, learning_rate: float, beta1:
+        float = ..., beta2: float = ..., eps: float = ..., weight_decay: float = ..., maximize: bool
+        = ...) -> None: ...
+def adamw_step(
+        params: Sequence[Tensor], grads: Sequence[Tensor], exp_avgs: Sequence[Tensor], exp_avg_sqs:
+        Sequence[Tensor], max_exp_avg_sqs: Sequence[Tensor], step: int, learning_rate: float, beta1:
+        float = ..., beta2: float = ..., eps: float = ..., weight_decay: float = ..., maximize: bool
+        = ...) -> None: ...
+def clip_grad_norm(grads: Sequence[Tensor], max_norm: float, norm_type: float = ...) -> Tensor: ...
 
 __all__ = [
     "abs", "absolute", "negative", "neg", "sign", "reciprocal", "square", "sqrt", "rsqrt", "exp",
@@ -284,16 +373,18 @@ __all__ = [
     "eq", "not_equal", "ne", "less", "lt", "less_equal", "le", "greater", "gt", "greater_equal",
     "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
     "sum", "prod", "mean", "var", "std", "max", "min", "amax", "amin", "argmax", "argmin", "any",
-    "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "empty", "zeros",
-    "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "linspace", "eye", "rand",
-    "randn", "randint", "randperm", "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul",
-    "addcdiv", "clip", "clamp", "sort", "argsort", "sort_with_indices", "topk", "clone",
-    "contiguous", "astype", "detach", "copy_", "fill_", "zero_", "reshape", "view", "flatten",
-    "squeeze", "expand_dims", "unsqueeze", "permute_dims", "permute", "transpose", "swapaxes",
-    "matrix_transpose", "moveaxis", "movedim", "broadcast_to", "expand", "select", "slice",
-    "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind", "diagonal", "concat",
-    "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave", "flip", "roll", "tril",
-    "triu", "index_put", "index_select", "take", "gather", "take_along_axis", "take_along_dim",
-    "scatter_add", "masked_fill", "masked_select", "nonzero", "argwhere"]
+    "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "addmm", "bmm",
+    "dot", "outer", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like",
+    "full_like", "linspace", "eye", "rand", "randn", "randint", "randperm", "bernoulli", "uniform_",
+    "normal_", "where", "lerp", "addcmul", "addcdiv", "clip", "clamp", "sort", "argsort",
+    "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach", "copy_", "fill_",
+    "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims",
+    "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to",
+    "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack",
+    "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
+    "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
+    "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
+    "nonzero", "argwhere", "softmax", "log_softmax"]
 LINALG: list[str]
 NN_FUNCTIONAL: list[str]
+OPTIM_FUNCTIONAL: list[str]
