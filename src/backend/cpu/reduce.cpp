@@ -5,7 +5,7 @@
 #include "backend/cpu/reduce.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cstring>
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/reduce_state.h"
@@ -36,6 +36,11 @@ struct Buffers {
   alignas(64) std::byte element[kBlock * 16];
 };
 
+// Asks for the lines of a row: rows far apart are nothing the processor foresees.
+void prefetch(const std::byte* data, int64_t nbytes) {
+  for (int64_t i = 0; i < nbytes; i += 64) __builtin_prefetch(data + i);
+}
+
 class Reduction {
  public:
   explicit Reduction(const ReducePlan& plan);
@@ -55,6 +60,7 @@ class Reduction {
   void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                    int64_t stride) const;
   void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
+  Status run_one() const;
   Status run_along() const;
   Status run_across() const;
 
@@ -173,6 +179,11 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
                   position ? i : i - begin, static_cast<int64_t*>(state) + j, stride, plan_.params);
     }
     cursor.advance_in_row(1);
+    if (whole && i + 1 < end) {
+      prefetch(static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides) +
+                   results[0].offset(plan_.kept_input_strides),
+               width * size_);
+    }
   }
 }
 
@@ -190,6 +201,26 @@ void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t w
             cast_out_ != nullptr ? cast : results);
     cursor.advance(part);
   }
+}
+
+// One result of few elements: no buffers but its own.
+Status Reduction::run_one() const {
+  int64_t state[kMaxWords];
+  alignas(16) std::byte result[16];
+  start_states(kind_, 1, state, 1);
+  if (cast_ == nullptr && !kind_.magnitude && plan_.reduced_ndim == 1 &&
+      plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0) {
+    row_.along(plan_.reduced_numel, plan_.input, 0, state, plan_.params);
+  } else {
+    fold_along(0, 0, plan_.reduced_numel, state);
+  }
+  finish_states(kind_, plan_, 1, state, 1, result);
+  if (cast_out_ != nullptr) {
+    cast_out_(1, plan_.output, result);
+  } else {
+    std::memcpy(plan_.output, result, static_cast<size_t>(itemsize(plan_.output_dtype)));
+  }
+  return kernel::kOk;
 }
 
 Status Reduction::run_along() const {
@@ -277,6 +308,7 @@ Status Reduction::run_across() const {
 
 Status Reduction::run() const {
   if (plan_.kept_numel == 0) return kernel::kOk;
+  if (plan_.kept_numel == 1 && plan_.reduced_numel <= 8 * kBlock) return run_one();
   return prefers_across() ? run_across() : run_along();
 }
 

@@ -63,6 +63,8 @@ Row find_where(DType dtype) {
 
 template <class T, bool kLogical>
 void multiply_add_row(int64_t count, void* to, const void* factor, const void* from) {
+  // uint16 would be promoted to int, whose products overflow.
+  using Wide = std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>;
   T scale;
   __builtin_memcpy(&scale, factor, sizeof(T));
   T* target = static_cast<T*>(to);
@@ -71,7 +73,7 @@ void multiply_add_row(int64_t count, void* to, const void* factor, const void* f
     if constexpr (kLogical)
       target[i] = static_cast<T>(target[i] | (scale & source[i]));
     else
-      target[i] = static_cast<T>(target[i] + scale * source[i]);
+      target[i] = static_cast<T>(target[i] + Wide{scale} * source[i]);
   }
 }
 
