@@ -26,7 +26,8 @@ const io::ArchiveEntry& entry_arg(tsr_archive handle, int64_t index) {
 
 nlohmann::json json_arg(std::string_view text, const char* arg) {
   nlohmann::json tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  TSR_CHECK(!tree.is_discarded(), Code::kValue, arg, "expected JSON, got '", text.substr(0, 80), "'");
+  TSR_CHECK(!tree.is_discarded(), Code::kValue, arg, "expected JSON, got '", text.substr(0, 80),
+            "'");
   return tree;
 }
 
@@ -62,7 +63,8 @@ tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* arc
   return guard(kInfo_archive_open, [&] {
     out_arg(archive, "archive");
     const std::string text(text_arg(path, path_len, "path"));
-    TSR_CHECK(text.find('\0') == std::string::npos, Code::kIo, "path", "a path has no zero byte in it");
+    TSR_CHECK(text.find('\0') == std::string::npos, Code::kIo, "path",
+              "a path has no zero byte in it");
     give_object(io::Archive::open(text).detach(), archive);
   });
 }
@@ -110,7 +112,8 @@ tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* name
                             const char* metadata, int64_t metadata_len) {
   return guard(kInfo_archive_save, [&] {
     const std::string file(text_arg(path, path_len, "path"));
-    TSR_CHECK(file.find('\0') == std::string::npos, Code::kIo, "path", "a path has no zero byte in it");
+    TSR_CHECK(file.find('\0') == std::string::npos, Code::kIo, "path",
+              "a path has no zero byte in it");
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
     const std::string_view names_text = text_arg(names, names_len, "names");
     const std::string_view metadata_text = text_arg(metadata, metadata_len, "metadata");

@@ -21,7 +21,8 @@ namespace {
 
 [[noreturn]] void fail_io(const char* what, const std::string& path) {
   const int number = errno;
-  Error error(Code::kIo, "path", concat(what, " ", path, ": ", std::strerror(number)), __FILE__, __LINE__);
+  Error error(Code::kIo, "path", concat(what, " ", path, ": ", std::strerror(number)), __FILE__,
+              __LINE__);
   error.set_native_code(number);
   throw error;
 }
@@ -51,7 +52,8 @@ std::shared_ptr<const Mapping> Mapping::open(const std::string& path) {
   const auto size = static_cast<uint64_t>(facts.st_size);
   void* data = nullptr;
   if (size > 0) {
-    data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
+    data =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
     if (data == MAP_FAILED) fail_io("cannot map", path);
   }
   return std::shared_ptr<const Mapping>(new Mapping(static_cast<char*>(data), size));

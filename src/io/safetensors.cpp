@@ -30,12 +30,13 @@ struct Spelling {
   DType dtype;
 };
 constexpr std::array kSpellings{
-    Spelling{"BOOL", DType::kBool},   Spelling{"U8", DType::kUInt8},   Spelling{"U16", DType::kUInt16},
-    Spelling{"U32", DType::kUInt32},  Spelling{"U64", DType::kUInt64}, Spelling{"I8", DType::kInt8},
-    Spelling{"I16", DType::kInt16},   Spelling{"I32", DType::kInt32},  Spelling{"I64", DType::kInt64},
-    Spelling{"F16", DType::kFloat16}, Spelling{"BF16", DType::kBFloat16},
-    Spelling{"F32", DType::kFloat32}, Spelling{"F64", DType::kFloat64},
-    Spelling{"C64", DType::kComplex64},
+    Spelling{"BOOL", DType::kBool},     Spelling{"U8", DType::kUInt8},
+    Spelling{"U16", DType::kUInt16},    Spelling{"U32", DType::kUInt32},
+    Spelling{"U64", DType::kUInt64},    Spelling{"I8", DType::kInt8},
+    Spelling{"I16", DType::kInt16},     Spelling{"I32", DType::kInt32},
+    Spelling{"I64", DType::kInt64},     Spelling{"F16", DType::kFloat16},
+    Spelling{"BF16", DType::kBFloat16}, Spelling{"F32", DType::kFloat32},
+    Spelling{"F64", DType::kFloat64},   Spelling{"C64", DType::kComplex64},
 };
 
 template <class... Pieces>
@@ -84,8 +85,8 @@ DType dtype_called(const Json& value, const std::string& name) {
 }
 
 ArchiveEntry read_entry(const std::string& name, const Json& value) {
-  if (!value.is_object() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") ||
-      !value.contains("data_offsets")) {
+  if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
+      !value.contains("shape") || !value.contains("data_offsets")) {
     refuse("'", name, "' needs dtype, shape and data_offsets, and nothing else");
   }
   ArchiveEntry entry{name, dtype_called(value["dtype"], name), {}, 0, 0};
@@ -134,7 +135,8 @@ Tensor on_memory(char* data, const ArchiveEntry& entry, std::shared_ptr<const Ma
   static_cast<void>(owner.release());
   const DimsView shape(entry.shape.data(), entry.shape.size());
   static_cast<void>(checked_numel(shape, itemsize(entry.dtype)));
-  return Tensor::adopt(new TensorImpl(std::move(storage), entry.dtype, shape, contiguous_strides(shape), 0));
+  return Tensor::adopt(
+      new TensorImpl(std::move(storage), entry.dtype, shape, contiguous_strides(shape), 0));
 }
 
 void check_bools(const char* data, const ArchiveEntry& entry) {
@@ -163,15 +165,17 @@ std::string header_text(const std::vector<NamedTensor>& order, const Metadata& m
   for (const auto& [name, tensor] : order) {
     const uint64_t end = at + static_cast<uint64_t>(tensor->nbytes());
     const std::vector<int64_t> shape(tensor->sizes().begin(), tensor->sizes().end());
-    tree[std::string(name)] = {
-        {"dtype", spelling_of(tensor->dtype(), name)}, {"shape", shape}, {"data_offsets", {at, end}}};
+    tree[std::string(name)] = {{"dtype", spelling_of(tensor->dtype(), name)},
+                               {"shape", shape},
+                               {"data_offsets", {at, end}}};
     at = end;
   }
   std::string text;
   try {
     text = tree.dump();
   } catch (const Json::exception& error) {
-    throw_error(Code::kValue, "tensors", __FILE__, __LINE__, concat("names must be UTF-8: ", error.what()));
+    throw_error(Code::kValue, "tensors", __FILE__, __LINE__,
+                concat("names must be UTF-8: ", error.what()));
   }
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
@@ -230,11 +234,17 @@ Tensor Archive::tensor(size_t index) const {
   char* first = const_cast<char*>(data) + entry.begin;
   if (entry.dtype == DType::kBool) check_bools(first, entry);
   const auto address = reinterpret_cast<uintptr_t>(first);
-  if (address % static_cast<uintptr_t>(itemsize(entry.dtype)) == 0) return on_memory(first, entry, mapping);
-  const ArchiveEntry bytes{entry.name, DType::kUInt8, {static_cast<int64_t>(entry.end - entry.begin)}, entry.begin, entry.end};
+  if (address % static_cast<uintptr_t>(itemsize(entry.dtype)) == 0)
+    return on_memory(first, entry, mapping);
+  const ArchiveEntry bytes{entry.name,
+                           DType::kUInt8,
+                           {static_cast<int64_t>(entry.end - entry.begin)},
+                           entry.begin,
+                           entry.end};
   const Tensor copy = ops::clone(on_memory(first, bytes, nullptr));
   const DimsView shape(entry.shape.data(), entry.shape.size());
-  return Tensor::adopt(new TensorImpl(copy.storage(), entry.dtype, shape, contiguous_strides(shape), 0));
+  return Tensor::adopt(
+      new TensorImpl(copy.storage(), entry.dtype, shape, contiguous_strides(shape), 0));
 }
 
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,

@@ -35,7 +35,8 @@ ArchiveHeader parse_header(std::string_view json, uint64_t data_size);
 
 inline constexpr auto kArchiveTag = static_cast<ObjectTag>(0x54534152U);
 
-// An open file. Tensors share its mapping and keep it alive; writing to them never reaches the file.
+// An open file. Tensors share its mapping and keep it alive; writing to them never reaches the
+// file.
 struct Archive final : Object {
   // Throws kIo.
   static IntrusivePtr<Archive> open(const std::string& path);
