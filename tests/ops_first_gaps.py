@@ -37,13 +37,22 @@ def rows_by_name(schema):
 
 def lacks_gradient(op):
     """No case to differentiate, though some input and some result are floating and nobody said there is none."""
-    if not op.gradient or any(gradients.gradient_case(op, form) for form in ("functional", "inplace")):
+    if not op.gradient or any(
+        gradients.gradient_case(op, form) for form in ("functional", "inplace")
+    ):
         return False
     floating = {"f32", "f64"}
     values = [v for c in op.cases for v in (*c.args.values(), *c.returns, *c.after.values())]
     takes = any(a.type.base == "tensor" for a in op.args)
-    return takes and any(v.dtype in floating for value in values for v in gradients._literals(value)) and not all(
-        r.dtype not in floating for c in op.cases for value in c.returns for r in gradients._literals(value)
+    return (
+        takes
+        and any(v.dtype in floating for value in values for v in gradients._literals(value))
+        and not all(
+            r.dtype not in floating
+            for c in op.cases
+            for value in c.returns
+            for r in gradients._literals(value)
+        )
     )
 
 

@@ -60,7 +60,11 @@ def _header(schema: Schema, name: str) -> str:
     if domains[0].doc:
         text += c_comment(domains[0].doc)
     text += f"#ifndef {guard}\n#define {guard}\n\n"
-    text += "#include <stddef.h>\n#include <stdint.h>\n\n" + PRELUDE if first else f'#include "tessera/{schema.headers[0]}"\n'
+    text += (
+        "#include <stddef.h>\n#include <stdint.h>\n\n" + PRELUDE
+        if first
+        else f'#include "tessera/{schema.headers[0]}"\n'
+    )
     text += '\n#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
     for domain in domains:
         if len(domains) > 1:
@@ -69,7 +73,10 @@ def _header(schema: Schema, name: str) -> str:
             text += f"struct {extern};\n"
         text += _types(schema, [domain], documented=True)
         for row in [*domain.functions, *domain.ops]:
-            text += _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions))) + "\n"
+            text += (
+                _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions)))
+                + "\n"
+            )
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 
 
@@ -114,7 +121,11 @@ def _types(schema: Schema, domains: list, documented: bool) -> str:
     if dtypes:
         text += note("A dtype: the bits of DLPack's DLDataType, code | bits << 8 | lanes << 16.")
         text += "typedef int32_t tsr_dtype;\n"
-        text += "enum {\n" + "".join(f"  {t.constant} = {t.value:#x},\n" for t in dtypes)[:-2] + "\n};\n\n"
+        text += (
+            "enum {\n"
+            + "".join(f"  {t.constant} = {t.value:#x},\n" for t in dtypes)[:-2]
+            + "\n};\n\n"
+        )
     for enum in [e for d in domains for e in d.enums]:
         text += note(enum.doc) + _enum(enum, documented)
     structs = [s for d in domains for s in d.structs]
@@ -133,7 +144,9 @@ def _enum(enum: Enum, documented: bool) -> str:
     for constant in enum.constants:
         doc = f" /* {constant.doc} */" if documented and constant.doc else ""
         rows.append((f"  {constant.name} = {constant.value}", doc))
-    text += "".join(f"{row}{',' if i + 1 < len(rows) else ''}{doc}\n" for i, (row, doc) in enumerate(rows))
+    text += "".join(
+        f"{row}{',' if i + 1 < len(rows) else ''}{doc}\n" for i, (row, doc) in enumerate(rows)
+    )
     return text + "};\n\n"
 
 
@@ -184,7 +197,9 @@ def layout_test(schema: Schema) -> str:
         text += f"PROVE(value_of_{dtype.constant}, {dtype.constant} == {dtype.value});\n"
     for enum in schema.enums:
         text += f"PROVE(size_of_{enum.name}, sizeof({enum.name}) == 4);\n"
-        text += "".join(f"PROVE(value_of_{c.name}, {c.name} == {c.value});\n" for c in enum.constants)
+        text += "".join(
+            f"PROVE(value_of_{c.name}, {c.name} == {c.value});\n" for c in enum.constants
+        )
     return text
 
 

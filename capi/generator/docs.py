@@ -39,7 +39,10 @@ def _page(domain: Domain) -> str:
 
 
 def _signatures(row: Function | Op) -> str:
-    lines = [wrap_call(f"{f.returns} {f.name}(", [str(p) for p in f.params] or ["void"], ");") for f in row.functions]
+    lines = [
+        wrap_call(f"{f.returns} {f.name}(", [str(p) for p in f.params] or ["void"], ");")
+        for f in row.functions
+    ]
     return "```c\n" + "\n".join(lines) + "\n```\n"
 
 
@@ -57,7 +60,13 @@ def _function(row: Function) -> str:
 
 
 def _op(op: Op) -> str:
-    text = f"\n## {op.name}\n\n{op.doc}\n" + (f"\n{op.notes}\n" if op.notes else "") + "\n" + _signatures(op) + _args(op)
+    text = (
+        f"\n## {op.name}\n\n{op.doc}\n"
+        + (f"\n{op.notes}\n" if op.notes else "")
+        + "\n"
+        + _signatures(op)
+        + _args(op)
+    )
     if op.alias:
         text += f"\nThe result may share memory with `{op.alias}`.\n"
     if op.mutates:
@@ -89,4 +98,8 @@ def _nest(flat: list[Any], shape: list[int]) -> str:
     if len(shape) == 1:
         return f"[{', '.join(map(str, flat))}]"
     step = len(flat) // shape[0]
-    return "[" + ", ".join(_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])) + "]"
+    return (
+        "["
+        + ", ".join(_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))
+        + "]"
+    )

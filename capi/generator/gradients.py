@@ -19,13 +19,19 @@ def gradient_case(op: Op, form: str) -> Case | None:
     if not op.gradient or form not in op.forms or (form == "functional" and not op.returns):
         return None
     for case in op.cases:
-        plain = not any(isinstance(case.args.get(a.name), (int, float, str)) for a in op.args if a.type.base == "tensor")
+        plain = not any(
+            isinstance(case.args.get(a.name), (int, float, str))
+            for a in op.args
+            if a.type.base == "tensor"
+        )
         if case.error or not plain or (case.forms and form not in case.forms):
             continue
         inputs = [v for given in case.args.values() for v in _literals(given)]
         results = [v for r in (*case.returns, *case.after.values()) for v in _literals(r)]
         first = case.args.get(op.args[0].name) if op.args else None
-        fits = form == "functional" or (isinstance(first, Literal) and _moves(first) and first.shape == results[0].shape)
+        fits = form == "functional" or (
+            isinstance(first, Literal) and _moves(first) and first.shape == results[0].shape
+        )
         if fits and any(_moves(v) for v in inputs) and any(v.dtype in FLOATS for v in results):
             return case
     return None
@@ -48,7 +54,9 @@ def _moved(value: Literal, start: int) -> Literal:
 
 
 def gradient_test(schema: Schema, op: Op) -> str:
-    return _test(schema, op, "functional", "has_the_gradient") + _test(schema, op, "inplace", "has_the_gradient_in_place")
+    return _test(schema, op, "functional", "has_the_gradient") + _test(
+        schema, op, "inplace", "has_the_gradient_in_place"
+    )
 
 
 def _test(schema: Schema, op: Op, form: str, name: str) -> str:
@@ -65,22 +73,44 @@ def _test(schema: Schema, op: Op, form: str, name: str) -> str:
     for arg in op.args:
         given = case.args.get(arg.name)
         values = _literals(given)
-        if not values or not all(_moves(v) for v in values) or len(values) != (len(given) if isinstance(given, list) else 1):
+        if (
+            not values
+            or not all(_moves(v) for v in values)
+            or len(values) != (len(given) if isinstance(given, list) else 1)
+        ):
             continue
-        slots[arg.name] = [f"in + {len(inputs)}", str(len(values))] if arg.type.is_list else [f"in[{len(inputs)}]"]
+        slots[arg.name] = (
+            [f"in + {len(inputs)}", str(len(values))]
+            if arg.type.is_list
+            else [f"in[{len(inputs)}]"]
+        )
         for value in values:
-            inputs.append(literal(schema, dataclasses.replace(value, dtype="f64") if arg.name in place else _moved(value, count)))
+            inputs.append(
+                literal(
+                    schema,
+                    dataclasses.replace(value, dtype="f64")
+                    if arg.name in place
+                    else _moved(value, count),
+                )
+            )
             count += len(value.data or ())
     function = next(f for f in op.functions if f.form == form and f.scalar_kind in (None, "f64"))
     call = bind(schema, function, case)
     results = [] if form == "inplace" else op.returns
-    outs = [["out", "8", "n_out"]] if op.returns_list else [[f"out + {i}"] for i in range(len(results))]
+    outs = (
+        [["out", "8", "n_out"]]
+        if op.returns_list
+        else [[f"out + {i}"] for i in range(len(results))]
+    )
     values_of = call.values | slots | {r.name: o for r, o in zip(results, outs)}
     given_away = set(slots) | {r.name for r in results}
     lines = [s for s in call.setup if s.split("(")[0].split(";")[0].split()[-1] not in given_away]
     if form == "inplace":
         values_of[op.args[0].name] = ["out[0]"]
-        lines += ["const tsr_status copied = tsr_clone(in[0], out);", "if (copied != TSR_OK) return copied;"]
+        lines += [
+            "const tsr_status copied = tsr_clone(in[0], out);",
+            "if (copied != TSR_OK) return copied;",
+        ]
     lines += [] if op.returns_list and form != "inplace" else [f"*n_out = {max(len(results), 1)};"]
     lines.append(f"return {call.text(values_of)};")
     body = "".join(f"    {line}\n" for line in lines)

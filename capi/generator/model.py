@@ -23,7 +23,9 @@ class Arg:
     default: Any = REQUIRED
     doc: str = ""
     count_of: str | None = None  # this out list has as many slots as that list
-    fuzz: bool = True  # False: extreme values of this argument are legal and costly, do not try them
+    fuzz: bool = (
+        True  # False: extreme values of this argument are legal and costly, do not try them
+    )
 
     @property
     def required(self) -> bool:
@@ -85,9 +87,13 @@ class Literal:
 class Case:
     """One call with its expected results (`returns`, in order), or its expected error."""
 
-    args: dict[str, Any]  # tensors as Literal, lists of tensors as lists of Literal, else plain values
+    args: dict[
+        str, Any
+    ]  # tensors as Literal, lists of tensors as lists of Literal, else plain values
     returns: tuple[Any, ...] = ()
-    after: dict[str, Any] = field(default_factory=dict)  # mutated arguments as they stand afterwards
+    after: dict[str, Any] = field(
+        default_factory=dict
+    )  # mutated arguments as they stand afterwards
     error: str | None = None
     forms: tuple[str, ...] = ()  # empty: all forms of the row
     rtol: float | None = None
@@ -113,7 +119,9 @@ class Op:
     doc: str
     notes: str
     gradient: bool  # False: no gradient by nature, or one that finite differences cannot see
-    gradient_args: dict[str, Any] | None  # where to differentiate, when the first fitting case is no good place
+    gradient_args: (
+        dict[str, Any] | None
+    )  # where to differentiate, when the first fitting case is no good place
     cases: tuple[Case, ...]
 
     @property
@@ -143,17 +151,25 @@ class Op:
             args += self.returns
         elif form == "out":
             args += tuple(
-                Arg("dst" if len(self.returns) == 1 else f"{r.name}_dst", parse_type("tensor"), doc="receives the result")
+                Arg(
+                    "dst" if len(self.returns) == 1 else f"{r.name}_dst",
+                    parse_type("tensor"),
+                    doc="receives the result",
+                )
                 for r in self.returns
             )
         parts = [self.name, kind, overload.suffix, None if form == "functional" else form]
         name = "tsr_" + "_".join(p for p in parts if p)
         params = tuple(p for a in args for p in c_params(a.name, a.type, kind))
-        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, kind)
+        return CFunction(
+            name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, kind
+        )
 
 
 def _as_scalar(arg: Arg) -> Arg:
-    return Arg(arg.name, parse_type("scalar?" if arg.type.optional else "scalar"), arg.default, arg.doc)
+    return Arg(
+        arg.name, parse_type("scalar?" if arg.type.optional else "scalar"), arg.default, arg.doc
+    )
 
 
 @dataclass(frozen=True)
@@ -179,7 +195,18 @@ class Function:
     def functions(self) -> tuple[CFunction, ...]:
         params = tuple(p for a in self.args for p in c_params(a.name, a.type, count_of=a.count_of))
         doc = f"{self.doc}\n{self.notes}".strip()
-        return (CFunction(self.name, self.since, self.header, self.returns, self.args, params, doc, function=self),)
+        return (
+            CFunction(
+                self.name,
+                self.since,
+                self.header,
+                self.returns,
+                self.args,
+                params,
+                doc,
+                function=self,
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -355,11 +382,17 @@ def _check_whole(schema: Schema) -> None:
         if function.name in names:
             raise SchemaError(f"{function.name} is declared twice")
         names.add(function.name)
-    known = {f"enum.{e.name[4:]}" for e in schema.enums} | {f"handle.{h.name}" for h in schema.handles}
+    known = {f"enum.{e.name[4:]}" for e in schema.enums} | {
+        f"handle.{h.name}" for h in schema.handles
+    }
     known |= {f"struct.{s.name[4:]}" for s in schema.structs}
-    known |= {f"fn.{c.name[4:-3]}" for c in schema.callbacks} | {f"cfn.{c.name[4:-3]}" for c in schema.callbacks}
+    known |= {f"fn.{c.name[4:-3]}" for c in schema.callbacks} | {
+        f"cfn.{c.name[4:-3]}" for c in schema.callbacks
+    }
     known |= {f"extern.{e}" for d in schema.domains for e in d.externs}
     for function in schema.c_functions:
         for arg in function.args:
             if arg.type.name is not None and f"{arg.type.base}.{arg.type.name}" not in known:
-                raise SchemaError(f"{function.name}: '{arg.type.text}' of '{arg.name}' is not declared")
+                raise SchemaError(
+                    f"{function.name}: '{arg.type.text}' of '{arg.name}' is not declared"
+                )

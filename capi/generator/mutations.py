@@ -27,7 +27,9 @@ def _spoil(call: Any, arg: Arg, extremes: bool) -> list[tuple[list[str], str | N
     kind, good = arg.type, call.values[arg.name]
     if kind.direction == "inout" or kind.base == "struct":
         struct = f"tsr_{kind.name}"
-        return [(["nullptr"], BAD)] + [([f"f.sized<{struct}>({size})"], "TSR_ABI") for size in ("0", "3", "UINT32_MAX")]
+        return [(["nullptr"], BAD)] + [
+            ([f"f.sized<{struct}>({size})"], "TSR_ABI") for size in ("0", "3", "UINT32_MAX")
+        ]
     if kind.direction == "out":
         return _spoil_out(call, arg, good)
     if kind.is_list:
@@ -38,7 +40,12 @@ def _spoil(call: Any, arg: Arg, extremes: bool) -> list[tuple[list[str], str | N
 def _spoil_out(call: Any, arg: Arg, good: list[str]) -> list[tuple[list[str], str | None]]:
     op = call.function.op
     if arg.type.is_tensor_list and not arg.count_of:
-        return [(["nullptr", "3", good[2]], BAD), ([good[0], "-1", good[2]], BAD), ([good[0], good[1], "nullptr"], BAD), ([good[0], "0", good[2]], None)]
+        return [
+            (["nullptr", "3", good[2]], BAD),
+            ([good[0], "-1", good[2]], BAD),
+            ([good[0], good[1], "nullptr"], BAD),
+            ([good[0], "0", good[2]], None),
+        ]
     if arg.type.is_tensor_list:
         return []
     if op is not None and len(op.returns) > 1:
@@ -47,7 +54,11 @@ def _spoil_out(call: Any, arg: Arg, good: list[str]) -> list[tuple[list[str], st
 
 
 def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[str], str | None]]:
-    some = "kInts" if arg.type.base == "int64" else ("kDoubles" if arg.type.base == "f64" else "kNulls")
+    some = (
+        "kInts"
+        if arg.type.base == "int64"
+        else ("kDoubles" if arg.type.base == "f64" else "kNulls")
+    )
     found: list[tuple[list[str], str | None]] = [
         (["nullptr", "2"], BAD),
         ([some, "-7"], BAD),
@@ -59,7 +70,12 @@ def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[st
         found.append((["wrong_kinds()", "1"], BAD))
     if arg.type.base == "int64" and extremes:
         shape = ANY if arg.name == "shape" else None
-        found += [(["kHuge", "2"], shape), (["kNegative", "1"], shape), (["kLowest", "1"], shape), (["kMany", "70"], None)]
+        found += [
+            (["kHuge", "2"], shape),
+            (["kNegative", "1"], shape),
+            (["kLowest", "1"], shape),
+            (["kMany", "70"], None),
+        ]
     return found
 
 
@@ -67,7 +83,11 @@ def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[s
     kind = arg.type
     absent = [] if kind.optional else [(["nullptr"], BAD)]
     if kind.base == "tensor":
-        changed = [] if good == ["nullptr"] else [([f"as_complex({good[0]})"], None), ([f"as_bool({good[0]})"], None)]
+        changed = (
+            []
+            if good == ["nullptr"]
+            else [([f"as_complex({good[0]})"], None), ([f"as_bool({good[0]})"], None)]
+        )
         return absent + [(["wrong_kind()"], BAD)] + changed
     if kind.base in ("handle", "generator"):
         handle = f"tsr_{kind.name or 'generator'}"
@@ -83,8 +103,17 @@ def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[s
         "bool": [(["2"], BAD), (["-5"], BAD)],
         "enum": [(["12345"], ANY), (["-77"], ANY)],
         "dtype": [(["12345"], "TSR_DTYPE"), (["INT32_MIN"], "TSR_DTYPE")],
-        "device": [(["99", "0"], "TSR_DEVICE"), (["TSR_DEVICE_CPU", "77"], "TSR_DEVICE"), (["TSR_DEVICE_CPU", "-9"], "TSR_DEVICE")],
-        "str": [(["nullptr", "5"], BAD), (['"x"', "-5"], BAD), (['"x"', "INT64_MAX"], BAD), (['"no such word"', "-1"], None)],
+        "device": [
+            (["99", "0"], "TSR_DEVICE"),
+            (["TSR_DEVICE_CPU", "77"], "TSR_DEVICE"),
+            (["TSR_DEVICE_CPU", "-9"], "TSR_DEVICE"),
+        ],
+        "str": [
+            (["nullptr", "5"], BAD),
+            (['"x"', "-5"], BAD),
+            (['"x"', "INT64_MAX"], BAD),
+            (['"no such word"', "-1"], None),
+        ],
         "int32": [(["1 << 30"], BAD)] if arg.name == "flags" else [],
         "int64": [([v], None) for v in ("INT64_MAX", "INT64_MIN", "-1")] if extremes else [],
         "f64": [([v, *good[1:]], None) for v in ("kNan", "kInf", "-1.0")] if extremes else [],

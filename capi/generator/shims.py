@@ -16,7 +16,10 @@ def family(schema: Schema, domain: Domain) -> str:
     """The shims of one family: unwrap, call the op, wrap; all inside the one guard."""
     text = banner("//", f"C shims: {domain.title}.")
     text += '#include "capi/guard.h"\n#include "capi/handle.h"\n#include "tessera/tessera.h"\n'
-    text += "".join(f'#include "{path}"\n' for path in domain.includes) + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
+    text += (
+        "".join(f'#include "{path}"\n' for path in domain.includes)
+        + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
+    )
     for op in domain.ops:
         names = ", ".join(f'"{a.name}"' for a in op.args)
         text += f'constexpr CallInfo kInfo_{op.name}{{"{op.name}", {{{names}}}}};\n'
@@ -29,8 +32,14 @@ def family(schema: Schema, domain: Domain) -> str:
 def _shim(schema: Schema, function: CFunction) -> str:
     op = function.op
     assert op is not None
-    values = [_unwrap(schema, a, function.scalar_kind) for a in function.args if a.type.direction == "in" and a.name in {x.name for x in op.args}]
-    if function.form == "inplace" and op.forms != ("inplace",):  # those that only exist in place need no Out
+    values = [
+        _unwrap(schema, a, function.scalar_kind)
+        for a in function.args
+        if a.type.direction == "in" and a.name in {x.name for x in op.args}
+    ]
+    if function.form == "inplace" and op.forms != (
+        "inplace",
+    ):  # those that only exist in place need no Out
         values.append(f"tsr::ops::Out::inplace({values[0]})")
     elif function.form == "out":
         targets = function.args[len(op.args) :]
@@ -50,7 +59,9 @@ def _shim(schema: Schema, function: CFunction) -> str:
         body = f'    check_list_out({out}, {out}_capacity, {out}_count, "{out}");\n' + body
     elif clear and len(op.returns) == 1:
         body = f'    out_arg({out}, "{out}");\n' + body
-    head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
+    head = wrap_call(
+        f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {"
+    )
     return f"{head}\n{clear}  return guard(kInfo_{op.name}, [&] {{\n{body}  }});\n}}\n"
 
 
@@ -74,9 +85,10 @@ def _unwrap(schema: Schema, arg: Arg, scalar: str | None) -> str:
     if kind.is_list:
         return f"{'optional_list_arg' if kind.optional else 'list_arg'}({n}, n_{n}, {label})"
     if kind.base == "scalar":
-        value = {"c128": f"complex_scalar({n}_re, {n}_im)", "bool": f"tsr::Scalar(bool_arg({n}, {label}))"}.get(
-            scalar or "f64", f"tsr::Scalar({n})"
-        )
+        value = {
+            "c128": f"complex_scalar({n}_re, {n}_im)",
+            "bool": f"tsr::Scalar(bool_arg({n}, {label}))",
+        }.get(scalar or "f64", f"tsr::Scalar({n})")
         return f"optional_scalar(has_{n}, {value}, {label})" if kind.optional else value
     if kind.base == "enum":
         enum = schema.enum(kind.name or "")
@@ -112,32 +124,54 @@ def tables(schema: Schema) -> str:
     names = sorted(f.name for f in schema.c_functions)
     text += "// Sorted by name, for binary search.\nconst Symbol kSymbols[] = {\n"
     text += "".join(f'    {{"{n}", reinterpret_cast<AnyFunction>(&{n})}},\n' for n in names)
-    text += f"}};\nconst size_t kSymbolCount = {len(names)};\n\nconst StructSize kStructSizes[] = {{\n"
+    text += (
+        f"}};\nconst size_t kSymbolCount = {len(names)};\n\nconst StructSize kStructSizes[] = {{\n"
+    )
     text += "".join(f'    {{"{s.name}", sizeof({s.name})}},\n' for s in schema.structs)
     text += f"}};\nconst size_t kStructCount = {len(schema.structs)};\n\nconst StatusName kStatusNames[] = {{\n"
     text += "".join(f'    {{{c.value}, "{c.name[4:]}"}},\n' for c in schema.status.constants)
     text += f"}};\nconst size_t kStatusCount = {len(schema.status.constants)};\n\n"
-    encoded = json.dumps(canonical(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    encoded = json.dumps(
+        canonical(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=True
+    )
     chunks = [encoded[i : i + 8000] for i in range(0, len(encoded), 8000)]
     text += "const char kSchemaJson[] =\n" + "\n".join(f"    {c_string(c)}" for c in chunks)
-    return text + f";\nconst size_t kSchemaJsonSize = {len(encoded)};\n\n}}  // namespace tsr::capi\n"
+    return (
+        text + f";\nconst size_t kSchemaJsonSize = {len(encoded)};\n\n}}  // namespace tsr::capi\n"
+    )
 
 
 def consistency(schema: Schema) -> str:
     """Proves that the C++ enums say what the schema says."""
-    includes = {"base/device.h", "base/dtype.h", "base/error.h"} | {e.cpp_header for e in schema.enums if e.cpp_header}
+    includes = {"base/device.h", "base/dtype.h", "base/error.h"} | {
+        e.cpp_header for e in schema.enums if e.cpp_header
+    }
     text = banner("//", "Proves that the C++ enums agree with the schema.")
-    text += "".join(f'#include "{path}"\n' for path in sorted(includes)) + '#include "tessera/tessera.h"\n\n'
+    text += (
+        "".join(f'#include "{path}"\n' for path in sorted(includes))
+        + '#include "tessera/tessera.h"\n\n'
+    )
     for dtype in schema.dtypes:
-        cpp = {"uint": "UInt", "int": "Int", "float": "Float", "bfloat": "BFloat", "complex": "Complex", "bool": "Bool"}
+        cpp = {
+            "uint": "UInt",
+            "int": "Int",
+            "float": "Float",
+            "bfloat": "BFloat",
+            "complex": "Complex",
+            "bool": "Bool",
+        }
         stem = dtype.name.rstrip("0123456789")
-        text += f"static_assert(tsr::dtype_to_abi(tsr::DType::k{cpp[stem]}{dtype.name[len(stem):]}) == {dtype.constant});\n"
+        text += f"static_assert(tsr::dtype_to_abi(tsr::DType::k{cpp[stem]}{dtype.name[len(stem) :]}) == {dtype.constant});\n"
     text += f"static_assert(tsr::kDTypeCount == {len(schema.dtypes)});\n"
     special = {"TSR_DTYPE": "DType"}
     for enum in schema.enums:
         for constant in enum.constants if enum.cpp else ():
-            camel = special.get(constant.name) or "".join(p.capitalize() for p in constant.name[len(enum.prefix) :].split("_"))
-            text += f"static_assert(static_cast<int32_t>({enum.cpp}::k{camel}) == {constant.name});\n"
+            camel = special.get(constant.name) or "".join(
+                p.capitalize() for p in constant.name[len(enum.prefix) :].split("_")
+            )
+            text += (
+                f"static_assert(static_cast<int32_t>({enum.cpp}::k{camel}) == {constant.name});\n"
+            )
     return text
 
 
@@ -160,10 +194,14 @@ def canonical(schema: Schema) -> dict[str, Any]:
             for op in schema.ops
         },
         "structs": {
-            s.name: {"size": s.size, "fields": [[f.name, f.ctype, f.offset] for f in s.fields]} for s in schema.structs
+            s.name: {"size": s.size, "fields": [[f.name, f.ctype, f.offset] for f in s.fields]}
+            for s in schema.structs
         },
-        "constants": {c.name: c.value for e in schema.enums for c in e.constants} | {t.constant: t.value for t in schema.dtypes},
-        "callbacks": {c.name: [c.returns, [[p.ctype, p.name] for p in c.params]] for c in schema.callbacks},
+        "constants": {c.name: c.value for e in schema.enums for c in e.constants}
+        | {t.constant: t.value for t in schema.dtypes},
+        "callbacks": {
+            c.name: [c.returns, [[p.ctype, p.name] for p in c.params]] for c in schema.callbacks
+        },
         "handles": [f"tsr_{h.name}" for h in schema.handles],
         "status": {c.name: c.value for c in schema.status.constants},
     }
@@ -185,7 +223,12 @@ def _json_function(function: CFunction) -> dict[str, Any]:
         return row | {"op": function.op.name, "form": function.form, "scalar": function.scalar_kind}
     assert function.function is not None
     extra = function.function
-    return row | {"id": extra.id, "doc": extra.doc, "blocking": extra.blocking, "finalizer_safe": extra.finalizer_safe}
+    return row | {
+        "id": extra.id,
+        "doc": extra.doc,
+        "blocking": extra.blocking,
+        "finalizer_safe": extra.finalizer_safe,
+    }
 
 
 def outputs(schema: Schema) -> dict[str, str]:
@@ -195,5 +238,7 @@ def outputs(schema: Schema) -> dict[str, str]:
     files["capi/generated/consistency.cpp"] = consistency(schema)
     sources = sorted(Path(p).name for p in files if p.endswith(".cpp"))
     listing = banner("#", "The generated sources of the capi layer.") + "\nset(TSR_CAPI_GENERATED\n"
-    files["capi/generated/sources.cmake"] = listing + "".join(f"    generated/{s}\n" for s in sources) + ")\n"
+    files["capi/generated/sources.cmake"] = (
+        listing + "".join(f"    generated/{s}\n" for s in sources) + ")\n"
+    )
     return files

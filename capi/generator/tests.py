@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .gradients import gradient_test
-from .mutations import refused_calls
 from .literals import literal, number
-from .model import Arg, CFunction, Case, Domain, Literal, Op, Schema
+from .model import Arg, Case, CFunction, Domain, Literal, Op, Schema
+from .mutations import refused_calls
 from .text import banner, c_banner, c_string
 
 Expressions = dict[str, list[str]]  # argument -> one C++ expression per C parameter
@@ -54,7 +54,9 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         setup.append(f"Tensor {name};")
         return [f"{name}.slot()"]
     if kind.is_tensor_list:
-        entries = ", ".join("shaped(0, {})" if v is None else literal(schema, v) for v in value or [])
+        entries = ", ".join(
+            "shaped(0, {})" if v is None else literal(schema, v) for v in value or []
+        )
         setup.append(f"const Tensors {name}({{{entries}}});")
         return [f"{name}.handles()", f"{name}.count()"]
     if kind.is_tensor:
@@ -69,7 +71,11 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         setup.append(f"const std::vector<{ctype}> {name} = {{{', '.join(map(number, value))}}};")
         return [f"{name}.data()", f"static_cast<int32_t>({name}.size())"]
     if kind.base == "scalar":
-        given = complex(value.replace(" ", "")) if isinstance(value, str) else (0 if value is None else value)
+        given = (
+            complex(value.replace(" ", ""))
+            if isinstance(value, str)
+            else (0 if value is None else value)
+        )
         cast = {"f64": float, "i64": int, "bool": bool}
         if function.scalar_kind == "c128":
             parts = [number(complex(given).real), number(complex(given).imag)]
@@ -83,7 +89,11 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
     if kind.base == "bool":
         return ["-1" if value is None else number(bool(value))]
     if kind.base == "dtype":
-        return ["-1" if value is None else next(t.constant for t in schema.dtypes if value in (t.short, t.name))]
+        return [
+            "-1"
+            if value is None
+            else next(t.constant for t in schema.dtypes if value in (t.short, t.name))
+        ]
     if kind.base == "enum":
         return ["-1"] if value is None else [_constant(schema, kind.name or "", value)]
     if kind.base == "device":
@@ -96,24 +106,40 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
 def _constant(schema: Schema, enum: str, value: Any) -> str:
     row = schema.enum(enum)
     for constant in row.constants:
-        if value in (constant.value, constant.name, constant.name.removeprefix(row.prefix), constant.name.removeprefix(row.prefix).lower()):
+        if value in (
+            constant.value,
+            constant.name,
+            constant.name.removeprefix(row.prefix),
+            constant.name.removeprefix(row.prefix).lower(),
+        ):
             return constant.name
     return str(value)
 
 
 def matching(op: Op, case: Case) -> list[CFunction]:
     """The functions of a row that a case can call with the results it states."""
-    numbers = {a.name for a in op.args if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))}
+    numbers = {
+        a.name
+        for a in op.args
+        if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))
+    }
     found = []
     for function in op.functions:
-        scalars = {a.name for a in function.args if a.type.base == "scalar"} - {a.name for a in op.args if a.type.base == "scalar"}
+        scalars = {a.name for a in function.args if a.type.base == "scalar"} - {
+            a.name for a in op.args if a.type.base == "scalar"
+        }
         if not numbers <= scalars or any(isinstance(case.args.get(n), Literal) for n in scalars):
             continue
         if case.forms and function.form not in case.forms:
             continue
         if function.scalar_kind is not None and not _kind_fits(function, case):
             continue
-        if function.form == "inplace" and not case.error and case.returns and not _fits_in_place(op, case):
+        if (
+            function.form == "inplace"
+            and not case.error
+            and case.returns
+            and not _fits_in_place(op, case)
+        ):
             continue
         found.append(function)
     return found
@@ -124,7 +150,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _kind_fits(function: CFunction, case: Case) -> bool:
-    given = [case.args[a.name] for a in function.args if a.type.base == "scalar" and case.args.get(a.name) is not None]
+    given = [
+        case.args[a.name]
+        for a in function.args
+        if a.type.base == "scalar" and case.args.get(a.name) is not None
+    ]
     kinds = {bool: "bool", int: "i64", float: "f64", str: "c128"}
     if not given:
         return function.scalar_kind == "f64"
@@ -138,19 +168,31 @@ def _kind_fits(function: CFunction, case: Case) -> bool:
     floating = ("f16", "bf16", "f32", "f64")
     tensors = [v for v in case.args.values() if isinstance(v, Literal) and v.dtype != "bool"]
     decided = bool(tensors) and all(t.dtype in floating for t in tensors)
-    decided = decided and all(isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns)
+    decided = decided and all(
+        isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns
+    )
     whole = natural == "i64" or (natural == "f64" and all(float(v).is_integer() for v in given))
     return decided and whole and {natural, function.scalar_kind} == {"i64", "f64"}
 
 
 def _fits_in_place(op: Op, case: Case) -> bool:
     first, result = case.args.get(op.args[0].name), case.returns[0]
-    return isinstance(first, Literal) and isinstance(result, Literal) and (first.dtype, first.shape) == (result.dtype, result.shape)
+    return (
+        isinstance(first, Literal)
+        and isinstance(result, Literal)
+        and (first.dtype, first.shape) == (result.dtype, result.shape)
+    )
 
 
 def uncovered(schema: Schema) -> list[str]:
     """Functions of ops that no case calls."""
-    covered = {f.name for op in schema.ops for case in op.cases if not case.error for f in matching(op, case)}
+    covered = {
+        f.name
+        for op in schema.ops
+        for case in op.cases
+        if not case.error
+        for f in matching(op, case)
+    }
     return [f.name for op in schema.ops for f in op.functions if f.name not in covered]
 
 
@@ -158,7 +200,11 @@ def _valid_block(schema: Schema, call: Call, case: Case) -> str:
     function = call.function
     op = function.op
     assert op is not None
-    tolerance = f", {case.rtol or -1}, {case.atol or -1}" if case.rtol is not None or case.atol is not None else ""
+    tolerance = (
+        f", {case.rtol or -1}, {case.atol or -1}"
+        if case.rtol is not None or case.atol is not None
+        else ""
+    )
     lines = call.setup + [f"ok({call.text()});"]
     if function.form == "inplace" and op.returns:
         lines.append(f"same({op.args[0].name}, {literal(schema, case.returns[0])}{tolerance});")
@@ -167,10 +213,15 @@ def _valid_block(schema: Schema, call: Call, case: Case) -> str:
         lines.append(f"{op.returns[0].name}.same_as({{{results}}}{tolerance});")
     else:
         targets = function.args[len(op.args) :]
-        lines += [f"same({t.name}, {literal(schema, r)}{tolerance});" for t, r in zip(targets, case.returns)]
+        lines += [
+            f"same({t.name}, {literal(schema, r)}{tolerance});"
+            for t, r in zip(targets, case.returns)
+        ]
     for name, expected in case.after.items():
         if isinstance(expected, list):
-            lines.append(f"{name}.same_as({{{', '.join(literal(schema, e) for e in expected)}}}{tolerance});")
+            lines.append(
+                f"{name}.same_as({{{', '.join(literal(schema, e) for e in expected)}}}{tolerance});"
+            )
         else:
             lines.append(f"same({name}, {literal(schema, expected)}{tolerance});")
     return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
@@ -187,7 +238,9 @@ def _op_tests(schema: Schema, op: Op) -> str:
                 bases.setdefault(function.name, call)
             else:
                 lines = call.setup + [f"refused({call.text()}, TSR_{case.error});"]
-                if function.form != "out":  # its places are made from the results, which an error has not
+                if (
+                    function.form != "out"
+                ):  # its places are made from the results, which an error has not
                     refused += "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
     for call in bases.values():
         lines = call.setup + refused_calls(call)
@@ -229,13 +282,22 @@ def _function_refusals(schema: Schema) -> str:
 
 def _fixture_value(arg: Arg) -> list[str]:
     """Valid expressions for an argument, from the fixture of the call."""
-    kind, name = arg.type, arg.name
+    kind = arg.type
     if kind.direction == "inout":
         return [f"f.sized<tsr_{kind.name}>()"]
     if kind.direction == "out":
         if kind.is_tensor_list:
             return ["f.slots"] if arg.count_of else ["f.slots", "4", "&f.i32"]
-        plain = {"tensor": "&f.slots[0]", "bool": "&f.i32", "int32": "&f.i32", "int64": "&f.i64", "uint64": "&f.u64", "f64": "&f.f64", "ptr": "&f.mutable_pointer", "cptr": "&f.pointer"}
+        plain = {
+            "tensor": "&f.slots[0]",
+            "bool": "&f.i32",
+            "int32": "&f.i32",
+            "int64": "&f.i64",
+            "uint64": "&f.u64",
+            "f64": "&f.f64",
+            "ptr": "&f.mutable_pointer",
+            "cptr": "&f.pointer",
+        }
         if kind.base in plain:
             return [plain[kind.base]]
         if kind.base == "str":
@@ -254,9 +316,20 @@ def _fixture_value(arg: Arg) -> list[str]:
     if kind.base == "fn":
         return [f"ignore_{kind.name}", "&f.drops", "count_drop"]
     plain = {
-        "tensor": ["f.tensors[0]"], "int32": ["0"], "int64": ["0"], "uint64": ["0"], "f64": ["0"], "bool": ["0"], "dtype": ["TSR_FLOAT32"],
-        "status": ["TSR_CANCELLED"], "str": ['"no such name"', "-1"], "device": ["TSR_DEVICE_CPU", "0"], "enum": ["1"],
-        "ptr": ["nullptr" if kind.optional else "f.bytes"], "cptr": ["nullptr"], "cfn": ["nullptr"],
+        "tensor": ["f.tensors[0]"],
+        "int32": ["0"],
+        "int64": ["0"],
+        "uint64": ["0"],
+        "f64": ["0"],
+        "bool": ["0"],
+        "dtype": ["TSR_FLOAT32"],
+        "status": ["TSR_CANCELLED"],
+        "str": ['"no such name"', "-1"],
+        "device": ["TSR_DEVICE_CPU", "0"],
+        "enum": ["1"],
+        "ptr": ["nullptr" if kind.optional else "f.bytes"],
+        "cptr": ["nullptr"],
+        "cfn": ["nullptr"],
     }
     return plain[kind.base]
 

@@ -47,7 +47,12 @@ def wrap_call(head: str, parts: list[str], tail: str, indent: int = 4, width: in
         return one
     pad = " " * indent
     body = textwrap.fill(
-        ", ".join(parts), width, initial_indent=pad, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
+        ", ".join(parts),
+        width,
+        initial_indent=pad,
+        subsequent_indent=pad,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return f"{head}\n{body}{tail}"
 

@@ -20,11 +20,29 @@ PLAIN = {  # base type -> C type of the one parameter it becomes
     "ptr": "void*",
     "cptr": "const void*",
 }
-NAMED = {"handle", "enum", "struct", "fn", "extern", "cfn"}  # written handle.node, enum.reduction ...
+NAMED = {
+    "handle",
+    "enum",
+    "struct",
+    "fn",
+    "extern",
+    "cfn",
+}  # written handle.node, enum.reduction ...
 SPECIAL = {"str", "device", "scalar", "generator"}
 LISTS = {"tensor", "int64", "f64", "handle"}
 # What an op row may use; everything else is for functions outside ops.
-OP_BASES = {"tensor", "int64", "f64", "scalar", "bool", "enum", "dtype", "device", "str", "generator"}
+OP_BASES = {
+    "tensor",
+    "int64",
+    "f64",
+    "scalar",
+    "bool",
+    "enum",
+    "dtype",
+    "device",
+    "str",
+    "generator",
+}
 SCALAR_KINDS = ("f64", "i64", "c128", "bool")
 
 _PATTERN = re.compile(
@@ -77,6 +95,8 @@ def parse_type(text: str) -> Type:
         raise SchemaError(f"'{text}' is not a type of the grammar")
     is_list = match["list"] is not None
     hole = match["hole"] is not None
+    if hole and not is_list and match["opt"] is not None:
+        raise SchemaError(f"'{text}' is not a type of the grammar")
     if is_list and base not in LISTS:
         raise SchemaError(f"'{text}': lists are made of {', '.join(sorted(LISTS))} only")
     return Type(
@@ -105,7 +125,9 @@ def _value_type(kind: Type) -> str:
     return PLAIN[kind.base]
 
 
-def c_params(name: str, kind: Type, scalar: str | None = None, count_of: str | None = None) -> list[CParam]:
+def c_params(
+    name: str, kind: Type, scalar: str | None = None, count_of: str | None = None
+) -> list[CParam]:
     """The C parameters of one argument. `scalar` is the kind (f64, ...) that a scalar takes here;
     `count_of` names the list whose length an out list shares."""
     if kind.base == "scalar":
@@ -120,7 +142,11 @@ def c_params(name: str, kind: Type, scalar: str | None = None, count_of: str | N
         return _in_params(name, kind)
     if kind.is_list and kind.base == "tensor":
         fill = [CParam("tsr_tensor*", name)]
-        return fill if count_of else fill + [CParam("int32_t", f"{name}_capacity"), CParam("int32_t*", f"{name}_count")]
+        return (
+            fill
+            if count_of
+            else fill + [CParam("int32_t", f"{name}_capacity"), CParam("int32_t*", f"{name}_count")]
+        )
     if kind.is_list:  # borrowed view of numbers
         return [CParam(f"const {_value_type(kind)}**", name), CParam("int32_t*", f"n_{name}")]
     if kind.base == "str":

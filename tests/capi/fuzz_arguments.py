@@ -15,7 +15,14 @@ import sys
 import cffi
 
 # These believe what the caller says about memory of its own, so random arguments prove nothing.
-TRUSTING = {"tsr_tensor_from_data", "tsr_tensor_read", "tsr_tensor_write", "tsr_plugin_load", "tsr_poll", "tsr_function_apply"}
+TRUSTING = {
+    "tsr_tensor_from_data",
+    "tsr_tensor_read",
+    "tsr_tensor_write",
+    "tsr_plugin_load",
+    "tsr_poll",
+    "tsr_function_apply",
+}
 INTS = [-(2**63), -7, -1, 0, 1, 2, 3, 70, 2**63 - 1]
 COUNTS = [-(2**31), -7, -1, 0, 1, 2, 3, 70, 2**31 - 1]
 SMALL = [-(2**31), -77, -1, 0, 1, 2, 3, 12345, 1 << 30, 2**31 - 1]
@@ -36,16 +43,27 @@ class Fuzzer:
 
     def tensor(self):
         """A live tensor of a random small shape and dtype."""
-        shape = [self.random.choice([0, 1, 2, 3]) for _ in range(self.random.choice([0, 1, 1, 2, 2, 3]))]
+        shape = [
+            self.random.choice([0, 1, 2, 3]) for _ in range(self.random.choice([0, 1, 1, 2, 2, 3]))
+        ]
         out = self.ffi.new("tsr_tensor*")
         dtype = self.random.choice(DTYPES[:7])
         strides = [math.prod(max(s, 1) for s in shape[i + 1 :]) for i in range(len(shape))]
         sizes, steps = self.ffi.new("int64_t[]", shape), self.ffi.new("int64_t[]", strides)
-        assert self.lib.tsr_tensor_empty_strided(sizes, len(shape), steps, len(shape), dtype, -1, -1, out) == 0
+        assert (
+            self.lib.tsr_tensor_empty_strided(
+                sizes, len(shape), steps, len(shape), dtype, -1, -1, out
+            )
+            == 0
+        )
         data = self.ffi.new("void**")
         assert self.lib.tsr_tensor_mutable_data(out[0], data) == 0
         if data[0] != self.ffi.NULL:
-            self.ffi.memmove(data[0], bytes(math.prod(shape) * (dtype >> 8 & 0xFF) // 8), math.prod(shape) * (dtype >> 8 & 0xFF) // 8)
+            self.ffi.memmove(
+                data[0],
+                bytes(math.prod(shape) * (dtype >> 8 & 0xFF) // 8),
+                math.prod(shape) * (dtype >> 8 & 0xFF) // 8,
+            )
         if dtype in (0x12002, 0x14002) and self.random.random() < 0.3:
             assert self.lib.tsr_tensor_set_requires_grad(out[0], 1) == 0
         self.made.append(out[0])
@@ -101,10 +119,14 @@ class Fuzzer:
                 return self.ffi.NULL
             page = self.kept_new("uint64_t[]", 1024)
             struct = self.ffi.cast(ctype, page)
-            struct.struct_size = self.random.choice([0, 3, self.ffi.sizeof(item), self.ffi.sizeof(item), 4096, 2**32 - 1])
+            struct.struct_size = self.random.choice(
+                [0, 3, self.ffi.sizeof(item), self.ffi.sizeof(item), 4096, 2**32 - 1]
+            )
             return struct
         if item.cname == "char":
-            return self.kept_new("char[]", self.random.choice([b"", b"mean", b"tanh", b"\xff\xfe nonsense"]))
+            return self.kept_new(
+                "char[]", self.random.choice([b"", b"mean", b"tanh", b"\xff\xfe nonsense"])
+            )
         array = self.kept_new(self.ffi.getctype(item, "[128]"))
         if item.cname in ("int64_t", "double"):
             for i in range(128):
@@ -117,14 +139,21 @@ class Fuzzer:
 
     def length(self, value):
         """Entries behind a pointer that a count may follow; None when the value is no array."""
-        if not isinstance(value, self.ffi.CData) or self.ffi.typeof(value).kind not in ("pointer", "array"):
+        if not isinstance(value, self.ffi.CData) or self.ffi.typeof(value).kind not in (
+            "pointer",
+            "array",
+        ):
             return None
         if value == self.ffi.NULL:
             return 0
         kind = self.ffi.typeof(value)
         if kind.kind != "array":
             return None
-        return 4 if kind.item.kind == "pointer" else (len(value) - 1 if kind.item.cname == "char" else 100)
+        return (
+            4
+            if kind.item.kind == "pointer"
+            else (len(value) - 1 if kind.item.cname == "char" else 100)
+        )
 
     def arguments(self, ctype):
         values, previous = [], None
@@ -152,7 +181,12 @@ def main():
     total = failures = 0
     for name in sorted(n for n in dir(lib) if n.startswith("tsr_")):
         function = getattr(lib, name)
-        if not isinstance(function, ffi.CData) or name in TRUSTING or "release" in name or "retain" in name:
+        if (
+            not isinstance(function, ffi.CData)
+            or name in TRUSTING
+            or "release" in name
+            or "retain" in name
+        ):
             continue
         ctype = ffi.typeof(function)
         if ctype.result.cname != "int32_t" and ctype.result.cname != "int":
@@ -168,7 +202,9 @@ def main():
                 view = ffi.new("tsr_error_view*")
                 view.struct_size = ffi.sizeof(view[0])
                 lib.tsr_error_last(view)
-                print(f"{name}{arguments}: status {status}: {ffi.string(view.message).decode(errors='replace')}")
+                print(
+                    f"{name}{arguments}: status {status}: {ffi.string(view.message).decode(errors='replace')}"
+                )
             reset(lib, ffi)
             fuzzer.clean()
     os.close(last)

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The generator refuses what a schema must not say, and names the file and the row."""
+
+import copy
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "capi"))
+
+from generator import model  # noqa: E402
+
+GOOD = {
+    "title": "Test",
+    "header": "ops.h",
+    "ids": [9000, 9009],
+    "ops": [
+        {
+            "name": "twice",
+            "id": 9000,
+            "args": [
+                {"name": "input", "type": "tensor"},
+                {"name": "axes", "type": "int64[]?"},
+            ],
+            "forms": ["functional", "out", "inplace"],
+            "python": "twice",
+            "doc": "Each element doubled.",
+            "cases": [{"args": {"input": {"f32": [1, 2]}}, "out": {"f32": [2, 4]}}],
+        }
+    ],
+}
+
+
+def load(*trees):
+    """The schema of the real types file and of `trees`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("types.yaml", "memory.yaml"):
+            text = (ROOT / "capi" / "schema" / name).read_text(encoding="utf-8")
+            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
+        for i, tree in enumerate(trees):
+            (pathlib.Path(folder) / f"test{i}.yaml").write_text(yaml.safe_dump(tree))
+        return model.load(pathlib.Path(folder))
+
+
+class SchemaRules(unittest.TestCase):
+    def refuse(self, change, *words):
+        tree = copy.deepcopy(GOOD)
+        change(tree)
+        with self.assertRaises(model.SchemaError) as caught:
+            load(tree)
+        for word in ("test0.yaml", *words) if words[:1] != ("whole",) else words[1:]:
+            self.assertIn(word, str(caught.exception))
+
+    def test_good_file_gives_every_form(self):
+        names = [f.name for op in load(GOOD).ops for f in op.functions]
+        self.assertEqual(names, ["tsr_twice", "tsr_twice_out", "tsr_twice_inplace"])
+
+    def test_list_becomes_pointer_and_count(self):
+        function = load(GOOD).ops[0].functions[0]
+        self.assertEqual(
+            function.declaration,
+            "tsr_status tsr_twice(tsr_tensor input, const int64_t* axes, int32_t n_axes, "
+            "tsr_tensor* out)",
+        )
+
+    def test_unknown_keys_are_errors(self):
+        self.refuse(lambda t: t.update(colour=1), "unknown key colour")
+        self.refuse(lambda t: t["ops"][0].update(colour=1), "op twice", "unknown key colour")
+        self.refuse(lambda t: t["ops"][0]["args"][0].update(colour=1), "unknown key colour")
+        self.refuse(lambda t: t["ops"][0]["cases"][0].update(colour=1), "unknown key colour")
+
+    def test_missing_keys_are_errors(self):
+        for key in ("id", "args", "forms", "python", "doc", "cases"):
+            self.refuse(lambda t, key=key: t["ops"][0].pop(key), "missing", key)
+
+    def test_ids_stay_in_range_and_are_never_reused(self):
+        self.refuse(lambda t: t["ops"][0].update(id=8999), "outside 9000..9009")
+        self.refuse(lambda t: t.update(retired=[9000]), "taken or retired")
+        self.refuse(lambda t: t["ops"].append(t["ops"][0]), "taken or retired")
+
+    def test_id_ranges_of_files_do_not_overlap(self):
+        other = copy.deepcopy(GOOD)
+        other["ops"][0].update(name="thrice", id=9001)
+        with self.assertRaisesRegex(model.SchemaError, "overlaps"):
+            load(GOOD, other)
+
+    def test_names_are_no_keywords_of_a_host_language(self):
+        for name in ("self", "lambda", "type", "end", "ref", "Input", "in"):
+            self.refuse(lambda t, name=name: t["ops"][0]["args"][0].update(name=name), name)
+
+    def test_types_are_those_of_the_grammar(self):
+        for kind in ("float", "tensor[][]", "int64??", "enum", "str[]", "size_t"):
+            self.refuse(lambda t, kind=kind: t["ops"][0]["args"][1].update(type=kind), kind)
+        self.refuse(lambda t: t["ops"][0]["args"][1].update(type="uint64"), "cannot be an argument")
+
+    def test_undeclared_enumerations_are_errors(self):
+        change = {"type": "enum.no_such", "default": 0}
+        self.refuse(lambda t: t["ops"][0]["args"][1].update(change), "whole", "enum.no_such")
+
+    def test_cases_give_every_required_argument_and_every_result(self):
+        self.refuse(lambda t: t["ops"][0]["cases"][0].update(args={}), "input has no value")
+        self.refuse(lambda t: t["ops"][0]["cases"][0].pop("out"), "expected results")
+        self.refuse(lambda t: t["ops"][0]["cases"][0].update(out={"f32": [[1], [1, 2]]}), "ragged")
+
+    def test_structs_spell_their_padding(self):
+        fields = [{"uint32_t struct_size": ""}, {"int64_t value": ""}]
+        row = {"name": "gap", "doc": "A struct with a hole.", "fields": fields}
+        self.refuse(lambda t: t.update(structs=[row]), "explicit padding")
+
+
+if __name__ == "__main__":
+    unittest.main()
