@@ -97,7 +97,8 @@ class SchemaRules(unittest.TestCase):
     def test_types_are_those_of_the_grammar(self):
         for kind in ("float", "tensor[][]", "int64??", "enum", "str[]", "size_t"):
             self.refuse(lambda t, kind=kind: t["ops"][0]["args"][1].update(type=kind), kind)
-        self.refuse(lambda t: t["ops"][0]["args"][1].update(type="uint64"), "cannot be an argument")
+        change = {"type": "uint64", "default": 0}
+        self.refuse(lambda t: t["ops"][0]["args"][1].update(change), "cannot be an argument")
 
     def test_undeclared_enumerations_are_errors(self):
         change = {"type": "enum.no_such", "default": 0}
