@@ -132,6 +132,16 @@ tsr_status tsr_setitem_c128_inplace(
   });
 }
 
+tsr_status tsr_setitem_bool_inplace(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, int32_t value) {
+  return guard(kInfo_setitem, [&] {
+    tsr::ops::setitem(
+        TensorArg(input, "input").get(), list_arg(items, n_items, "items"),
+        tensors_arg(arrays, n_arrays, "arrays"), tsr::Scalar(bool_arg(value, "value")));
+  });
+}
+
 tsr_status tsr_index_put(
     tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
     accumulate, tsr_tensor* out) {
@@ -396,6 +406,35 @@ tsr_status tsr_masked_fill_c128_inplace(
     tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
         complex_scalar(value_re, value_im), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_masked_fill_bool(tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_masked_fill, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::masked_fill(
+        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
+        tsr::Scalar(bool_arg(value, "value"))), out);
+  });
+}
+
+tsr_status tsr_masked_fill_bool_out(
+    tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor dst) {
+  return guard(kInfo_masked_fill, [&] {
+    tsr::ops::masked_fill(
+        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
+        tsr::Scalar(bool_arg(value, "value")), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_masked_fill_bool_inplace(tsr_tensor input, tsr_tensor mask, int32_t value) {
+  return guard(kInfo_masked_fill, [&] {
+    tsr::ops::masked_fill(
+        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
+        tsr::Scalar(bool_arg(value, "value")), tsr::ops::Out::inplace(TensorArg(input,
         "input").get()));
   });
 }

@@ -197,7 +197,7 @@ class _Converted:
             check(f"tpy_bool({at}, {-1 if kind.optional else int(bool(given))}, &a{i})")
         elif kind.base == "int64":
             add(f"int64_t a{i};")
-            check(f"tpy_int64({at}, {'INT64_MIN' if given is None else given}, &a{i})")
+            check(f"tpy_{'optional_' if kind.optional else ''}int64({at}, {'INT64_MIN' if given is None else given}, &a{i})")
         elif kind.base == "f64" and kind.optional:
             add(f"double a{i}; int32_t has{i};")
             check(f"tpy_optional_f64({at}, &a{i}, &has{i})")

@@ -297,6 +297,27 @@ TEST(Op_setitem, computes_its_cases) {
     same(input, reals(TSR_FLOAT32, {3}, {5, 2, 5}));
   }
   {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const std::vector<int64_t> items = {0, 1, 0, 0};
+    const Tensors arrays({});
+    ok(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 9));
+    same(input, ints(TSR_INT64, {2}, {1, 9}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 1}));
+    const std::vector<int64_t> items = {3, 0, 0, 0};
+    const Tensors arrays({});
+    ok(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0));
+    same(input, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 0.0, 2.0, 0.0}));
+    const std::vector<int64_t> items = {0, 0, 0, 0};
+    const Tensors arrays({});
+    ok(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0));
+    same(input, complexes(TSR_COMPLEX64, {2}, {3.0, 4.0, 2.0, 0.0}));
+  }
+  {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
     const std::vector<int64_t> items = {0, 0, 0, 0};
     const Tensors arrays({});
@@ -382,25 +403,46 @@ TEST(Op_setitem, refuses_bad_arguments) {
     refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 5), TSR_INVALID_ARGUMENT);
   }
   {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 1}));
+    const std::vector<int64_t> items = {3, 0, 0, 0};
+    const Tensors arrays({});
+    refused(tsr_setitem_bool_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_bool_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0));
+    survives(tsr_setitem_bool_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0));
+    refused(tsr_setitem_bool_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_bool_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 0));
+    survives(tsr_setitem_bool_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 0));
+    survives(tsr_setitem_bool_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 0));
+    survives(tsr_setitem_bool_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 0));
+    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 0), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 0.0, 2.0, 0.0}));
     const std::vector<int64_t> items = {0, 0, 0, 0};
     const Tensors arrays({});
-    refused(tsr_setitem_c128_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_c128_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0));
-    survives(tsr_setitem_c128_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0));
-    refused(tsr_setitem_c128_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_c128_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 1.0, 1.0));
-    survives(tsr_setitem_c128_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 1.0, 1.0));
-    survives(tsr_setitem_c128_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 1.0, 1.0));
-    survives(tsr_setitem_c128_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 1.0, 1.0));
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 1.0, 1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_c128_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0));
+    survives(tsr_setitem_c128_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0));
+    refused(tsr_setitem_c128_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_c128_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 3.0, 4.0));
+    survives(tsr_setitem_c128_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 3.0, 4.0));
+    survives(tsr_setitem_c128_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 3.0, 4.0));
+    survives(tsr_setitem_c128_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 3.0, 4.0));
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 3.0, 4.0), TSR_INVALID_ARGUMENT);
   }
 }
 
@@ -1134,6 +1176,66 @@ TEST(Op_masked_fill, computes_its_cases) {
     same(input, reals(TSR_FLOAT32, {2}, {-1.5, 2}));
   }
   {
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_masked_fill_i64(input, mask, 7, out.slot()));
+    same(out, ints(TSR_INT32, {2}, {7, 2}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT32, {2}, {7, 2}));
+    ok(tsr_masked_fill_i64_out(input, mask, 7, dst));
+    same(dst, ints(TSR_INT32, {2}, {7, 2}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_masked_fill_i64_inplace(input, mask, 7));
+    same(input, ints(TSR_INT32, {2}, {7, 2}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_masked_fill_bool(input, mask, 1, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_masked_fill_bool_out(input, mask, 1, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_masked_fill_bool_inplace(input, mask, 1));
+    same(input, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_masked_fill_c128(input, mask, 5.0, -1.0, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
+    ok(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, dst));
+    same(dst, complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_masked_fill_c128_inplace(input, mask, 5.0, -1.0));
+    same(input, complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
+  }
+  {
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
@@ -1289,7 +1391,7 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     survives(tsr_masked_fill_f64_inplace(input, as_bool(mask), -1.5));
   }
   {
-    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
     refused(tsr_masked_fill_i64(nullptr, mask, 7, out.slot()), TSR_INVALID_ARGUMENT);
@@ -1303,9 +1405,9 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     refused(tsr_masked_fill_i64(input, mask, 7, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
-    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
+    const Tensor dst = place_for(ints(TSR_INT32, {2}, {7, 2}));
     refused(tsr_masked_fill_i64_out(nullptr, mask, 7, dst), TSR_INVALID_ARGUMENT);
     refused(tsr_masked_fill_i64_out(wrong_kind(), mask, 7, dst), TSR_INVALID_ARGUMENT);
     survives(tsr_masked_fill_i64_out(as_complex(input), mask, 7, dst));
@@ -1320,7 +1422,7 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     survives(tsr_masked_fill_i64_out(input, mask, 7, as_bool(dst)));
   }
   {
-    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     refused(tsr_masked_fill_i64_inplace(nullptr, mask, 7), TSR_INVALID_ARGUMENT);
     refused(tsr_masked_fill_i64_inplace(wrong_kind(), mask, 7), TSR_INVALID_ARGUMENT);
@@ -1332,47 +1434,90 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     survives(tsr_masked_fill_i64_inplace(input, as_bool(mask), 7));
   }
   {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    refused(tsr_masked_fill_c128(nullptr, mask, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128(wrong_kind(), mask, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128(as_complex(input), mask, 1.0, 1.0, out.slot()));
-    survives(tsr_masked_fill_c128(as_bool(input), mask, 1.0, 1.0, out.slot()));
-    refused(tsr_masked_fill_c128(input, nullptr, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128(input, wrong_kind(), 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128(input, as_complex(mask), 1.0, 1.0, out.slot()));
-    survives(tsr_masked_fill_c128(input, as_bool(mask), 1.0, 1.0, out.slot()));
-    refused(tsr_masked_fill_c128(input, mask, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool(nullptr, mask, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool(wrong_kind(), mask, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool(as_complex(input), mask, 1, out.slot()));
+    survives(tsr_masked_fill_bool(as_bool(input), mask, 1, out.slot()));
+    refused(tsr_masked_fill_bool(input, nullptr, 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool(input, wrong_kind(), 1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool(input, as_complex(mask), 1, out.slot()));
+    survives(tsr_masked_fill_bool(input, as_bool(mask), 1, out.slot()));
+    refused(tsr_masked_fill_bool(input, mask, 1, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
-    refused(tsr_masked_fill_c128_out(nullptr, mask, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_out(wrong_kind(), mask, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_out(as_complex(input), mask, 1.0, 1.0, dst));
-    survives(tsr_masked_fill_c128_out(as_bool(input), mask, 1.0, 1.0, dst));
-    refused(tsr_masked_fill_c128_out(input, nullptr, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_out(input, wrong_kind(), 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_out(input, as_complex(mask), 1.0, 1.0, dst));
-    survives(tsr_masked_fill_c128_out(input, as_bool(mask), 1.0, 1.0, dst));
-    refused(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, as_complex(dst)));
-    survives(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, as_bool(dst)));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_masked_fill_bool_out(nullptr, mask, 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool_out(wrong_kind(), mask, 1, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool_out(as_complex(input), mask, 1, dst));
+    survives(tsr_masked_fill_bool_out(as_bool(input), mask, 1, dst));
+    refused(tsr_masked_fill_bool_out(input, nullptr, 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool_out(input, wrong_kind(), 1, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool_out(input, as_complex(mask), 1, dst));
+    survives(tsr_masked_fill_bool_out(input, as_bool(mask), 1, dst));
+    refused(tsr_masked_fill_bool_out(input, mask, 1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool_out(input, mask, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool_out(input, mask, 1, as_complex(dst)));
+    survives(tsr_masked_fill_bool_out(input, mask, 1, as_bool(dst)));
   }
   {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
+    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_c128_inplace(nullptr, mask, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_inplace(wrong_kind(), mask, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_inplace(as_complex(input), mask, 1.0, 1.0));
-    survives(tsr_masked_fill_c128_inplace(as_bool(input), mask, 1.0, 1.0));
-    refused(tsr_masked_fill_c128_inplace(input, nullptr, 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_inplace(input, wrong_kind(), 1.0, 1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_inplace(input, as_complex(mask), 1.0, 1.0));
-    survives(tsr_masked_fill_c128_inplace(input, as_bool(mask), 1.0, 1.0));
+    refused(tsr_masked_fill_bool_inplace(nullptr, mask, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool_inplace(wrong_kind(), mask, 1), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool_inplace(as_complex(input), mask, 1));
+    survives(tsr_masked_fill_bool_inplace(as_bool(input), mask, 1));
+    refused(tsr_masked_fill_bool_inplace(input, nullptr, 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_bool_inplace(input, wrong_kind(), 1), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_bool_inplace(input, as_complex(mask), 1));
+    survives(tsr_masked_fill_bool_inplace(input, as_bool(mask), 1));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_masked_fill_c128(nullptr, mask, 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128(wrong_kind(), mask, 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128(as_complex(input), mask, 5.0, -1.0, out.slot()));
+    survives(tsr_masked_fill_c128(as_bool(input), mask, 5.0, -1.0, out.slot()));
+    refused(tsr_masked_fill_c128(input, nullptr, 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128(input, wrong_kind(), 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128(input, as_complex(mask), 5.0, -1.0, out.slot()));
+    survives(tsr_masked_fill_c128(input, as_bool(mask), 5.0, -1.0, out.slot()));
+    refused(tsr_masked_fill_c128(input, mask, 5.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
+    refused(tsr_masked_fill_c128_out(nullptr, mask, 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_out(wrong_kind(), mask, 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_out(as_complex(input), mask, 5.0, -1.0, dst));
+    survives(tsr_masked_fill_c128_out(as_bool(input), mask, 5.0, -1.0, dst));
+    refused(tsr_masked_fill_c128_out(input, nullptr, 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_out(input, wrong_kind(), 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_out(input, as_complex(mask), 5.0, -1.0, dst));
+    survives(tsr_masked_fill_c128_out(input, as_bool(mask), 5.0, -1.0, dst));
+    refused(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, as_complex(dst)));
+    survives(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, as_bool(dst)));
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
+    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_masked_fill_c128_inplace(nullptr, mask, 5.0, -1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_inplace(wrong_kind(), mask, 5.0, -1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_inplace(as_complex(input), mask, 5.0, -1.0));
+    survives(tsr_masked_fill_c128_inplace(as_bool(input), mask, 5.0, -1.0));
+    refused(tsr_masked_fill_c128_inplace(input, nullptr, 5.0, -1.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_c128_inplace(input, wrong_kind(), 5.0, -1.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_c128_inplace(input, as_complex(mask), 5.0, -1.0));
+    survives(tsr_masked_fill_c128_inplace(input, as_bool(mask), 5.0, -1.0));
   }
 }
 

@@ -151,9 +151,16 @@ static int tpy_as_int64(PyObject* object, int64_t* out) {
 
 static int tpy_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent, int64_t* out) {
   *out = absent;
-  if (object == NULL || (object == Py_None && absent == INT64_MIN)) return 1;
+  if (object == NULL) return 1;
   if (!PyIndex_Check(object)) return tpy_mismatch(sig, i, "an int", object);
   return tpy_as_int64(object, out);
+}
+
+/* None is "absent" in the ABI, which may differ from the default. */
+static int tpy_optional_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent, int64_t* out) {
+  if (object != Py_None) return tpy_int64(sig, i, object, absent, out);
+  *out = INT64_MIN;
+  return 1;
 }
 
 static int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double absent, double* out) {
