@@ -1340,6 +1340,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_setitem_i64_inplace(
 TSR_API TSR_NODISCARD tsr_status tsr_setitem_c128_inplace(
     tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
     n_arrays, double value_re, double value_im);
+TSR_API TSR_NODISCARD tsr_status tsr_setitem_bool_inplace(
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
+    n_arrays, int32_t value);
 
 /* The input with values written to, or added at, positions.
  * indices: integers or a mask for each leading axis; NULL takes the whole axis
@@ -1430,6 +1433,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128_out(
     tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128_inplace(
     tsr_tensor input, tsr_tensor mask, double value_re, double value_im);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_bool(
+    tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_bool_out(
+    tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_bool_inplace(
+    tsr_tensor input, tsr_tensor mask, int32_t value);
 
 /* The elements where the mask holds, in row-major order, as one axis.
  * mask: bool; broadcasts with the input */

@@ -844,6 +844,7 @@ tsr_status tsr_setitem_inplace(tsr_tensor input, const int64_t* items, int32_t n
 tsr_status tsr_setitem_f64_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, double value);
 tsr_status tsr_setitem_i64_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, int64_t value);
 tsr_status tsr_setitem_c128_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, double value_re, double value_im);
+tsr_status tsr_setitem_bool_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, int32_t value);
 tsr_status tsr_index_put(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate, tsr_tensor* out);
 tsr_status tsr_index_put_out(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate, tsr_tensor dst);
 tsr_status tsr_index_put_inplace(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate);
@@ -872,6 +873,9 @@ tsr_status tsr_masked_fill_i64_inplace(tsr_tensor input, tsr_tensor mask, int64_
 tsr_status tsr_masked_fill_c128(tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor* out);
 tsr_status tsr_masked_fill_c128_out(tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor dst);
 tsr_status tsr_masked_fill_c128_inplace(tsr_tensor input, tsr_tensor mask, double value_re, double value_im);
+tsr_status tsr_masked_fill_bool(tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor* out);
+tsr_status tsr_masked_fill_bool_out(tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor dst);
+tsr_status tsr_masked_fill_bool_inplace(tsr_tensor input, tsr_tensor mask, int32_t value);
 tsr_status tsr_masked_select(tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
 tsr_status tsr_masked_select_out(tsr_tensor input, tsr_tensor mask, tsr_tensor dst);
 tsr_status tsr_nonzero(tsr_tensor input, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);

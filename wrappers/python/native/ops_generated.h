@@ -4212,7 +4212,7 @@ static PyObject* py_argmax(PyObject* self, PyObject* const* args, Py_ssize_t nar
   int32_t a2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_optional_int64(sig, 1, s[1], INT64_MIN, &a1) &&
       tpy_bool(sig, 2, s[2], 0, &a2) &&
       tpy_out(sig, 3, s[3], &dst)) {
       if (dst != NULL) {
@@ -4243,7 +4243,7 @@ static PyObject* py_argmin(PyObject* self, PyObject* const* args, Py_ssize_t nar
   int32_t a2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_optional_int64(sig, 1, s[1], INT64_MIN, &a1) &&
       tpy_bool(sig, 2, s[2], 0, &a2) &&
       tpy_out(sig, 3, s[3], &dst)) {
       if (dst != NULL) {
@@ -4437,7 +4437,7 @@ static PyObject* py_cumulative_sum(PyObject* self, PyObject* const* args, Py_ssi
   int32_t a3;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_optional_int64(sig, 1, s[1], INT64_MIN, &a1) &&
       tpy_dtype(sig, 2, s[2], &a2) &&
       tpy_bool(sig, 3, s[3], 0, &a3) &&
       tpy_out(sig, 4, s[4], &dst)) {
@@ -4959,7 +4959,7 @@ static PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   tsr_dtype a3;
   int32_t a4, index4;
   if (tpy_int64(sig, 0, s[0], INT64_MIN, &a0) &&
-      tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
+      tpy_optional_int64(sig, 1, s[1], INT64_MIN, &a1) &&
       tpy_int64(sig, 2, s[2], 0, &a2) &&
       tpy_dtype(sig, 3, s[3], &a3) &&
       tpy_device(sig, 4, s[4], &a4, &index4)) {
@@ -6259,8 +6259,8 @@ static PyObject* py_slice(PyObject* self, PyObject* const* args, Py_ssize_t narg
   int64_t a4;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_int64(sig, 1, s[1], INT64_MIN, &a1) &&
-      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
-      tpy_int64(sig, 3, s[3], INT64_MIN, &a3) &&
+      tpy_optional_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_optional_int64(sig, 3, s[3], INT64_MIN, &a3) &&
       tpy_int64(sig, 4, s[4], 1, &a4)) {
       tsr_tensor out0 = NULL;
       TPY_CALL(status, tsr_slice(a0, a1, a2, a3, a4, &out0));
@@ -6459,7 +6459,7 @@ static PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nar
   int64_t a1;
   tsr_tensor dst = NULL;
   if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
-      tpy_int64(sig, 1, s[1], 0, &a1) &&
+      tpy_optional_int64(sig, 1, s[1], 0, &a1) &&
       tpy_out(sig, 2, s[2], &dst)) {
       if (dst != NULL) {
         TPY_CALL(status, tsr_concat_out(a0.at, a0.n, a1, dst));
@@ -6553,7 +6553,7 @@ static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nar
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
-      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_optional_int64(sig, 2, s[2], INT64_MIN, &a2) &&
       tpy_out(sig, 3, s[3], &dst)) {
     if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
@@ -6893,7 +6893,7 @@ static PyObject* py_take(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
-      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_optional_int64(sig, 2, s[2], INT64_MIN, &a2) &&
       tpy_out(sig, 3, s[3], &dst)) {
       if (dst != NULL) {
         TPY_CALL(status, tsr_take_out(a0, a1, a2, dst));
@@ -6924,7 +6924,7 @@ static PyObject* py_embedding(PyObject* self, PyObject* const* args, Py_ssize_t 
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
-      tpy_int64(sig, 2, s[2], INT64_MIN, &a2) &&
+      tpy_optional_int64(sig, 2, s[2], INT64_MIN, &a2) &&
       tpy_out(sig, 3, s[3], &dst)) {
       if (dst != NULL) {
         TPY_CALL(status, tsr_embedding_out(a0, a1, a2, dst));
@@ -7080,7 +7080,7 @@ static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
       tpy_out(sig, 3, s[3], &dst)) {
     if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
         case TPY_F64: {
           if (dst != NULL) {
             TPY_CALL(status, tsr_masked_fill_f64_out(a0, a1, v2.re, dst));
@@ -7110,6 +7110,17 @@ static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_
           } else {
             tsr_tensor out0 = NULL;
             TPY_CALL(status, tsr_masked_fill_c128(a0, a1, v2.re, v2.im, &out0));
+            result = tpy_result(status, out0);
+          }
+          break;
+        }
+        case TPY_BOOL: {
+          if (dst != NULL) {
+            TPY_CALL(status, tsr_masked_fill_bool_out(a0, a1, (int32_t)v2.i, dst));
+            result = tpy_same(status, s[3]);
+          } else {
+            tsr_tensor out0 = NULL;
+            TPY_CALL(status, tsr_masked_fill_bool(a0, a1, (int32_t)v2.i, &out0));
             result = tpy_result(status, out0);
           }
           break;
@@ -7154,7 +7165,7 @@ static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, P
       tpy_tensor(sig, 1, s[1], &a1) &&
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
     if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
+      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_masked_fill_f64_inplace(a0, a1, v2.re));
           result = tpy_same(status, s[0]);
@@ -7167,6 +7178,11 @@ static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, P
         }
         case TPY_C128: {
           TPY_CALL(status, tsr_masked_fill_c128_inplace(a0, a1, v2.re, v2.im));
+          result = tpy_same(status, s[0]);
+          break;
+        }
+        case TPY_BOOL: {
+          TPY_CALL(status, tsr_masked_fill_bool_inplace(a0, a1, (int32_t)v2.i));
           result = tpy_same(status, s[0]);
           break;
         }
@@ -7627,7 +7643,7 @@ static PyObject* py_avg_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t
       tpy_ints(sig, 3, s[3], &a3) &&
       tpy_bool(sig, 4, s[4], 0, &a4) &&
       tpy_bool(sig, 5, s[5], 1, &a5) &&
-      tpy_int64(sig, 6, s[6], INT64_MIN, &a6) &&
+      tpy_optional_int64(sig, 6, s[6], INT64_MIN, &a6) &&
       tpy_out(sig, 7, s[7], &dst)) {
       if (dst != NULL) {
         TPY_CALL(status, tsr_avg_pool2d_out(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4, a5, a6, dst));
