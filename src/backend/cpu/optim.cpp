@@ -96,8 +96,10 @@ void for_pieces(const OptimPlan& plan, int64_t limit, Body body) {
     for (int64_t s = 0; s < plan.count && start < end; ++s) {
       const OptimSlot& slot = plan.slots[s];
       const int64_t last = std::min(end - start, slot.numel);
-      for (int64_t first = std::max<int64_t>(begin - start, 0); first < last; first += limit) {
-        body(slot, first, std::min(limit, last - first));
+      for (int64_t first = std::max<int64_t>(begin - start, 0); first < last;) {
+        const int64_t count = std::min(limit, last - first);
+        body(slot, first, count);
+        first += count;  // adding the limit instead would overflow
       }
       start += slot.numel;
     }

@@ -27,7 +27,7 @@ def test_import_is_quick() -> None:
 
 
 def test_every_public_name_exists() -> None:
-    for module in (ts.autograd, ts.utils.data, ts.io):
+    for module in (ts.nn, ts.optim, ts.autograd, ts.utils.data, ts.io, ts.nn.functional):
         for name in module.__all__:
             assert hasattr(module, name), f"{module.__name__}.{name}"
 

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Layers with parameters; defaults and initial values are PyTorch's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Union
+
+from .. import _ops
+from .._dtypes import int64
+from .._tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+Pair = Union[int, tuple[int, int]]
+
+
+def pair(value: Pair) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (value[0], value[1])
+
+
+class Linear(Module):
+    """input @ weight.T + bias, with weight of shape (out_features, in_features)."""
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(_ops.empty((out_features, in_features), dtype=dtype))
+        self.bias = Parameter(_ops.empty((out_features,), dtype=dtype)) if bias else None
+        if not bias:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.kaiming_uniform_(self.weight, math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class _Conv(Module):
+    """What the two convolutions share."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair,
+        groups: int, bias: bool, shape: tuple[int, int], dtype: Any,
+    ) -> None:
+        super().__init__()
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(f"in_channels and out_channels must be divisible by groups={groups}")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride = pair(kernel_size), pair(stride)
+        self.padding, self.dilation = pair(padding), pair(dilation)
+        self.weight = Parameter(_ops.empty((*shape, *self.kernel_size), dtype=dtype))
+        self.register_parameter("bias", Parameter(_ops.empty((out_channels,), dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.kaiming_uniform_(self.weight, math.sqrt(5))
+        if self.bias is not None:
+            fan_in = init.fan_in_and_fan_out(self.weight)[0]
+            bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        text += f", padding={self.padding}" if any(self.padding) else ""
+        text += f", groups={self.groups}" if self.groups != 1 else ""
+        return text + ("" if self.bias is not None else ", bias=False")
+
+
+class Conv2d(_Conv):
+    """Cross-correlation of images (N, C, H, W) with weight (out, in / groups, kH, kW)."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair = 1, padding: Pair = 0,
+        dilation: Pair = 1, groups: int = 1, bias: bool = True, dtype: Any = None,
+    ) -> None:
+        shape = (out_channels, in_channels // groups)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class ConvTranspose2d(_Conv):
+    """The gradient of Conv2d as a layer of its own; weight (in, out / groups, kH, kW)."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair = 1, padding: Pair = 0,
+        output_padding: Pair = 0, groups: int = 1, bias: bool = True, dilation: Pair = 1, dtype: Any = None,
+    ) -> None:
+        shape = (in_channels, out_channels // groups)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
+        self.output_padding = pair(output_padding)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.conv_transpose2d(
+            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+        )
+
+
+class BatchNorm2d(Module):
+    """Normalises each channel over the batch; in eval mode with running statistics."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.register_parameter("weight", Parameter(_ops.ones((num_features,), dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.zeros((num_features,), dtype=dtype)) if affine else None)
+        track = track_running_stats
+        self.register_buffer("running_mean", _ops.zeros((num_features,), dtype=dtype) if track else None)
+        self.register_buffer("running_var", _ops.ones((num_features,), dtype=dtype) if track else None)
+        self.register_buffer("num_batches_tracked", _ops.zeros((), dtype=int64) if track else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim != 4:
+            raise ValueError(f"BatchNorm2d: expected 4 axes (N, C, H, W), got shape {input.shape}")
+        momentum = self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked += 1
+            if momentum is None:
+                momentum = 1.0 / int(self.num_batches_tracked.item())
+        training = self.training or self.running_mean is None
+        return F.batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias, training, momentum or 0.0, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.weight is not None}"
+
+
+class LayerNorm(Module):
+    """Normalises over the last axes, whose sizes are given."""
+
+    def __init__(
+        self, normalized_shape: int | tuple[int, ...], eps: float = 1e-5, elementwise_affine: bool = True,
+        bias: bool = True, dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps = eps
+        affine = elementwise_affine
+        shape = self.normalized_shape
+        self.register_parameter("weight", Parameter(_ops.ones(shape, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.zeros(shape, dtype=dtype)) if affine and bias else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.weight is not None}"
+
+
+class Embedding(Module):
+    """Rows of a table, looked up by integers."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise ValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.weight = Parameter(_ops.empty((num_embeddings, embedding_dim), dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_embeddings}, {self.embedding_dim}"

@@ -1,0 +1,352 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Module: layers and models as classes that know their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from .. import _dtypes
+from .._core import TensorBase
+from .._tensor import Tensor
+from ..autograd import no_grad
+from .parameter import Parameter
+
+M = TypeVar("M", bound="Module")
+
+
+class RemovableHandle:
+    """Removes a hook of a Module, also at the end of a with block."""
+
+    def __init__(self, hooks: dict[int, Any]) -> None:
+        self._hooks = hooks
+        self._key = max(hooks, default=0) + 1
+
+    def remove(self) -> None:
+        self._hooks.pop(self._key, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+class StateDictKeys:
+    """What load_state_dict could not place."""
+
+    def __init__(self, missing: list[str], unexpected: list[str]) -> None:
+        self.missing_keys, self.unexpected_keys = missing, unexpected
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"StateDictKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
+
+class Module:
+    """Base of layers and models: define forward, assign parameters and modules to attributes."""
+
+    training: bool
+
+    def __init__(self) -> None:
+        own = self.__dict__
+        own["training"] = True
+        for name in ("_parameters", "_buffers", "_modules", "_pre_hooks", "_hooks", "_backward_hooks"):
+            own[name] = {}
+        own["_transient"] = set()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} needs a method forward")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for hook in list(self._pre_hooks.values()):
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        result = self.forward(*args, **kwargs)
+        for hook in list(self._hooks.values()):
+            changed = hook(self, args, result)
+            if changed is not None:
+                result = changed
+        if self._backward_hooks and isinstance(result, TensorBase) and result.requires_grad:
+            result.register_hook(self._run_backward_hooks)  # type: ignore[attr-defined]
+        return result
+
+    def _run_backward_hooks(self, grad: Tensor) -> Tensor:
+        for hook in list(self._backward_hooks.values()):
+            changed = hook(self, grad)
+            grad = grad if changed is None else changed
+        return grad
+
+    # ---- registration ----
+
+    def _tables(self) -> dict[str, Any]:
+        tables = self.__dict__.get("_parameters")
+        if tables is None:
+            raise AttributeError(f"call super().__init__() in {type(self).__name__}.__init__ before assigning")
+        return self.__dict__
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            self.add_module(name, value)
+        elif name in self.__dict__.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(f"{name} is a parameter: expected a Parameter or None, got {type(value).__name__}")
+            self._parameters[name] = None
+        elif name in self.__dict__.get("_modules", ()):
+            if value is not None:
+                raise TypeError(f"{name} is a module: expected a Module or None, got {type(value).__name__}")
+            self._modules[name] = None
+        elif name in self.__dict__.get("_buffers", ()):
+            if value is not None and not isinstance(value, TensorBase):
+                raise TypeError(f"{name} is a buffer: expected a Tensor or None, got {type(value).__name__}")
+            self._buffers[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        for table in ("_parameters", "_buffers", "_modules"):
+            found = self.__dict__.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        for table in (self._parameters, self._buffers, self._modules):
+            if name in table:
+                del table[name]
+                self._transient.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        own = [*self._parameters, *self._buffers, *self._modules]
+        return sorted({*super().__dir__(), *own})
+
+    def _claim(self, name: str, table: dict[str, Any]) -> None:
+        if "." in name or not name:
+            raise KeyError(f"a name must not be empty or have a dot in it: {name!r}")
+        for other in (self._parameters, self._buffers, self._modules):
+            if other is not table:
+                other.pop(name, None)
+        self.__dict__.pop(name, None)
+
+    def register_parameter(self, name: str, parameter: Parameter | None) -> None:
+        self._tables()
+        if parameter is not None and not isinstance(parameter, Parameter):
+            raise TypeError(f"{name}: expected a Parameter or None, got {type(parameter).__name__}")
+        self._claim(name, self._parameters)
+        self._parameters[name] = parameter
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """A tensor that belongs to the state but is not trained; saved unless not persistent."""
+        self._tables()
+        self._claim(name, self._buffers)
+        self._buffers[name] = tensor
+        (self._transient.discard if persistent else self._transient.add)(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        self._tables()
+        self._claim(name, self._modules)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    # ---- walks ----
+
+    def named_modules(self, prefix: str = "", _seen: set[int] | None = None) -> Iterator[tuple[str, Module]]:
+        seen = set() if _seen is None else _seen
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(f"{prefix}.{name}" if prefix else name, seen)
+
+    def modules(self) -> Iterator[Module]:
+        return (m for _, m in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        return ((n, m) for n, m in self._modules.items() if m is not None)
+
+    def children(self) -> Iterator[Module]:
+        return (m for _, m in self.named_children())
+
+    def _named(self, table: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        walk = self.named_modules(prefix) if recurse else iter([(prefix, self)])
+        for path, module in walk:
+            for name, value in getattr(module, table).items():
+                if value is not None and id(value) not in seen:
+                    seen.add(id(value))
+                    yield (f"{path}.{name}" if path else name), value
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
+        return self._named("_parameters", prefix, recurse)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        return (p for _, p in self.named_parameters("", recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+        return self._named("_buffers", prefix, recurse)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        return (b for _, b in self.named_buffers("", recurse))
+
+    def get_submodule(self, path: str) -> Module:
+        module = self
+        for name in path.split(".") if path else ():
+            found = module._modules.get(name)
+            if found is None:
+                raise AttributeError(f"{type(module).__name__} has no module {name!r}")
+            module = found
+        return module
+
+    # ---- state ----
+
+    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
+        """All parameters and persistent buffers by path; the tensors share memory with the model."""
+        found: dict[str, Tensor] = {}
+        for path, module in self.named_modules(prefix.rstrip(".")):
+            head = f"{path}." if path else ""
+            for name, value in [*module._parameters.items(), *module._buffers.items()]:
+                if value is not None and name not in module._transient:
+                    found[head + name] = value.detach()
+        return found
+
+    def load_state_dict(self, state: Mapping[str, Tensor], strict: bool = True) -> StateDictKeys:
+        """Copies a state into this model. strict: every key must match."""
+        own = self.state_dict()
+        missing = [k for k in own if k not in state]
+        unexpected = [k for k in state if k not in own]
+        problems = []
+        if strict and missing:
+            problems.append(f"Missing key(s) in state_dict: {', '.join(map(repr, missing))}.")
+        if strict and unexpected:
+            problems.append(f"Unexpected key(s) in state_dict: {', '.join(map(repr, unexpected))}.")
+        for key in own.keys() & state.keys():
+            if own[key].shape != state[key].shape:
+                problems.append(
+                    f"size mismatch for {key}: copying a parameter of shape {state[key].shape} from the state, "
+                    f"the shape in the current model is {own[key].shape}."
+                )
+        if problems:
+            text = "\n\t".join(problems)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
+        with no_grad():
+            for key, target in own.items():
+                if key in state:
+                    target.copy_(state[key].detach())
+        return StateDictKeys(missing, unexpected)
+
+    # ---- modes and conversion ----
+
+    def train(self: M, mode: bool = True) -> M:
+        for module in self.modules():
+            module.__dict__["training"] = mode
+        return self
+
+    def eval(self: M) -> M:
+        return self.train(False)
+
+    def requires_grad_(self: M, requires_grad: bool = True) -> M:
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for parameter in self.parameters():
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad.zero_()
+
+    def apply(self: M, function: Callable[[Module], Any]) -> M:
+        """Calls the function with every module, children first."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
+        return self
+
+    def _convert(self: M, function: Callable[[Tensor], Tensor]) -> M:
+        made: dict[int, Any] = {}
+        for module in self.modules():
+            for name, parameter in module._parameters.items():
+                if parameter is not None:
+                    if id(parameter) not in made:
+                        made[id(parameter)] = _converted(parameter, function)
+                    module._parameters[name] = made[id(parameter)]
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    module._buffers[name] = function(buffer)
+        return self
+
+    def to(self: M, *args: Any, dtype: Any = None, device: Any = None) -> M:
+        """Converts all parameters and buffers; an integer buffer keeps its dtype. New Parameter
+        objects stand in for converted ones: make the optimizer afterwards."""
+        for item in args:
+            if isinstance(item, str) and item not in _dtypes.ALL or hasattr(item, "index"):
+                device = item
+            else:
+                dtype = item
+        kind = None if dtype is None else _dtypes.dtype_of(dtype)
+
+        def convert(tensor: Tensor) -> Tensor:
+            floating = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+            return tensor.to(dtype=kind if floating else None, device=device)
+
+        return self._convert(convert)
+
+    def float(self: M) -> M:
+        return self.to(_dtypes.float32)
+
+    def double(self: M) -> M:
+        return self.to(_dtypes.float64)
+
+    def half(self: M) -> M:
+        return self.to(_dtypes.float16)
+
+    # ---- hooks ----
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, args) before forward; a result replaces the arguments."""
+        return self._add(self._pre_hooks, hook)
+
+    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, args, result) after forward; a result replaces the result."""
+        return self._add(self._hooks, hook)
+
+    def register_output_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, gradient) when the gradient of the output is computed; a result replaces it."""
+        return self._add(self._backward_hooks, hook)
+
+    @staticmethod
+    def _add(hooks: dict[int, Any], hook: Any) -> RemovableHandle:
+        handle = RemovableHandle(hooks)
+        hooks[handle._key] = hook
+        return handle
+
+    # ---- text ----
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets for a module without children."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = []
+        for name, module in self.named_children():
+            lines.append(f"  ({name}): " + repr(module).replace("\n", "\n  "))
+        head = type(self).__name__ + "(" + self.extra_repr()
+        return head + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
+
+
+def _converted(parameter: Parameter, function: Callable[[Tensor], Tensor]) -> Parameter:
+    made = function(parameter.detach())
+    if made.dtype is parameter.dtype and made.device == parameter.device:
+        return parameter
+    return Parameter(made, parameter.requires_grad)

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizer: groups of parameters with their options, and the state of each parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._core import TensorBase
+from .._tensor import Tensor
+from ..autograd import enable_grad, no_grad
+
+Group = dict[str, Any]
+
+
+class Optimizer:
+    """Base of optimizers. `params` are tensors, or dicts with "params" and options of their own."""
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.param_groups: list[Group] = []
+        self.state: dict[int, dict[str, Any]] = {}
+        given = [params] if isinstance(params, dict) else list(params)
+        if isinstance(params, TensorBase):
+            raise TypeError("params: expected a list of Tensors or of dicts, got a Tensor")
+        if not given:
+            raise ValueError("params: expected at least one parameter, got an empty list")
+        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, group: Group) -> None:
+        """Adds parameters with options of their own."""
+        params = group["params"]
+        items = [params] if isinstance(params, TensorBase) else list(params)
+        known = {id(p) for g in self.param_groups for p in g["params"]}
+        for item in items:
+            if not isinstance(item, TensorBase):
+                raise TypeError(f"params: expected Tensors, got {type(item).__name__}")
+            if not item.is_leaf:
+                raise ValueError("params: only leaves can be optimized")
+            if id(item) in known:
+                raise ValueError("params: a parameter stands in more than one group")
+            known.add(id(item))
+        self.param_groups.append({**self.defaults, **group, "params": items})
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if set_to_none:
+                    parameter.grad = None
+                elif parameter.grad is not None:
+                    parameter.grad.zero_()
+
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
+        """Changes the parameters by their gradients. A closure computes the loss anew."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                live = [p for p in group["params"] if p.grad is not None]
+                if live:
+                    self._update(group, live, [p.grad for p in live])
+        return loss
+
+    def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
+        raise NotImplementedError
+
+    def _state_of(self, parameter: Tensor) -> dict[str, Any]:
+        return self.state.setdefault(id(parameter), {})
+
+    # ---- state ----
+
+    def state_dict(self) -> dict[str, Any]:
+        """Options and state, with parameters as numbers in order."""
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                numbers[id(parameter)] = len(numbers)
+            options = {k: v for k, v in group.items() if k != "params"}
+            groups.append({**options, "params": [numbers[id(p)] for p in group["params"]]})
+        state = {numbers[key]: dict(value) for key, value in self.state.items() if key in numbers}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over the options and a copy of the state of an optimizer of the same parameters."""
+        saved = state_dict["param_groups"]
+        sizes = [len(g["params"]) for g in saved]
+        own = [len(g["params"]) for g in self.param_groups]
+        if sizes != own:
+            raise ValueError(f"the state has groups of {sizes} parameters, this optimizer of {own}")
+        params = [p for g in self.param_groups for p in g["params"]]
+        numbers = [n for g in saved for n in g["params"]]
+        for group, options in zip(self.param_groups, saved):
+            group.update({k: v for k, v in options.items() if k != "params"})
+        self.state = {}
+        for number, parameter in zip(numbers, params):
+            if number in state_dict["state"]:
+                entry = state_dict["state"][number]
+                self.state[id(parameter)] = {
+                    k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()
+                }
+
+    def __repr__(self) -> str:
+        lines = [type(self).__name__ + " ("]
+        for index, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {index}")
+            lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def positive(**options: float) -> None:
+    """Raises unless all options are at least 0."""
+    for name, value in options.items():
+        if not value >= 0.0:
+            raise ValueError(f"{name}: expected at least 0, got {value}")
