@@ -7,6 +7,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <complex>
 #include <cstring>
@@ -252,7 +253,7 @@ Status gemm(const GemmPlan& plan) {
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
   share_thread_setting();
   const int64_t size = itemsize(plan.dtype);
-  bool ok = true;
+  std::atomic<bool> ok{true};
   const auto run = [&](int64_t begin, int64_t end) {
     Cursor cursor;
     cursor.ndim = std::max(1, plan.batch_ndim);
@@ -266,7 +267,7 @@ Status gemm(const GemmPlan& plan) {
       if (!multiply(plan, static_cast<const std::byte*>(plan.a) + at(0),
                     static_cast<const std::byte*>(plan.b) + at(1),
                     static_cast<std::byte*>(plan.c) + at(2))) {
-        ok = false;  // every writer writes the same value; read after the region
+        ok.store(false, std::memory_order_relaxed);
       }
       cursor.advance_in_row(1);
     }
