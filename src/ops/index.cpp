@@ -221,7 +221,7 @@ Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> a
 Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
   TSR_CHECK(index.ndim() == 1, Code::kShape, "index", "expected a 1-D index, got shape ",
             index.sizes());
-  return take(input, index, axis, out);
+  return take(input, index_array(index, input.device(), "index"), axis, out);
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,

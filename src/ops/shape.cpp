@@ -69,8 +69,8 @@ Tensor view(const Tensor& input, DimsView shape) {
 
 Tensor flatten(const Tensor& input, int64_t start, int64_t end) {
   const int64_t first = wrap_axis(start, input.ndim(), "start");
-  const int64_t last = wrap_axis(end, input.ndim(), "end");
-  TSR_CHECK(first <= last, Code::kIndex, "end", "expected an axis not before start ", start,
+  const int64_t last = wrap_axis(end, input.ndim(), "end_axis");
+  TSR_CHECK(first <= last, Code::kIndex, "end_axis", "expected an axis not before start ", start,
             ", got ", end);
   if (input.ndim() == 0) return reshape(input, Dims{1});
   Dims shape;
