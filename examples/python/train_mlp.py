@@ -15,10 +15,10 @@ def main() -> float:
     x = ts.linspace(-math.pi, math.pi, 200).reshape(200, 1)
     target = x.sin()
     model = nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 1))
-    optimizer = optim.Adam(model.parameters(), lr=1e-2)
+    optimizer = optim.Adam(model.parameters(), lr=3e-3)
     criterion = nn.MSELoss()
     print(model)
-    for step in range(1, 501):
+    for step in range(1, 801):
         optimizer.zero_grad()
         loss = criterion(model(x), target)
         loss.backward()

@@ -163,6 +163,13 @@ static int tpy_optional_int64(const tpy_signature* sig, int i, PyObject* object,
   return 1;
 }
 
+/* As tpy_int64, but None is absent even where a default stands for what was not given. */
+static inline int tpy_optional_int64(const tpy_signature* sig, int i, PyObject* object, int64_t missing,
+                                     int64_t* out) {
+  *out = INT64_MIN;
+  return object == Py_None || tpy_int64(sig, i, object, missing, out);
+}
+
 static int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double absent, double* out) {
   *out = absent;
   if (object == NULL) return 1;

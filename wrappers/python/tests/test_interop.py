@@ -195,10 +195,12 @@ def test_unused_capsules_and_arrays_give_their_memory_back() -> None:
 
 def test_sharing_takes_constant_time() -> None:
     array = np.zeros(1 << 27, np.uint8)
-    start = time.perf_counter()
+    times = []
     for _ in range(100):
+        start = time.perf_counter()
         ts.from_numpy(array).numpy()
-    assert (time.perf_counter() - start) / 100 < 1e-4
+        times.append(time.perf_counter() - start)
+    assert min(times) < 1e-4
 
 
 def test_array_protocols() -> None:

@@ -104,7 +104,7 @@ class ModuleDict(Module):
         del self._modules[name]
 
     def keys(self) -> Iterable[str]:
-        return iter(self._modules)
+        return list(self._modules)
 
     def values(self) -> Iterable[Module]:
         return self.children()
