@@ -316,16 +316,17 @@ def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
         return plain
     index = {a.name: i for i, a in enumerate(op.args)}
     text = ""
+    like = "NULL"
+    for i in reversed([k for k, a in enumerate(op.args) if a.type.base == "tensor" and not a.type.is_list]):
+        like = f"s[{i}] != NULL && TPY_IS_TENSOR(s[{i}]) ? s[{i}] : {like}"
+    lifted = "" if "bool" in op.scalar_kinds else f"!(kind == TPY_BOOL && tpy_is_bool({like})) && "
     for overload in op.scalar:
         if form == "inplace" and op.args[0].name in overload.args:
             continue
         bits = sum(1 << index[n] for n in overload.args)
-        text += f"    {'} else ' if text else ''}if (mask != 0 && (mask & ~{bits}u) == 0 && ({bits}u & ~mask & ~absent) == 0) {{\n"
+        text += f"    {'} else ' if text else ''}if (mask != 0 && {lifted}(mask & ~{bits}u) == 0 && ({bits}u & ~mask & ~absent) == 0) {{\n"
         text += _kinds(op, form, with_out, overload, "      ")
     lifts = [index[n] for n in converted.operands]
-    like = "NULL"
-    for i in reversed([k for k, a in enumerate(op.args) if a.type.base == "tensor" and not a.type.is_list]):
-        like = f"s[{i}] != NULL && TPY_IS_TENSOR(s[{i}]) ? s[{i}] : {like}"
     lift = " &&\n        ".join(f"(!(mask >> {i} & 1) || tpy_lift(s[{i}], like, &a{i}, &keep{i}))" for i in lifts)
     body = f"      PyObject* like = {like};\n      if (mask == 0 || (like != NULL ? ({lift}) : tpy_no_kind(sig))) {{\n"
     body += plain.replace("      ", "        ", 1).replace("\n      ", "\n        ") + "      }\n"

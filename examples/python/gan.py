@@ -72,7 +72,7 @@ class Gan:
 
 
 def draw(samples: ts.Tensor, path: Path, columns: int = 8) -> None:
-    images = (samples.detach().numpy().reshape(-1, 8, 8) + 1) / 2
+    images = np.pad((samples.detach().numpy().reshape(-1, 8, 8) + 1) / 2, ((0, 0), (1, 1), (1, 1)))
     rows = [np.concatenate(images[i : i + columns], axis=1) for i in range(0, len(images), columns)]
     figure, axes = plt.subplots(figsize=(6, 6 * len(rows) / columns), layout="constrained")
     axes.imshow(np.concatenate(rows), cmap="gray_r", vmin=0, vmax=1)
@@ -83,7 +83,7 @@ def draw(samples: ts.Tensor, path: Path, columns: int = 8) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=300)
     parser.add_argument("--out", type=Path, default=Path("build/gan"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

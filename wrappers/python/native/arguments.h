@@ -163,13 +163,6 @@ static int tpy_optional_int64(const tpy_signature* sig, int i, PyObject* object,
   return 1;
 }
 
-/* As tpy_int64, but None is absent even where a default stands for what was not given. */
-static inline int tpy_optional_int64(const tpy_signature* sig, int i, PyObject* object, int64_t missing,
-                                     int64_t* out) {
-  *out = INT64_MIN;
-  return object == Py_None || tpy_int64(sig, i, object, missing, out);
-}
-
 static int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double absent, double* out) {
   *out = absent;
   if (object == NULL) return 1;
@@ -388,6 +381,13 @@ static int tpy_operand(const tpy_signature* sig, int i, PyObject* object, tsr_te
   if (found > *kind) *kind = found;
   *mask |= 1u << i;
   return 1;
+}
+
+/* A bool number beside a bool tensor keeps bool, which no overload for integers would. */
+static int tpy_is_bool(PyObject* object) {
+  tsr_info info = {sizeof info};
+  return object != NULL && TPY_IS_TENSOR(object) && tsr_tensor_info(TPY_HANDLE(object), &info) == TSR_OK &&
+         info.dtype == TSR_BOOL;
 }
 
 /* A 0-dim tensor in the place of a number, for calls that have no overload with that number. */

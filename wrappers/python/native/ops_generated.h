@@ -1701,7 +1701,7 @@ static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -1773,7 +1773,7 @@ static PyObject* py_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_add_f64_inplace(a0, v1.re));
@@ -1823,7 +1823,7 @@ static PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t n
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -1860,7 +1860,7 @@ static PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t n
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -1934,7 +1934,7 @@ static PyObject* py_subtract_inplace(PyObject* self, PyObject* const* args, Py_s
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_subtract_f64_inplace(a0, v1.re));
@@ -1986,7 +1986,7 @@ static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t n
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2058,7 +2058,7 @@ static PyObject* py_multiply_inplace(PyObject* self, PyObject* const* args, Py_s
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_multiply_f64_inplace(a0, v1.re));
@@ -2108,7 +2108,7 @@ static PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nar
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2145,7 +2145,7 @@ static PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nar
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2219,7 +2219,7 @@ static PyObject* py_divide_inplace(PyObject* self, PyObject* const* args, Py_ssi
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_divide_f64_inplace(a0, v1.re));
@@ -2271,7 +2271,7 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2297,7 +2297,7 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2360,7 +2360,7 @@ static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, 
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_floor_divide_f64_inplace(a0, v1.re));
@@ -2407,7 +2407,7 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2433,7 +2433,7 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2496,7 +2496,7 @@ static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_remainder_f64_inplace(a0, v1.re));
@@ -2543,7 +2543,7 @@ static PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2580,7 +2580,7 @@ static PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2654,7 +2654,7 @@ static PyObject* py_pow_inplace(PyObject* self, PyObject* const* args, Py_ssize_
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_pow_f64_inplace(a0, v1.re));
@@ -2706,7 +2706,7 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2767,7 +2767,7 @@ static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ss
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_maximum_f64_inplace(a0, v1.re));
@@ -2812,7 +2812,7 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2873,7 +2873,7 @@ static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ss
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_minimum_f64_inplace(a0, v1.re));
@@ -2918,7 +2918,7 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -2944,7 +2944,7 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3007,7 +3007,7 @@ static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssiz
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_atan2_f64_inplace(a0, v1.re));
@@ -3054,7 +3054,7 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3115,7 +3115,7 @@ static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssiz
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_hypot_f64_inplace(a0, v1.re));
@@ -3160,7 +3160,7 @@ static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3234,7 +3234,7 @@ static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t 
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3308,7 +3308,7 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3371,7 +3371,7 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3434,7 +3434,7 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3497,7 +3497,7 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -3647,7 +3647,7 @@ static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           if (dst != NULL) {
@@ -3697,7 +3697,7 @@ static PyObject* py_bitwise_and_inplace(PyObject* self, PyObject* const* args, P
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           TPY_CALL(status, tsr_bitwise_and_i64_inplace(a0, v1.i));
@@ -3737,7 +3737,7 @@ static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           if (dst != NULL) {
@@ -3787,7 +3787,7 @@ static PyObject* py_bitwise_or_inplace(PyObject* self, PyObject* const* args, Py
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           TPY_CALL(status, tsr_bitwise_or_i64_inplace(a0, v1.i));
@@ -3827,7 +3827,7 @@ static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           if (dst != NULL) {
@@ -3877,7 +3877,7 @@ static PyObject* py_bitwise_xor_inplace(PyObject* self, PyObject* const* args, P
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           TPY_CALL(status, tsr_bitwise_xor_i64_inplace(a0, v1.i));
@@ -5174,7 +5174,7 @@ static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t narg
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
       tpy_out(sig, 3, s[3], &dst)) {
-    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -5211,7 +5211,7 @@ static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t narg
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -5248,7 +5248,7 @@ static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t narg
         }
         default: tpy_no_kind(sig);
       }
-    } else if (mask != 0 && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
+    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -5326,7 +5326,7 @@ static PyObject* py_lerp(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       tpy_tensor(sig, 1, s[1], &a1) &&
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
       tpy_out(sig, 3, s[3], &dst)) {
-    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -5378,7 +5378,7 @@ static PyObject* py_lerp_inplace(PyObject* self, PyObject* const* args, Py_ssize
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_lerp_f64_inplace(a0, a1, v2.re));
@@ -5536,7 +5536,7 @@ static PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
       tpy_out(sig, 3, s[3], &dst)) {
-    if (mask != 0 && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           if (dst != NULL) {
@@ -5601,7 +5601,7 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL)) && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
         case TPY_F64: {
           TPY_CALL(status, tsr_clip_f64_inplace(a0, v1.re, v1.has, v2.re, v2.has));
@@ -6555,7 +6555,7 @@ static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nar
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_optional_int64(sig, 2, s[2], INT64_MIN, &a2) &&
       tpy_out(sig, 3, s[3], &dst)) {
-    if (mask != 0 && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
+    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
       switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
         case TPY_I64: {
           if (dst != NULL) {

@@ -265,7 +265,9 @@ static PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObjec
   const tsr_tensor x = TPY_HANDLE(tensor);
   tsr_tensor out = NULL;
   tsr_status status;
-  if (!on_left || op->commutes) {
+  if (kind == TPY_BOOL && op->right.boolean == NULL && tpy_is_bool(tensor)) {
+    ; /* lifted below */
+  } else if (!on_left || op->commutes) {
     if (kind == TPY_BOOL) TPY_TRY(TPY_BOOL, op->right.boolean, x, (int32_t)number.i, &out);
     TPY_TRY(TPY_I64, op->right.i64, x, number.i, &out);
     TPY_TRY(TPY_F64, op->right.f64, x, number.re, &out);
@@ -301,11 +303,12 @@ static PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a
   const int kind = tpy_as_number(b, &number);
   if (kind == TPY_ERROR) return NULL;
   if (kind == TPY_NO_NUMBER) Py_RETURN_NOTIMPLEMENTED;
-  if (kind <= TPY_I64 && op->i64 != NULL) {
+  const int lifts = kind == TPY_BOOL && tpy_is_bool(a);
+  if (!lifts && kind <= TPY_I64 && op->i64 != NULL) {
     TPY_CALL(status, op->i64(TPY_HANDLE(a), number.i));
-  } else if (kind <= TPY_F64 && op->f64 != NULL) {
+  } else if (!lifts && kind <= TPY_F64 && op->f64 != NULL) {
     TPY_CALL(status, op->f64(TPY_HANDLE(a), number.re));
-  } else if (op->c128 != NULL) {
+  } else if (!lifts && op->c128 != NULL) {
     TPY_CALL(status, op->c128(TPY_HANDLE(a), number.re, number.im));
   } else {
     PyObject* keep = NULL;

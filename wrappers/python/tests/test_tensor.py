@@ -295,3 +295,14 @@ def test_seeds_repeat_random_numbers() -> None:
     assert ts.rand(4, generator=ts.Generator(3)).tolist() == a
     with pytest.raises(TypeError):
         ts.rand(2, generator=5)
+
+
+def test_bool_numbers_keep_bool_tensors_bool() -> None:
+    x = ts.tensor([True, False])
+    for made in (x & True, True | x, x ^ False, x + True, ts.where(x, True, False), ts.maximum(ts.tensor([1]), True) == 1):
+        assert made.dtype is ts.bool
+    x &= False
+    assert x.dtype is ts.bool and x.tolist() == [False, False]
+    assert (ts.tensor([1]) + True).dtype is ts.int64 and (ts.ones(1) * True).dtype is ts.float32
+    x[0] = True
+    assert x.tolist() == [True, False]
