@@ -33,11 +33,6 @@ T load(const void* from) {
 
 // ---- Checking the indices ----
 
-struct Bounds {
-  int64_t least = std::numeric_limits<int64_t>::max();
-  int64_t most = std::numeric_limits<int64_t>::min();
-};
-
 // The elements of one index array, each once: dims that only repeat them are left out.
 struct IndexArray {
   const std::byte* data;
@@ -75,31 +70,22 @@ struct IndexArray {
   }
 };
 
-void widen(std::atomic<int64_t>& bound, int64_t value, bool upward) {
-  int64_t seen = bound.load(std::memory_order_relaxed);
-  while ((upward ? value > seen : value < seen) &&
-         !bound.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
-  }
-}
-
-Bounds bounds_of(const IndexArray& array) {
-  Bounds all;
-  std::atomic<int64_t> least(all.least);
-  std::atomic<int64_t> most(all.most);
+// Whether an index lies outside [-size, size).
+bool any_outside(const IndexArray& array, int64_t size) {
+  std::atomic<bool> found(false);
+  const auto shift = static_cast<uint64_t>(size);
   parallel_for(array.numel, kGrain, [&](int64_t begin, int64_t end) {
-    Bounds part;
+    bool outside = false;
     array.each_row(begin, end, [&](const std::byte* first, int64_t stride, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) {
-        const auto value = load<int64_t>(first + i * stride);
-        part.least = std::min(part.least, value);
-        part.most = std::max(part.most, value);
-      }
+      bool any = false;
+      for (int64_t i = 0; i < count; ++i)
+        any |= load<uint64_t>(first + i * stride) + shift >= 2 * shift;
+      outside |= any;
       return true;
     });
-    widen(least, part.least, false);
-    widen(most, part.most, true);
+    if (outside) found.store(true, std::memory_order_relaxed);
   });
-  return {least.load(), most.load()};
+  return found.load(std::memory_order_relaxed);
 }
 
 // The first index that is out of range, in the order of the array.
@@ -119,8 +105,7 @@ Status check_indices(const IndexPlan& plan) {
   for (int32_t j = 0; j < plan.indices; ++j) {
     const IndexArray array(plan.walk, j + 2);
     const int64_t size = plan.indexed_sizes[j];
-    const Bounds bounds = bounds_of(array);
-    if (bounds.least >= -size && bounds.most < size) continue;
+    if (!any_outside(array, size)) continue;
     const std::string text =
         concat("expected indices in [", -size, ", ", size - 1, "] for axis ", plan.indexed_axes[j],
                " of size ", size, ", got ", first_outside(array, size));
@@ -164,6 +149,7 @@ struct Pair {
 template <class T>
 struct Get {
   static constexpr bool kWrites = false;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   static void one(std::byte* value, std::byte* element) { std::memcpy(value, element, sizeof(T)); }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
@@ -174,6 +160,7 @@ struct Get {
 template <class T>
 struct Put {
   static constexpr bool kWrites = true;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   static void one(std::byte* value, std::byte* element) { std::memcpy(element, value, sizeof(T)); }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
@@ -197,13 +184,13 @@ T sum_of(T a, T b) {
 template <class T>
 struct Accumulate {
   static constexpr bool kWrites = true;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   static void one(std::byte* value, std::byte* element) {
     const T sum = sum_of(load<T>(element), load<T>(value));
     std::memcpy(element, &sum, sizeof(T));
   }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
-    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     if (step == kSize && stride == kSize) {
       for (int64_t i = 0; i < count; ++i) one(values + i * kSize, elements + i * kSize);
       return;
@@ -223,10 +210,45 @@ int64_t wrapped(const std::byte* index, int64_t size) {
   return value < 0 ? value + size : value;
 }
 
-// One row; every element has indices of its own.
+// The loop over a row with one index array. Everything it reads besides is a local: what it writes
+// might alias the plan. Inlined, so that the steps may be constants.
+template <class Move>
+[[gnu::always_inline]] inline void single_loop(const Part& part, const Place& place, int64_t count,
+                                               int64_t value_step, int64_t element_step,
+                                               int64_t index_step) {
+  std::byte* value = place.at[0];
+  std::byte* element = place.at[1];
+  const std::byte* index = place.at[2];
+  const int64_t size = part.plan.indexed_sizes[0];
+  const int64_t stride = part.plan.indexed_strides[0];
+  const int64_t low = part.low;
+  const int64_t high = part.high;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t position = wrapped(index + i * index_step, size);
+    if constexpr (Move::kWrites) {
+      if (position < low || position >= high) continue;
+    }
+    Move::one(value + i * value_step, element + i * element_step + position * stride);
+  }
+}
+
+// One row of a walk with one index array; every element has an index of its own.
+template <class Move>
+void single_row(const Part& part, const Place& place, int64_t count) {
+  constexpr auto kIndexSize = static_cast<int64_t>(sizeof(int64_t));
+  const bool dense = place.step[0] == Move::kSize && place.step[2] == kIndexSize;
+  if (dense && place.step[1] == 0)
+    return single_loop<Move>(part, place, count, Move::kSize, 0, kIndexSize);
+  if (dense && place.step[1] == Move::kSize)
+    return single_loop<Move>(part, place, count, Move::kSize, Move::kSize, kIndexSize);
+  single_loop<Move>(part, place, count, place.step[0], place.step[1], place.step[2]);
+}
+
+// The same for any number of index arrays.
 template <class Move>
 void scattered_row(const Part& part, const Place& place, int64_t count) {
   const IndexPlan& plan = part.plan;
+  if (plan.indices == 1) return single_row<Move>(part, place, count);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t first = wrapped(place.at[2] + i * place.step[2], plan.indexed_sizes[0]);
     if constexpr (Move::kWrites) {
