@@ -80,7 +80,7 @@ def _native(schema: Schema, ops: list[Op]) -> str:
 
 
 def _is_function(op: Op, form: str) -> bool:
-    return form == "functional" or "functional" not in op.forms
+    return form == "functional" or "functional" not in op.forms or op.python.method is None
 
 
 def _methods(thunks: list[tuple[Op, str, str]]) -> list[tuple[Op, str, str]]:

@@ -8750,6 +8750,8 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "binary_cross_entropy_with_logits($input, target, weight=None, pos_weight=None, reduction='mean')\n--\n\nThe binary cross entropy of sigmoid(input), without overflow."},
     {"dropout", (PyCFunction)(void (*)(void))py_dropout,
      METH_FASTCALL | METH_KEYWORDS, "dropout($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nZeros elements at random and divides the others by 1 - p; floating dtypes."},
+    {"dropout_", (PyCFunction)(void (*)(void))py_dropout_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "dropout_($input, p=0.5, training=True, generator=None)\n--\n\nZeros elements at random and divides the others by 1 - p; floating dtypes."},
     {"sgd_step", (PyCFunction)(void (*)(void))py_sgd_step,
      METH_FASTCALL | METH_KEYWORDS, "sgd_step(params, grads, momentum_buffers, learning_rate, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False, first_step=False)\n--\n\nOne step of stochastic gradient descent for a list of parameters, in place."},
     {"adam_step", (PyCFunction)(void (*)(void))py_adam_step,

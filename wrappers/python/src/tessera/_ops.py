@@ -207,6 +207,7 @@ nll_loss = _table["nll_loss"]
 mse_loss = _table["mse_loss"]
 binary_cross_entropy_with_logits = _table["binary_cross_entropy_with_logits"]
 dropout = _table["dropout"]
+dropout_ = _table["dropout_"]
 sgd_step = _table["sgd_step"]
 adam_step = _table["adam_step"]
 adamw_step = _table["adamw_step"]
@@ -241,6 +242,7 @@ NN_FUNCTIONAL = [
     "relu", "silu", "leaky_relu", "gelu", "linear", "pad", "embedding", "conv1d", "conv2d",
     "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "max_pool2d",
     "max_pool2d_with_positions", "avg_pool2d", "adaptive_avg_pool2d", "batch_norm", "layer_norm",
-    "cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits", "dropout"]
+    "cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits", "dropout",
+    "dropout_"]
 
 OPTIM_FUNCTIONAL = ["sgd_step", "adam_step", "adamw_step", "clip_grad_norm"]

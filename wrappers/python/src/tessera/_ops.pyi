@@ -347,6 +347,8 @@ def binary_cross_entropy_with_logits(
 def dropout(
         input: Tensor, p: float = ..., training: bool = ..., generator: Generator | None = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
+def dropout_(
+        input: Tensor, p: float = ..., training: bool = ..., generator: Generator | None = ...) -> Tensor: ...
 def sgd_step(
         params: Sequence[Tensor], grads: Sequence[Tensor], momentum_buffers: Sequence[Tensor],
         learning_rate: float, momentum: float = ..., dampening: float = ..., weight_decay: float =
