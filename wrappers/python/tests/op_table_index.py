@@ -44,7 +44,8 @@ def write(target: Any, index: Any, value: Any) -> Any:
     return changed
 
 
-BASIC = [0, -1, slice(1, None), slice(None, None, -2), (..., 1), (slice(0, 2), None, 0), (None, ..., slice(3, 0, -1)), ..., ()]
+BASIC = [0, -1, slice(1, None), slice(None, None, -2), (..., 1), (slice(0, 2), None, 0),
+         (None, ..., slice(3, 0, -1)), ..., ()]
 ROWS_OF = np.array([2, 0, -1, 2])
 INTEGER = [
     ROWS_OF,
@@ -70,7 +71,8 @@ def boolean_samples(make: Make) -> list[Any]:
 
 
 def write_samples(make: Make) -> list[Any]:
-    mask = np.array([[True, False, True, False], [False, True, False, False], [True, True, True, False]])
+    mask = np.array([[True, False, True, False], [False, True, False, False],
+                     [True, True, True, False]])
     return [
         sample(make(3, 4), bracket(1), make(4)),
         sample(make(3, 4), bracket((slice(None), slice(None, None, -2))), make(3, 1)),
@@ -113,11 +115,15 @@ def np_masked_fill(array: Any, mask: Any, value: Any) -> Any:
 
 
 BRACKETS = [
-    Row("getitem_basic", read, lambda make: [sample(make(3, 4), bracket(i)) for i in BASIC], call=read, dtypes=ALL,
-        errors=[(IndexError, lambda: x(3)[3]), (IndexError, lambda: x(3)[0, 0]), (ValueError, lambda: x(3)[::0])]),
-    Row("getitem_integer", read, lambda make: [sample(make(3, 4), bracket(i)) for i in INTEGER], call=read, dtypes=ALL,
+    Row("getitem_basic", read, lambda make: [sample(make(3, 4), bracket(i)) for i in BASIC],
+        call=read, dtypes=ALL,
+        errors=[(IndexError, lambda: x(3)[3]), (IndexError, lambda: x(3)[0, 0]),
+                (ValueError, lambda: x(3)[::0])]),
+    Row("getitem_integer", read, lambda make: [sample(make(3, 4), bracket(i)) for i in INTEGER],
+        call=read, dtypes=ALL,
         schema="getitem_basic",
-        errors=[(IndexError, lambda: x(3)[ints(3)]), (ts.ShapeError, lambda: x(3, 3)[ints(0, 1), ints(0, 1, 2)])]),
+        errors=[(IndexError, lambda: x(3)[ints(3)]),
+                (ts.ShapeError, lambda: x(3, 3)[ints(0, 1), ints(0, 1, 2)])]),
     Row("getitem_boolean", read, boolean_samples, call=read, dtypes=ALL, schema="getitem_basic",
         errors=[(IndexError, lambda: x(3)[ts.asarray([True])])]),
     Row("setitem", write, write_samples, call=write, dtypes=ALL, schema="getitem_basic",
@@ -126,47 +132,64 @@ BRACKETS = [
 
 POSITIONAL = [
     Row("index_put", np_index_put,
-        lambda make: [sample(make(4), [Fixed(np.array([2, 0, 2]))], make(3)), sample(make(3, 2), [Fixed(np.array([1]))], make(2)),
+        lambda make: [sample(make(4), [Fixed(np.array([2, 0, 2]))], make(3)),
+                      sample(make(3, 2), [Fixed(np.array([1]))], make(2)),
                       sample(make(4), [Fixed(np.array([2, 0, 2]))], make(3), True)],
         dtypes=(*ALL_FLOATS[1:], "int64"), tolerance={"bfloat16": (2e-2, 2e-2)},
         grad_samples=lambda make: [sample(make(4), [Fixed(np.array([2, 0, 3]))], make(3)),
                                    sample(make(4), [Fixed(np.array([2, 0, 2]))], make(3), True)]),
     Row("index_select", lambda a, axis, index: np.take(a, index, axis),
-        lambda make: [sample(make(3, 4), 1, make.index(5, high=4)), sample(make(3), 0, make.index(2, low=-3, high=3)),
-                      sample(make(2, 0, 3), 0, make.index(3, high=2)), sample(make(3, 2), 0, Fixed(np.array([], np.int64)))],
+        lambda make: [sample(make(3, 4), 1, make.index(5, high=4)),
+                      sample(make(3), 0, make.index(2, low=-3, high=3)),
+                      sample(make(2, 0, 3), 0, make.index(3, high=2)),
+                      sample(make(3, 2), 0, Fixed(np.array([], np.int64)))],
         dtypes=ALL, errors=[(IndexError, lambda: ts.index_select(x(3), 0, ints(3)))]),
     Row("take", lambda a, indices, axis=None: np.take(a, indices, axis),
-        lambda make: [sample(make(5), make.index(2, 2, low=-5, high=5)), sample(make(3, 4), make.index(3, high=4), axis=1),
+        lambda make: [sample(make(5), make.index(2, 2, low=-5, high=5)),
+                      sample(make(3, 4), make.index(3, high=4), axis=1),
                       sample(make(3, 4), make.index(2, 2, high=3), axis=0)],
         dtypes=ALL, errors=[(ValueError, lambda: ts.take(x(2, 2), ints(0)))]),
     Row("take_along_axis", lambda a, indices, axis=-1: np.take_along_axis(a, indices, axis),
-        lambda make: [sample(make(3, 4), make.index(3, 2, high=4)), sample(make(3, 4), make.index(2, 4, high=3), axis=0)],
+        lambda make: [sample(make(3, 4), make.index(3, 2, high=4)),
+                      sample(make(3, 4), make.index(2, 4, high=3), axis=0)],
         dtypes=ALL, errors=[(ts.ShapeError, lambda: ts.take_along_axis(x(3), ts.asarray([[0]])))]),
     Row("gather", np_gather,
-        lambda make: [sample(make(3, 4), 1, make.index(3, 2, high=4)), sample(make(3, 4), 0, make.index(5, 3, high=3)),
+        lambda make: [sample(make(3, 4), 1, make.index(3, 2, high=4)),
+                      sample(make(3, 4), 0, make.index(5, 3, high=3)),
                       sample(make(4), 0, make.index(6, low=-4, high=4))],
         dtypes=ALL, errors=[(ts.ShapeError, lambda: ts.gather(x(3, 3), 1, ints(0)))]),
     Row("scatter_add", np_scatter_add,
-        lambda make: [sample(make(3, 4), 1, make.index(3, 2, high=4), make(3, 2)), sample(make(3, 4), 0, make.index(2, 3, high=3), make(3, 4)),
+        lambda make: [sample(make(3, 4), 1, make.index(3, 2, high=4), make(3, 2)),
+                      sample(make(3, 4), 0, make.index(2, 3, high=3), make(3, 4)),
                       sample(make(4), 0, make.index(6, high=4), make(6))],
-        dtypes=("float32", "float64", "int64", "uint8", "complex64", "bool"), layouts=("contiguous", "transposed", "sliced", "reversed"),
+        dtypes=("float32", "float64", "int64", "uint8", "complex64", "bool"),
+        layouts=("contiguous", "transposed", "sliced", "reversed"),
         tolerance={"float32": (1e-5, 1e-5), "complex64": (1e-5, 1e-5)},
         errors=[(IndexError, lambda: ts.scatter_add(x(3), 0, ints(3), x(1)))]),
     Row("embedding", lambda indices, weight: weight[indices],
-        lambda make: [sample(make.index(2, 3, high=4), make(4, 5)), sample(Fixed(np.array(1)), make(3, 2)), sample(Fixed(np.zeros((0,), np.int64)), make(3, 2))],
+        lambda make: [sample(make.index(2, 3, high=4), make(4, 5)),
+                      sample(Fixed(np.array(1)), make(3, 2)),
+                      sample(Fixed(np.zeros((0,), np.int64)), make(3, 2))],
         dtypes=ALL_FLOATS, errors=[(IndexError, lambda: find("embedding")(ints(4), x(4, 2)))]),
 ]
 
 MASKS = [
     Row("masked_fill", np_masked_fill,
-        lambda make: [sample(make(3, 4), make.mask(3, 4), make()), sample(make(3, 4), make.mask(4), True), sample(make(0, 2), make.mask(2), False)],
+        lambda make: [sample(make(3, 4), make.mask(3, 4), make()),
+                      sample(make(3, 4), make.mask(4), True),
+                      sample(make(0, 2), make.mask(2), False)],
         dtypes=ALL, errors=[(TypeError, lambda: ts.masked_fill(ints(1), ts.asarray([True]), 0.5))]),
-    Row("masked_select", lambda a, mask: np.broadcast_arrays(a, mask)[0][np.broadcast_arrays(a, mask)[1]],
-        lambda make: [sample(make(3, 4), make.mask(3, 4)), sample(make(3, 4), make.mask(4)), sample(make(3, 1), make.mask(3, 2))],
+    Row("masked_select", lambda a,
+        mask: np.broadcast_arrays(a, mask)[0][np.broadcast_arrays(a, mask)[1]],
+        lambda make: [sample(make(3, 4), make.mask(3, 4)), sample(make(3, 4), make.mask(4)),
+                      sample(make(3, 1), make.mask(3, 2))],
         dtypes=ALL),
-    Row("nonzero", np.nonzero, lambda make: [sample(make(5)), sample(make(3, 4)), sample(make(0, 2))], dtypes=ALL,
-        result="int64", grad=False, why_no_grad=POSITIONS, errors=[(ts.ShapeError, lambda: ts.nonzero(x()))]),
-    Row("argwhere", np.argwhere, lambda make: [sample(make(5)), sample(make(3, 4)), sample(make(0, 2))],
+    Row("nonzero", np.nonzero,
+        lambda make: [sample(make(5)), sample(make(3, 4)), sample(make(0, 2))], dtypes=ALL,
+        result="int64", grad=False, why_no_grad=POSITIONS,
+        errors=[(ts.ShapeError, lambda: ts.nonzero(x()))]),
+    Row("argwhere", np.argwhere,
+        lambda make: [sample(make(5)), sample(make(3, 4)), sample(make(0, 2))],
         dtypes=("float32", "bool", *INTEGERS), result="int64", grad=False, why_no_grad=POSITIONS),
 ]
 

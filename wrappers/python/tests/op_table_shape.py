@@ -32,7 +32,9 @@ def cases(*calls: tuple[Any, ...]) -> Samples:
 
 def listed(*calls: tuple[Any, ...]) -> Samples:
     """Each call is (list of shapes, keywords) for an op on a list of tensors."""
-    return lambda make: [sample([np.asarray(make(*s)) for s in shapes], **keywords) for shapes, keywords in calls]
+    return lambda make: [
+        sample([np.asarray(make(*s)) for s in shapes], **keywords) for shapes, keywords in calls
+    ]
 
 
 def x(*shape: int) -> ts.Tensor:
@@ -46,8 +48,9 @@ def shape_or_copy(array: Any, shape: Any, **_: Any) -> Any:
 def np_flatten(array: Any, start: int = 0, end: int = -1) -> Any:
     if array.ndim == 0:
         return array.reshape(1)
-    end %= array.ndim
-    return array.reshape(*array.shape[:start], -1 if array.size else int(np.prod(array.shape[start : end + 1])), *array.shape[end + 1 :])
+    end = end % array.ndim + 1
+    merged = int(np.prod(array.shape[start:end]))
+    return array.reshape(*array.shape[:start], merged, *array.shape[end:])
 
 
 def np_split(array: Any, size: int, axis: int = 0) -> list[Any]:
@@ -102,73 +105,104 @@ def np_pad(array: Any, padding: Any, mode: str = "constant", value: float = 0) -
 
 VIEWS = [
     moved("reshape", shape_or_copy,
-          cases(((2, 3), (3, 2)), ((2, 3), (-1,)), ((4,), (2, -1)), ((), (1, 1)), ((0, 3), (3, 0)), ((2, 3), (6,), {"copy": True})),
-          errors=[(ts.ShapeError, lambda: ts.reshape(x(6), (4, 2))), (ts.ShapeError, lambda: ts.reshape(x(6), (-1, -1))),
+          cases(((2, 3), (3, 2)), ((2, 3), (-1,)), ((4,), (2, -1)), ((), (1, 1)), ((0, 3), (3, 0)),
+                ((2, 3), (6,), {"copy": True})),
+          errors=[(ts.ShapeError, lambda: ts.reshape(x(6), (4, 2))),
+                  (ts.ShapeError, lambda: ts.reshape(x(6), (-1, -1))),
                   (ValueError, lambda: ts.reshape(x(2, 3).mT, (6,), copy=False))]),
     moved("view", shape_or_copy, cases(((2, 3), (3, 2)), ((4,), (2, -1)), ((), (1, 1))),
           layouts=("contiguous",), grad_samples=cases(((2, 3, 1), (1, 2, 3, 1))),
           errors=[(ValueError, lambda: x(2, 3).mT.view((6,)))]),
-    moved("flatten", np_flatten, cases(((2, 3),), ((),), ((2, 3, 4), 1), ((2, 3, 4), 0, 1), ((0, 3),)),
+    moved("flatten", np_flatten,
+          cases(((2, 3),), ((),), ((2, 3, 4), 1), ((2, 3, 4), 0, 1), ((0, 3),)),
           errors=[(IndexError, lambda: ts.flatten(x(2, 3), 2))]),
-    moved("squeeze", lambda a, axes: np.squeeze(a, axes), cases(((1, 3), 0), ((2, 1, 3, 1), (1, -1)), ((1, 0), (0,))),
+    moved("squeeze", lambda a, axes: np.squeeze(a, axes),
+          cases(((1, 3), 0), ((2, 1, 3, 1), (1, -1)), ((1, 0), (0,))),
           errors=[(ts.ShapeError, lambda: ts.squeeze(x(2, 3), 0))]),
     moved("expand_dims", np.expand_dims, cases(((3,), 0), ((3,), -1), ((), 0), ((2, 3), 1)),
           errors=[(IndexError, lambda: ts.expand_dims(x(2), 3))]),
     moved("unsqueeze", np.expand_dims, cases(((3,), 0), ((2, 3), -1))),
-    moved("permute_dims", np.transpose, cases(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, -2)), ((), ()), ((0, 3), (1, 0))),
-          errors=[(ts.ShapeError, lambda: ts.permute_dims(x(2, 3), (0,))), (ValueError, lambda: ts.permute_dims(x(2, 3), (0, 0)))]),
+    moved("permute_dims", np.transpose,
+          cases(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, -2)), ((), ()), ((0, 3), (1, 0))),
+          errors=[(ts.ShapeError, lambda: ts.permute_dims(x(2, 3), (0,))),
+                  (ValueError, lambda: ts.permute_dims(x(2, 3), (0, 0)))]),
     moved("transpose", np.swapaxes, cases(((2, 3), 0, 1), ((2, 3, 4), 0, -1), ((2, 3), 1, 1))),
-    moved("matrix_transpose", lambda a: np.swapaxes(a, -1, -2), cases(((2, 3),), ((2, 3, 4),), ((0, 3),)),
+    moved("matrix_transpose", lambda a: np.swapaxes(a, -1, -2),
+          cases(((2, 3),), ((2, 3, 4),), ((0, 3),)),
           errors=[(ts.ShapeError, lambda: ts.matrix_transpose(x(3)))]),
     moved("moveaxis", np.moveaxis, cases(((2, 3, 4), 0, -1), ((2, 3, 4), (0, 2), (1, 0)))),
-    moved("broadcast_to", np.broadcast_to, cases(((3,), (2, 3)), ((2, 1), (2, 4)), ((), (2, 2)), ((1, 3), (0, 3))),
+    moved("broadcast_to", np.broadcast_to,
+          cases(((3,), (2, 3)), ((2, 1), (2, 4)), ((), (2, 2)), ((1, 3), (0, 3))),
           errors=[(ts.ShapeError, lambda: ts.broadcast_to(x(3), (2,)))]),
     moved("expand", np_expand, cases(((2, 1), (-1, 3)), ((2, 1), (2, 2, 4)), ((3,), (2, -1))),
           errors=[(ts.ShapeError, lambda: ts.expand(x(3), (-1, 3)))]),
 ]
 
 WINDOWS = [
-    moved("select", lambda a, axis, index: np.take(a, index, axis), cases(((2, 3), 0, 1), ((2, 3), -1, -1), ((4,), 0, 2)),
+    moved("select", lambda a, axis, index: np.take(a, index, axis),
+          cases(((2, 3), 0, 1), ((2, 3), -1, -1), ((4,), 0, 2)),
           errors=[(IndexError, lambda: ts.select(x(2), 0, 2))]),
     moved("slice", np_slice,
-          cases(((5,), 0, 1, 4), ((5, 2), 0, None, None, -2), ((2, 5), 1, -3, None), ((5,), 0, 4, 1), ((5,), 0, 9, -9, -1)),
+          cases(((5,), 0, 1, 4), ((5, 2), 0, None, None, -2), ((2, 5), 1, -3, None),
+                ((5,), 0, 4, 1), ((5,), 0, 9, -9, -1)),
           errors=[(ValueError, lambda: ts.slice(x(3), 0, 0, 1, 0))]),
     moved("narrow", np_narrow, cases(((5,), 0, 1, 3), ((2, 4), 1, -2, 2), ((3,), 0, 3, 0)),
           errors=[(IndexError, lambda: ts.narrow(x(3), 0, 2, 2))]),
-    moved("split", np_split, cases(((5,), 2), ((2, 6), 3, 1), ((4, 1), 4)), errors=[(ValueError, lambda: ts.split(x(3), 0))]),
+    moved("split", np_split, cases(((5,), 2), ((2, 6), 3, 1), ((4, 1), 4)),
+          errors=[(ValueError, lambda: ts.split(x(3), 0))]),
     moved("split_with_sizes", np_split_with_sizes, cases(((5,), (2, 3)), ((2, 6), (1, 0, 5), 1)),
           errors=[(ts.ShapeError, lambda: ts.split_with_sizes(x(3), (1, 1)))]),
-    moved("chunk", np_chunk, cases(((5,), 2), ((2, 6), 4, 1), ((2,), 5)), errors=[(ValueError, lambda: ts.chunk(x(3), 0))]),
-    moved("unstack", np_unstack, cases(((3,),), ((2, 3), {"axis": 1})), errors=[(IndexError, lambda: ts.unstack(x()))]),
-    moved("diagonal", np.diagonal, cases(((2, 3),), ((3, 3), 1), ((3, 4), -2), ((2, 3, 4), 0, 0, 2), ((3, 2), 5)),
+    moved("chunk", np_chunk, cases(((5,), 2), ((2, 6), 4, 1), ((2,), 5)),
+          errors=[(ValueError, lambda: ts.chunk(x(3), 0))]),
+    moved("unstack", np_unstack, cases(((3,),), ((2, 3), {"axis": 1})),
+          errors=[(IndexError, lambda: ts.unstack(x()))]),
+    moved("diagonal", np.diagonal,
+          cases(((2, 3),), ((3, 3), 1), ((3, 4), -2), ((2, 3, 4), 0, 0, 2), ((3, 2), 5)),
           errors=[(ts.ShapeError, lambda: ts.diagonal(x(3)))]),
 ]
 
 COPIES = [
     moved("concat", np_concat,
-          listed(([(3,), (2,)], {}), ([(2, 3), (2, 1), (2, 0)], {"axis": 1}), ([(2, 3), (4,)], {"axis": None}), ([(2, 2)], {"axis": -1})),
-          errors=[(ts.ShapeError, lambda: ts.concat([x(2, 3), x(2, 4)])), (ValueError, lambda: ts.concat([])),
+          listed(([(3,), (2,)], {}), ([(2, 3), (2, 1), (2, 0)], {"axis": 1}),
+                 ([(2, 3), (4,)], {"axis": None}), ([(2, 2)], {"axis": -1})),
+          errors=[(ts.ShapeError, lambda: ts.concat([x(2, 3), x(2, 4)])),
+                  (ValueError, lambda: ts.concat([])),
                   (ts.ShapeError, lambda: ts.concat([x(), x()]))]),
-    moved("stack", np.stack, listed(([(3,), (3,)], {}), ([(2, 3), (2, 3)], {"axis": -1}), ([(), ()], {}), ([(2, 0), (2, 0)], {"axis": 1})),
+    moved("stack", np.stack,
+          listed(([(3,), (3,)], {}), ([(2, 3), (2, 3)], {"axis": -1}), ([(), ()], {}),
+                 ([(2, 0), (2, 0)], {"axis": 1})),
           errors=[(ts.ShapeError, lambda: ts.stack([x(2), x(3)]))]),
-    moved("tile", np.tile, cases(((3,), (2,)), ((2, 3), (2, 1)), ((2,), (3, 2)), ((2, 1, 3), (2,)), ((2, 3), (0, 1)), ((), (2,))),
+    moved("tile", np.tile,
+          cases(((3,), (2,)), ((2, 3), (2, 1)), ((2,), (3, 2)), ((2, 1, 3), (2,)), ((2, 3), (0, 1)),
+                ((), (2,))),
           errors=[(ValueError, lambda: ts.tile(x(2), (-1,)))]),
     moved("repeat", lambda a, repeats, axis=None: np.repeat(a, repeats, axis),
-          lambda make: [sample(make(3), 2), sample(make(2, 3), 2, axis=1), sample(make(2, 3), 3), sample(make(2), 0),
-                        sample(make(3), make.index(3, high=4)), sample(make(2, 3), make.index(3, high=3), axis=1)],
-          errors=[(ValueError, lambda: ts.repeat(x(3), -1)), (ts.ShapeError, lambda: ts.repeat(x(3), ts.asarray([1, 2])))]),
-    moved("flip", lambda a, axis=None: np.flip(a, axis), cases(((3,),), ((2, 3), {"axis": 1}), ((2, 3, 4), {"axis": (0, -1)}), ((),), ((0, 2),)),
+          lambda make: [sample(make(3), 2), sample(make(2, 3), 2, axis=1), sample(make(2, 3), 3),
+                        sample(make(2), 0),
+                        sample(make(3), make.index(3, high=4)),
+                        sample(make(2, 3), make.index(3, high=3), axis=1)],
+          errors=[(ValueError, lambda: ts.repeat(x(3), -1)),
+                  (ts.ShapeError, lambda: ts.repeat(x(3), ts.asarray([1, 2])))]),
+    moved("flip", lambda a, axis=None: np.flip(a, axis),
+          cases(((3,),), ((2, 3), {"axis": 1}), ((2, 3, 4), {"axis": (0, -1)}), ((),), ((0, 2),)),
           errors=[(IndexError, lambda: ts.flip(x(2), axis=1))]),
-    moved("roll", np_roll, cases(((5,), 2), ((2, 3), -1), ((2, 3), (1, -2), {"axis": (0, 1)}), ((4, 2), 5, {"axis": 0}), ((0, 2), 1)),
+    moved("roll", np_roll,
+          cases(((5,), 2), ((2, 3), -1), ((2, 3), (1, -2), {"axis": (0, 1)}),
+                ((4, 2), 5, {"axis": 0}), ((0, 2), 1)),
           errors=[(ValueError, lambda: ts.roll(x(3), (1, 2), axis=0))]),
-    moved("tril", lambda a, diagonal=0: np.tril(a, diagonal), cases(((3, 3),), ((2, 4), {"diagonal": 1}), ((2, 3, 2), {"diagonal": -1}), ((0, 3),)),
+    moved("tril", lambda a, diagonal=0: np.tril(a, diagonal),
+          cases(((3, 3),), ((2, 4), {"diagonal": 1}), ((2, 3, 2), {"diagonal": -1}), ((0, 3),)),
           errors=[(ts.ShapeError, lambda: ts.tril(x(3)))]),
-    moved("triu", lambda a, diagonal=0: np.triu(a, diagonal), cases(((3, 3),), ((2, 4), {"diagonal": 1}), ((2, 3, 2), {"diagonal": -1}), ((0, 3),)),
+    moved("triu", lambda a, diagonal=0: np.triu(a, diagonal),
+          cases(((3, 3),), ((2, 4), {"diagonal": 1}), ((2, 3, 2), {"diagonal": -1}), ((0, 3),)),
           errors=[(ts.ShapeError, lambda: ts.triu(x(3)))]),
     moved("pad", np_pad,
-          cases(((3,), (1, 2)), ((2, 3), (1, 0, 0, 2), "constant", 1), ((4,), (-1, 2)), ((4,), (2, 3), "reflect"),
-                ((2, 3), (1, 2, 1, 1), "reflect"), ((3,), (2, 5), "replicate"), ((2, 3), (2, 1), "circular"), ((0, 2), (1, 1))),
-          errors=[(ts.ShapeError, lambda: find("pad")(x(2), (2, 0), "reflect")), (ValueError, lambda: find("pad")(x(2), (1, 1), "mirror"))]),
+          cases(((3,), (1, 2)), ((2, 3), (1, 0, 0, 2), "constant", 1), ((4,), (-1, 2)),
+                ((4,), (2, 3), "reflect"),
+                ((2, 3), (1, 2, 1, 1), "reflect"), ((3,), (2, 5), "replicate"),
+                ((2, 3), (2, 1), "circular"), ((0, 2), (1, 1))),
+          errors=[(ts.ShapeError, lambda: find("pad")(x(2), (2, 0), "reflect")),
+                  (ValueError, lambda: find("pad")(x(2), (1, 1), "mirror"))]),
 ]
 
 ROWS = VIEWS + WINDOWS + COPIES
