@@ -103,8 +103,8 @@ def test_reading_and_writing_agree_with_numpy(seed: int) -> None:
                 tensor[for_tensors(index)]
             continue
         np.testing.assert_array_equal(tensor[for_tensors(index)].numpy(), expected, where)
-        shape = [rng.choice([n, n, 1]) for n in np.shape(expected)][rng.randint(0,
-                                                                                np.ndim(expected)) :]
+        shape = [rng.choice([n, n, 1]) for n in np.shape(expected)]
+        shape = shape[rng.randint(0, len(shape)) :]
         value = 1000 + np.arange(int(np.prod(shape)), dtype="f4").reshape(shape)
         changed = array.copy()
         written = ts.from_numpy(array.copy())
