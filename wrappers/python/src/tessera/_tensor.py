@@ -233,9 +233,6 @@ class Tensor(TensorBase):
     def data(self) -> Tensor:
         return self.detach()
 
-    def detach_(self) -> Tensor:
-        raise NotImplementedError("detach_(): a tensor's history is fixed; use x = x.detach()")
-
     # ---- copies ----
 
     def __copy__(self) -> Tensor:
