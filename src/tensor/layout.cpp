@@ -38,7 +38,9 @@ Dims contiguous_strides(DimsView sizes) {
   int64_t stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= std::max<int64_t>(sizes[i], 1);
+    // Wraps for sizes that nobody has checked yet, as those of an imported tensor.
+    const auto size = static_cast<uint64_t>(std::max<int64_t>(sizes[i], 1));
+    stride = static_cast<int64_t>(static_cast<uint64_t>(stride) * size);
   }
   return strides;
 }

@@ -45,6 +45,15 @@ void* operator new(std::size_t nbytes, std::align_val_t alignment) {
   const auto unit = static_cast<std::size_t>(alignment);
   return tsr::test::counted(std::aligned_alloc(unit, (nbytes + unit - 1) / unit * unit));
 }
+// The standard library's temporary buffers come this way; a sanitizer would otherwise bring its
+// own.
+void* operator new(std::size_t nbytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(nbytes);
+  } catch (...) {
+    return nullptr;
+  }
+}
 void operator delete(void* data) noexcept {
   if (data == nullptr) return;
   tsr::test::g_live.fetch_sub(1, std::memory_order_relaxed);

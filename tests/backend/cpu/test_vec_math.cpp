@@ -140,7 +140,7 @@ TEST(VecMath, powers_hypot_and_atan2_of_pairs) {
   for (int round = 0; round < 300; ++round) {
     for (size_t i = 0; i < kBlock; ++i) {
       a[i] = draw();
-      b[i] = round % 2 == 0 ? draw() : std::ldexp(draw(), -std::ilogb(a[i] + 1) / 2);
+      b[i] = round % 2 == 0 ? draw() : std::ldexp(draw(), -(std::ilogb(a[i] + 1) / 2));
     }
     for (const Pair& pair : pairs) {
       for (const cpu::Level* level : levels()) {
