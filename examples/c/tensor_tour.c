@@ -24,7 +24,8 @@ static void print(const char* label, tsr_tensor tensor) {
 int main(void) {
   float numbers[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {2, 3};
-  tsr_tensor x = NULL, turned = NULL, product = NULL, shifted = NULL, loss = NULL, gradient = NULL;
+  tsr_tensor x = NULL, turned = NULL, product = NULL, shifted = NULL, loss = NULL, gradient = NULL,
+             wrong = NULL;
   tsr_error_view error = {0};
   tsr_status status;
 
@@ -57,13 +58,12 @@ int main(void) {
   print("gradient", gradient);
 
   /* A mistake is a status and a sentence, never a crash. */
-  status = tsr_matmul(x, x, &product);
+  status = tsr_matmul(x, x, &wrong);
   error.struct_size = sizeof error;
   check(tsr_error_last(&error));
   printf("%-22s %s: %s\n", "a mistake", tsr_status_name(status), error.message);
 
   {
-    /* matmul set its out slot to NULL when it failed. */
     const tsr_tensor all[6] = {x, turned, product, shifted, loss, gradient};
     tsr_tensor_release_many(all, 6);
   }
