@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // DLPack in and out, legacy and versioned, and the borrowed view.
+#include "capi/interop.h"
+
 #include <cstring>
 #include <memory>
 
 #include "autograd/tensor_grad.h"
-#include "capi/dlpack.h"
 #include "capi/generated/infos.h"
-#include "capi/handle.h"
 #include "capi/wrap_memory.h"
 #include "ops/copy.h"
 
@@ -16,78 +16,7 @@ using namespace tsr::capi;
 
 namespace {
 
-// ---- Import ----
-
-DType imported_dtype(DLDataType bits) {
-  TSR_CHECK(bits.lanes == 1, Code::kBuffer, "managed", "expected elements of one lane, got ",
-            bits.lanes);
-  const int32_t code = bits.code | bits.bits << 8 | 1 << 16;
-  const std::optional<DType> dtype = dtype_from_abi(code);
-  TSR_CHECK(dtype.has_value(), Code::kBuffer, "managed",
-            "expected a dtype of ours, got DLPack code ", static_cast<int>(bits.code), " with ",
-            static_cast<int>(bits.bits), " bits");
-  return *dtype;
-}
-
-Device imported_device(DLDevice device) {
-  // Pinned host memory is host memory here.
-  const bool host = device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
-  if (host) return Device{};
-  try {
-    return device_arg(device.device_type, device.device_id, "managed");
-  } catch (const Error& error) {
-    throw_error(Code::kBuffer, "managed", __FILE__, __LINE__, error.message());
-  }
-}
-
-template <class Managed>
-void call_deleter(void* user) {
-  auto* managed = static_cast<Managed*>(user);
-  if (managed->deleter != nullptr) managed->deleter(managed);
-}
-
-// The import owns the managed tensor only when everything has succeeded.
-template <class Managed>
-void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
-  check_flags(flags, TSR_DLPACK_COPY, "flags");
-  const DLTensor& from = managed->dl_tensor;
-  TSR_CHECK(from.ndim >= 0 && from.ndim <= kMaxTensorRank, Code::kBuffer, "managed",
-            "expected at most ", kMaxTensorRank, " dimensions, got ", from.ndim);
-  TSR_CHECK(from.ndim == 0 || from.shape != nullptr, Code::kBuffer, "managed",
-            "expected a shape, got NULL");
-  const DType dtype = imported_dtype(from.dtype);
-  const Device device = imported_device(from.device);
-  const DimsView sizes(from.shape, static_cast<size_t>(from.ndim));
-  const Dims strides = from.strides == nullptr
-                           ? contiguous_strides(sizes)
-                           : Dims(DimsView(from.strides, static_cast<size_t>(from.ndim)));
-  void* first = from.data == nullptr ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
-  TSR_CHECK(
-      reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
-      Code::kBuffer, "managed", "expected memory aligned to its elements");
-  // Not yet the owner: a failure, also of the copy, leaves the managed tensor to the caller.
-  struct Owner {
-    Managed* managed;
-    bool armed;
-  };
-  auto* owner = new Owner{managed, false};
-  const auto drop = [](void* user) {
-    const std::unique_ptr<Owner> held(static_cast<Owner*>(user));
-    if (held->armed) call_deleter<Managed>(held->managed);
-  };
-  Tensor tensor =
-      wrap_memory(first, sizes, strides, dtype, device, UserData(owner, drop), read_only);
-  if ((flags & TSR_DLPACK_COPY) != 0) {
-    Tensor copy = ops::clone(tensor);
-    give(std::move(copy), out);
-    owner->armed = true;
-    return;
-  }
-  give(std::move(tensor), out);
-  owner->armed = true;
-}
-
-// ---- Export ----
+// ---- Our tensors in DLPack's terms ----
 
 DLDevice exported_device(Device device) {
   return {static_cast<DLDeviceType>(device.type), device.index};
@@ -129,6 +58,92 @@ Managed* export_tensor(const Tensor& tensor) {
   exported->managed.deleter = Exported<Managed>::destroy;
   return &exported->managed;
 }
+
+}  // namespace
+
+namespace tsr::capi {
+
+DType imported_dtype(DLDataType bits, const char* arg) {
+  TSR_CHECK(bits.lanes == 1, Code::kBuffer, arg, "expected elements of one lane, got ", bits.lanes);
+  const int32_t code = bits.code | bits.bits << 8 | 1 << 16;
+  const std::optional<DType> dtype = dtype_from_abi(code);
+  TSR_CHECK(dtype.has_value(), Code::kBuffer, arg, "expected a dtype of ours, got DLPack code ",
+            static_cast<int>(bits.code), " with ", static_cast<int>(bits.bits), " bits");
+  return *dtype;
+}
+
+Device imported_device(DLDevice device, const char* arg) {
+  // Pinned host memory is host memory here.
+  const bool host = device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+  if (host) return Device{};
+  try {
+    return device_arg(device.device_type, device.device_id, arg);
+  } catch (const Error& error) {
+    throw_error(Code::kBuffer, arg, __FILE__, __LINE__, error.message());
+  }
+}
+
+DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags) {
+  auto* managed = export_tensor<DLManagedTensorVersioned>(tensor);
+  managed->version = {kDlMajor, kDlMinor};
+  managed->flags = flags;
+  return managed;
+}
+
+}  // namespace tsr::capi
+
+namespace {
+
+// ---- Import ----
+
+template <class Managed>
+void call_deleter(void* user) {
+  auto* managed = static_cast<Managed*>(user);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+// The import owns the managed tensor only when everything has succeeded.
+template <class Managed>
+void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
+  check_flags(flags, TSR_DLPACK_COPY, "flags");
+  const DLTensor& from = managed->dl_tensor;
+  TSR_CHECK(from.ndim >= 0 && from.ndim <= kMaxTensorRank, Code::kBuffer, "managed",
+            "expected at most ", kMaxTensorRank, " dimensions, got ", from.ndim);
+  TSR_CHECK(from.ndim == 0 || from.shape != nullptr, Code::kBuffer, "managed",
+            "expected a shape, got NULL");
+  const DType dtype = imported_dtype(from.dtype, "managed");
+  const Device device = imported_device(from.device, "managed");
+  const DimsView sizes(from.shape, static_cast<size_t>(from.ndim));
+  const Dims strides = from.strides == nullptr
+                           ? contiguous_strides(sizes)
+                           : Dims(DimsView(from.strides, static_cast<size_t>(from.ndim)));
+  void* first = from.data == nullptr ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
+  TSR_CHECK(
+      reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
+      Code::kBuffer, "managed", "expected memory aligned to its elements");
+  // Not yet the owner: a failure, also of the copy, leaves the managed tensor to the caller.
+  struct Owner {
+    Managed* managed;
+    bool armed;
+  };
+  auto* owner = new Owner{managed, false};
+  const auto drop = [](void* user) {
+    const std::unique_ptr<Owner> held(static_cast<Owner*>(user));
+    if (held->armed) call_deleter<Managed>(held->managed);
+  };
+  Tensor tensor =
+      wrap_memory(first, sizes, strides, dtype, device, UserData(owner, drop), read_only);
+  if ((flags & TSR_DLPACK_COPY) != 0) {
+    Tensor copy = ops::clone(tensor);
+    give(std::move(copy), out);
+    owner->armed = true;
+    return;
+  }
+  give(std::move(tensor), out);
+  owner->armed = true;
+}
+
+// ---- Export ----
 
 void check_exportable(const Tensor& tensor) {
   TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
@@ -189,11 +204,8 @@ tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t
     const bool copy = (flags & TSR_DLPACK_COPY) != 0;
     const bool read_only =
         (flags & TSR_DLPACK_READ_ONLY) != 0 || (!copy && arg.get().storage()->read_only);
-    auto* result =
-        export_tensor<DLManagedTensorVersioned>(copy ? ops::clone(arg.get()) : arg.get());
-    result->version = {kDlMajor, kDlMinor};
-    result->flags = (read_only ? kDlReadOnly : 0) | (copy ? kDlIsCopied : 0);
-    *managed = result;
+    const uint64_t said = (read_only ? kDlReadOnly : 0) | (copy ? kDlIsCopied : 0);
+    *managed = export_versioned(copy ? ops::clone(arg.get()) : arg.get(), said);
   });
 }
 

@@ -94,6 +94,7 @@ inline constexpr CallInfo kInfo_from_dlpack_versioned{"tsr_from_dlpack_versioned
 inline constexpr CallInfo kInfo_to_dlpack{"tsr_to_dlpack", {"tensor", "flags", "managed"}};
 inline constexpr CallInfo kInfo_to_dlpack_versioned{"tsr_to_dlpack_versioned", {"tensor", "max_major", "flags", "stream", "managed"}};
 inline constexpr CallInfo kInfo_dltensor_view{"tsr_dltensor_view", {"tensor", "view"}};
+inline constexpr CallInfo kInfo_exchange_api{"tsr_exchange_api", {}};
 inline constexpr CallInfo kInfo_generator_new{"tsr_generator_new", {"seed", "generator"}};
 inline constexpr CallInfo kInfo_generator_retain{"tsr_generator_retain", {"generator"}};
 inline constexpr CallInfo kInfo_generator_release{"tsr_generator_release", {"generator"}};

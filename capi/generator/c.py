@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .model import CFunction, Enum, Schema, Struct
 from .text import banner, c_banner, c_comment, version_number, wrap_call
 
@@ -63,7 +65,7 @@ def _header(schema: Schema, name: str) -> str:
     text += (
         "#include <stddef.h>\n#include <stdint.h>\n\n" + PRELUDE
         if first
-        else f'#include "tessera/{schema.headers[0]}"\n'
+        else "".join(f'#include "tessera/{h}"\n' for h in _needed(schema, name))
     )
     text += '\n#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
     for domain in domains:
@@ -78,6 +80,17 @@ def _header(schema: Schema, name: str) -> str:
                 + "\n"
             )
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+
+
+def _needed(schema: Schema, name: str) -> list[str]:
+    """The headers that must come before this one: the types of all, and whose structs it names."""
+    domains = [d for d in schema.domains if d.header == name]
+    ctypes = [p.ctype for d in domains for c in d.callbacks for p in c.params]
+    ctypes += [f.ctype for d in domains for s in d.structs for f in s.fields]
+    ctypes += [p.ctype for d in domains for row in d.functions for p in row.functions[0].params]
+    named = set(re.findall(r"\btsr_\w+", " ".join(ctypes)))
+    used = {s.header for s in schema.structs if s.name in named} - {name}
+    return [h for h in schema.headers if h in used or h == schema.headers[0]]
 
 
 def _since(since: str, text: str) -> str:

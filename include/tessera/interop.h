@@ -7,6 +7,7 @@
 #define TESSERA_INTEROP_H_
 
 #include "tessera/types.h"
+#include "tessera/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,49 @@ typedef int32_t tsr_dlpack_flag;
 enum {
   TSR_DLPACK_COPY = 1, /* copy instead of sharing memory */
   TSR_DLPACK_READ_ONLY = 2 /* export: mark the result read-only */
+};
+
+typedef struct tsr_exchange_table tsr_exchange_table;
+/* A tensor on the memory of a versioned DLPack tensor, which is consumed on success only. */
+typedef tsr_status (*tsr_exchange_import_fn)(
+    struct DLManagedTensorVersioned* managed, tsr_tensor* out);
+/* A versioned DLPack tensor on the memory of the tensor; whoever gets it calls its deleter.
+ * BUFFER for a tensor that requires grad. */
+typedef tsr_status (*tsr_exchange_export_fn)(
+    tsr_tensor tensor, struct DLManagedTensorVersioned** managed);
+/* Fills the struct DLTensor at view with pointers borrowed from the tensor; allocates nothing.
+ * They hold while the caller keeps the tensor. */
+typedef tsr_status (*tsr_exchange_view_fn)(tsr_tensor tensor, void* view);
+/* A DLPack tensor on new memory of this library, row-major and not initialised. Of the struct
+ * DLTensor at prototype only dtype, ndim, shape and device are read. */
+typedef tsr_status (*tsr_exchange_allocate_fn)(
+    const void* prototype, struct DLManagedTensorVersioned** managed);
+/* The native stream on which this library queues the work of this thread on that device; NULL on
+ * a device that finishes work before it returns, as the CPU does. */
+typedef tsr_status (*tsr_exchange_stream_fn)(
+    tsr_device_type device_type, int32_t device_index, void** stream);
+/* Adds or gives back a reference, as tsr_tensor_retain and tsr_tensor_release do. */
+typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
+/* What the last failure on this thread was, as tsr_error_last tells it. */
+typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
+/* What DLPack's DLPackExchangeAPI says with Python objects, said with tensor handles: how
+ * another library that was given this table, and links nothing of ours, passes tensors in and
+ * out. No entry waits for a device: a consumer queues its work on the stream that current_stream
+ * tells. No entry is NULL, none needs a host language's lock, each may be called from any
+ * thread. The table is constant and lives as long as the library; later versions only append. */
+struct tsr_exchange_table {
+  uint32_t struct_size; /* of the table as this library knows it; look no further */
+  uint32_t abi_version; /* of the library, major << 16 | minor */
+  uint32_t dlpack_major; /* of the managed tensors that come out; those that go in must have it */
+  uint32_t dlpack_minor;
+  tsr_exchange_import_fn from_managed; /* tensor from DLPack */
+  tsr_exchange_export_fn to_managed; /* DLPack from tensor */
+  tsr_exchange_view_fn view; /* borrowed DLTensor of a tensor */
+  tsr_exchange_allocate_fn allocate_like; /* new memory in the image of a DLTensor */
+  tsr_exchange_stream_fn current_stream;
+  tsr_exchange_retain_fn retain; /* of tensor handles */
+  tsr_exchange_retain_fn release;
+  tsr_exchange_error_fn last_error; /* after an entry returned anything but TSR_OK */
 };
 
 
@@ -53,6 +97,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_to_dlpack_versioned(
 /* Fills a DLTensor of the caller's memory with pointers borrowed from the tensor; allocates
  * nothing. view points to a struct DLTensor. */
 TSR_API TSR_NODISCARD tsr_status tsr_dltensor_view(tsr_tensor tensor, void* view);
+
+/* The table through which other libraries exchange tensors with this one without linking it;
+ * never NULL, never released. */
+TSR_API const tsr_exchange_table* tsr_exchange_api(void);
 
 #ifdef __cplusplus
 }

@@ -124,6 +124,7 @@ typedef struct tsr_memory_stat tsr_memory_stat;
 typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
 typedef struct tsr_memory_stats tsr_memory_stats;
 typedef struct tsr_memory_event tsr_memory_event;
+typedef struct tsr_exchange_table tsr_exchange_table;
 typedef struct tsr_ambient tsr_ambient;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
@@ -138,6 +139,17 @@ typedef tsr_status (*tsr_node_forward_fn)(
     int32_t n_outputs);
 typedef tsr_status (*tsr_final_fn)(void* user);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
+typedef tsr_status (*tsr_exchange_import_fn)(
+    struct DLManagedTensorVersioned* managed, tsr_tensor* out);
+typedef tsr_status (*tsr_exchange_export_fn)(
+    tsr_tensor tensor, struct DLManagedTensorVersioned** managed);
+typedef tsr_status (*tsr_exchange_view_fn)(tsr_tensor tensor, void* view);
+typedef tsr_status (*tsr_exchange_allocate_fn)(
+    const void* prototype, struct DLManagedTensorVersioned** managed);
+typedef tsr_status (*tsr_exchange_stream_fn)(
+    tsr_device_type device_type, int32_t device_index, void** stream);
+typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
+typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
 struct tsr_error_view {
   uint32_t struct_size;
   tsr_status code;
@@ -221,6 +233,21 @@ struct tsr_memory_event {
   int64_t cached_free;
   int64_t live_bytes;
   int64_t live_handles;
+};
+
+struct tsr_exchange_table {
+  uint32_t struct_size;
+  uint32_t abi_version;
+  uint32_t dlpack_major;
+  uint32_t dlpack_minor;
+  tsr_exchange_import_fn from_managed;
+  tsr_exchange_export_fn to_managed;
+  tsr_exchange_view_fn view;
+  tsr_exchange_allocate_fn allocate_like;
+  tsr_exchange_stream_fn current_stream;
+  tsr_exchange_retain_fn retain;
+  tsr_exchange_retain_fn release;
+  tsr_exchange_error_fn last_error;
 };
 
 struct tsr_ambient {
@@ -319,6 +346,7 @@ tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, i
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed);
 tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t flags, void* stream, struct DLManagedTensorVersioned** managed);
 tsr_status tsr_dltensor_view(tsr_tensor tensor, void* view);
+const tsr_exchange_table* tsr_exchange_api(void);
 tsr_status tsr_generator_new(uint64_t seed, tsr_generator* generator);
 void tsr_generator_retain(tsr_generator generator);
 void tsr_generator_release(tsr_generator generator);

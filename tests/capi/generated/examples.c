@@ -1013,6 +1013,23 @@ static void example_tsr_dltensor_view(void) {
   tsr_tensor_release(t);
 }
 
+static void example_tsr_exchange_api(void) {
+  int drops = 0;
+  (void)drops;
+  const tsr_exchange_table* api = tsr_exchange_api();
+  tsr_tensor t = f32_vector(3), back = NULL;
+  struct DLManagedTensorVersioned* managed = NULL;
+  void* stream = &drops;
+  CHECK(api->struct_size >= sizeof(tsr_exchange_table) && api->abi_version == tsr_abi_version());
+  CHECK_OK(api->to_managed(t, &managed));
+  CHECK_OK(api->from_managed(managed, &back));
+  CHECK(item(back, 2) == 3.0);
+  CHECK_OK(api->current_stream(TSR_DEVICE_CPU, 0, &stream));
+  CHECK(stream == NULL);
+  api->release(t);
+  api->release(back);
+}
+
 static void example_tsr_generator_new(void) {
   int drops = 0;
   (void)drops;
@@ -1309,6 +1326,7 @@ const struct example kExamples[] = {
     {"tsr_to_dlpack", example_tsr_to_dlpack},
     {"tsr_to_dlpack_versioned", example_tsr_to_dlpack_versioned},
     {"tsr_dltensor_view", example_tsr_dltensor_view},
+    {"tsr_exchange_api", example_tsr_exchange_api},
     {"tsr_generator_new", example_tsr_generator_new},
     {"tsr_generator_retain", example_tsr_generator_retain},
     {"tsr_generator_release", example_tsr_generator_release},

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What every door of DLPack shares: its dtypes and devices in our terms, our tensors in its terms.
+#pragma once
+
+#include "capi/dlpack.h"
+#include "capi/handle.h"
+
+namespace tsr::capi {
+
+// Both throw kBuffer, naming `arg`, for what we cannot hold.
+DType imported_dtype(DLDataType bits, const char* arg);
+Device imported_device(DLDevice device, const char* arg);
+
+// Holds the tensor's memory, not the tensor, until its deleter runs. `flags` are DLPack's.
+DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags);
+
+}  // namespace tsr::capi
