@@ -129,7 +129,7 @@ TEST_F(EngineWithOps, every_in_place_write_through_every_view) {
     for (const auto& [write_name, write] : kWrites) {
       SCOPED_TRACE(std::string(write_name) + " through " + view_name);
       expect_both(
-          [&](Inputs x) {
+          [&view = view, &write = write](Inputs x) {
             const Tensor base = ops::multiply(x[0], 1.5);
             const Tensor before = view(base);
             const Tensor target = view(base);
@@ -146,7 +146,7 @@ TEST_F(EngineWithOps, every_in_place_write_to_a_base_with_views) {
     for (const auto& [write_name, write] : kWrites) {
       SCOPED_TRACE(std::string(write_name) + " under " + view_name);
       expect_both(
-          [&](Inputs x) {
+          [&view = view, &write = write](Inputs x) {
             const Tensor base = ops::multiply(x[0], 1.5);
             const Tensor window = view(base);
             write(base, x[1]);

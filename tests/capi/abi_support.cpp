@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/abi_support.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -50,10 +51,14 @@ uint16_t encode_half(double value, bool brain) {
     std::memcpy(&bits, &single, 4);
     return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
   }
-  const _Float16 half = static_cast<_Float16>(value);
-  uint16_t bits = 0;
-  std::memcpy(&bits, &half, 2);
-  return bits;
+  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  const double magnitude = std::fabs(value);
+  if (std::isnan(value)) return sign | 0x7e00;
+  if (magnitude >= 65520) return sign | 0x7c00;
+  // Below 2^-14 the spacing stays that of the smallest normal number; a carry raises the exponent.
+  const int exponent = magnitude == 0 ? -14 : std::max(std::ilogb(magnitude), -14);
+  const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
+  return static_cast<uint16_t>(sign + (exponent + 14) * 1024 + static_cast<int>(units));
 }
 double decode_half(uint16_t bits, bool brain) {
   if (brain) {
@@ -62,9 +67,12 @@ double decode_half(uint16_t bits, bool brain) {
     std::memcpy(&single, &wide, 4);
     return single;
   }
-  _Float16 half = 0;
-  std::memcpy(&half, &bits, 2);
-  return static_cast<double>(half);
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 1023;
+  if (exponent == 31) return sign * (fraction != 0 ? kNan : kInf);
+  return sign *
+         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
 }
 
 void put_real(char* place, tsr_dtype dtype, double value) {
@@ -134,7 +142,7 @@ std::string last_error() {
 }
 
 void fail_at(const Where& where, const std::string& text) {
-  ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line())) << text;
+  ADD_FAILURE_AT(where.file_name(), where.line()) << text;
 }
 
 struct Tolerance {

@@ -9,14 +9,26 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
-#include <source_location>
 #include <vector>
 
 #include "tessera/tessera.h"
 
 namespace tsr::test {
 
-using Where = std::source_location;
+// Where a check stands: std::source_location, which clang 14 lacks.
+class Where {
+ public:
+  static constexpr Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+  [[nodiscard]] constexpr const char* file_name() const { return file_; }
+  [[nodiscard]] constexpr int line() const { return line_; }
+
+ private:
+  constexpr Where(const char* file, int line) : file_(file), line_(line) {}
+  const char* file_;
+  int line_;
+};
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInf = std::numeric_limits<double>::infinity();

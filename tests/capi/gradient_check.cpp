@@ -116,7 +116,7 @@ void check_gradient(const std::vector<Literal>& inputs, const Differentiable& ca
   Problem problem{inputs, call, {}};
   std::vector<Tensor> leaves;
   Results results;
-  const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "gradient");
+  const testing::ScopedTrace trace(where.file_name(), where.line(), "gradient");
   ASSERT_TRUE(problem.run(results, true, leaves)) << "the forward fails";
   ASSERT_TRUE(run_backward(problem, results)) << "no float64 result requires grad";
   int gradients = 0;
