@@ -4423,7 +4423,7 @@ static PyObject* py_vector_norm(PyObject* self, PyObject* const* args, Py_ssize_
 
 static const char* const names_cumulative_sum[] = {"input", "axis|dim|axes|dims", "dtype", "include_initial", "out"};
 static PyObject* keys_cumulative_sum[5 * TPY_MAX_ALIASES];
-static const tpy_signature sig_cumulative_sum = {"cumulative_sum", 5, 1, 1, -1,
+static const tpy_signature sig_cumulative_sum = {"cumulative_sum", 5, 4, 1, -1,
     names_cumulative_sum, keys_cumulative_sum};
 static PyObject* py_cumulative_sum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cumulative_sum;
@@ -5632,7 +5632,7 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
 
 static const char* const names_sort[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
 static PyObject* keys_sort[5 * TPY_MAX_ALIASES];
-static const tpy_signature sig_sort = {"sort", 5, 1, 1, -1,
+static const tpy_signature sig_sort = {"sort", 5, 4, 1, -1,
     names_sort, keys_sort};
 static PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sort;
@@ -5665,7 +5665,7 @@ static PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 static const char* const names_argsort[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
 static PyObject* keys_argsort[5 * TPY_MAX_ALIASES];
-static const tpy_signature sig_argsort = {"argsort", 5, 1, 1, -1,
+static const tpy_signature sig_argsort = {"argsort", 5, 4, 1, -1,
     names_argsort, keys_argsort};
 static PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_argsort;
@@ -5698,7 +5698,7 @@ static PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t na
 
 static const char* const names_sort_with_indices[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
 static PyObject* keys_sort_with_indices[5 * TPY_MAX_ALIASES];
-static const tpy_signature sig_sort_with_indices = {"sort_with_indices", 5, 1, 1, -1,
+static const tpy_signature sig_sort_with_indices = {"sort_with_indices", 5, 4, 1, -1,
     names_sort_with_indices, keys_sort_with_indices};
 static PyObject* py_sort_with_indices(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sort_with_indices;
@@ -5732,7 +5732,7 @@ static PyObject* py_sort_with_indices(PyObject* self, PyObject* const* args, Py_
 
 static const char* const names_topk[] = {"input", "k", "axis|dim|axes|dims", "largest", "sorted", "out"};
 static PyObject* keys_topk[6 * TPY_MAX_ALIASES];
-static const tpy_signature sig_topk = {"topk", 6, 2, 2, -1,
+static const tpy_signature sig_topk = {"topk", 6, 5, 2, -1,
     names_topk, keys_topk};
 static PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_topk;
@@ -6392,7 +6392,7 @@ static PyObject* py_chunk(PyObject* self, PyObject* const* args, Py_ssize_t narg
 
 static const char* const names_unstack[] = {"input", "axis|dim|axes|dims"};
 static PyObject* keys_unstack[2 * TPY_MAX_ALIASES];
-static const tpy_signature sig_unstack = {"unstack", 2, 1, 1, -1,
+static const tpy_signature sig_unstack = {"unstack", 2, 2, 1, -1,
     names_unstack, keys_unstack};
 static PyObject* py_unstack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_unstack;
@@ -6447,7 +6447,7 @@ static PyObject* py_diagonal(PyObject* self, PyObject* const* args, Py_ssize_t n
 
 static const char* const names_concat[] = {"tensors", "axis|dim|axes|dims", "out"};
 static PyObject* keys_concat[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_concat = {"concat", 3, 1, 1, -1,
+static const tpy_signature sig_concat = {"concat", 3, 2, 1, -1,
     names_concat, keys_concat};
 static PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_concat;
@@ -6477,7 +6477,7 @@ static PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nar
 
 static const char* const names_stack[] = {"tensors", "axis|dim|axes|dims", "out"};
 static PyObject* keys_stack[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_stack = {"stack", 3, 1, 1, -1,
+static const tpy_signature sig_stack = {"stack", 3, 2, 1, -1,
     names_stack, keys_stack};
 static PyObject* py_stack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_stack;
@@ -6591,7 +6591,7 @@ static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nar
 
 static const char* const names_flip[] = {"input", "axis|dim|axes|dims", "out"};
 static PyObject* keys_flip[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_flip = {"flip", 3, 1, 1, -1,
+static const tpy_signature sig_flip = {"flip", 3, 2, 1, -1,
     names_flip, keys_flip};
 static PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_flip;
@@ -6621,7 +6621,7 @@ static PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 static const char* const names_roll[] = {"input", "shift", "axis|dim|axes|dims", "out"};
 static PyObject* keys_roll[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_roll = {"roll", 4, 2, 2, 1,
+static const tpy_signature sig_roll = {"roll", 4, 3, 2, -1,
     names_roll, keys_roll};
 static PyObject* py_roll(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_roll;
@@ -6654,7 +6654,7 @@ static PyObject* py_roll(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 static const char* const names_tril[] = {"input", "diagonal", "out"};
 static PyObject* keys_tril[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_tril = {"tril", 3, 1, 1, -1,
+static const tpy_signature sig_tril = {"tril", 3, 2, 1, -1,
     names_tril, keys_tril};
 static PyObject* py_tril(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tril;
@@ -6683,7 +6683,7 @@ static PyObject* py_tril(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 static const char* const names_tril_inplace[] = {"input", "diagonal"};
 static PyObject* keys_tril_inplace[2 * TPY_MAX_ALIASES];
-static const tpy_signature sig_tril_inplace = {"tril_", 2, 1, 1, -1,
+static const tpy_signature sig_tril_inplace = {"tril_", 2, 2, 1, -1,
     names_tril_inplace, keys_tril_inplace};
 static PyObject* py_tril_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tril_inplace;
@@ -6704,7 +6704,7 @@ static PyObject* py_tril_inplace(PyObject* self, PyObject* const* args, Py_ssize
 
 static const char* const names_triu[] = {"input", "diagonal", "out"};
 static PyObject* keys_triu[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_triu = {"triu", 3, 1, 1, -1,
+static const tpy_signature sig_triu = {"triu", 3, 2, 1, -1,
     names_triu, keys_triu};
 static PyObject* py_triu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_triu;
@@ -6733,7 +6733,7 @@ static PyObject* py_triu(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 static const char* const names_triu_inplace[] = {"input", "diagonal"};
 static PyObject* keys_triu_inplace[2 * TPY_MAX_ALIASES];
-static const tpy_signature sig_triu_inplace = {"triu_", 2, 1, 1, -1,
+static const tpy_signature sig_triu_inplace = {"triu_", 2, 2, 1, -1,
     names_triu_inplace, keys_triu_inplace};
 static PyObject* py_triu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_triu_inplace;
@@ -6879,7 +6879,7 @@ static PyObject* py_index_select(PyObject* self, PyObject* const* args, Py_ssize
 
 static const char* const names_take[] = {"input", "indices", "axis|dim|axes|dims", "out"};
 static PyObject* keys_take[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_take = {"take", 4, 2, 2, -1,
+static const tpy_signature sig_take = {"take", 4, 3, 2, -1,
     names_take, keys_take};
 static PyObject* py_take(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_take;
@@ -6972,7 +6972,7 @@ static PyObject* py_gather(PyObject* self, PyObject* const* args, Py_ssize_t nar
 
 static const char* const names_take_along_axis[] = {"input", "indices", "axis|dim|axes|dims", "out"};
 static PyObject* keys_take_along_axis[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_take_along_axis = {"take_along_axis", 4, 2, 2, -1,
+static const tpy_signature sig_take_along_axis = {"take_along_axis", 4, 3, 2, -1,
     names_take_along_axis, keys_take_along_axis};
 static PyObject* py_take_along_axis(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_take_along_axis;
@@ -8553,7 +8553,7 @@ static PyMethodDef tpy_functions[] = {
     {"vector_norm", (PyCFunction)(void (*)(void))py_vector_norm,
      METH_FASTCALL | METH_KEYWORDS, "vector_norm($input, axis=None, *, keepdims=False, ord=2, out=None)\n--\n\nNorm of the elements over axes; floating and complex dtypes, the result is real."},
     {"cumulative_sum", (PyCFunction)(void (*)(void))py_cumulative_sum,
-     METH_FASTCALL | METH_KEYWORDS, "cumulative_sum($input, *, axis=None, dtype=None, include_initial=False, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
+     METH_FASTCALL | METH_KEYWORDS, "cumulative_sum($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
     {"matmul", (PyCFunction)(void (*)(void))py_matmul,
      METH_FASTCALL | METH_KEYWORDS, "matmul($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes."},
     {"linear", (PyCFunction)(void (*)(void))py_linear,
@@ -8611,13 +8611,13 @@ static PyMethodDef tpy_functions[] = {
     {"clip", (PyCFunction)(void (*)(void))py_clip,
      METH_FASTCALL | METH_KEYWORDS, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
     {"sort", (PyCFunction)(void (*)(void))py_sort,
-     METH_FASTCALL | METH_KEYWORDS, "sort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "sort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
     {"argsort", (PyCFunction)(void (*)(void))py_argsort,
-     METH_FASTCALL | METH_KEYWORDS, "argsort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "argsort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
     {"sort_with_indices", (PyCFunction)(void (*)(void))py_sort_with_indices,
-     METH_FASTCALL | METH_KEYWORDS, "sort_with_indices($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "sort_with_indices($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes."},
     {"topk", (PyCFunction)(void (*)(void))py_topk,
-     METH_FASTCALL | METH_KEYWORDS, "topk($input, k, *, axis=-1, largest=True, sorted=True, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "topk($input, k, axis=-1, largest=True, sorted=True, *, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
     {"clone", (PyCFunction)(void (*)(void))py_clone,
      METH_FASTCALL | METH_KEYWORDS, "clone($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable."},
     {"contiguous", (PyCFunction)(void (*)(void))py_contiguous,
@@ -8669,25 +8669,25 @@ static PyMethodDef tpy_functions[] = {
     {"chunk", (PyCFunction)(void (*)(void))py_chunk,
      METH_FASTCALL | METH_KEYWORDS, "chunk($input, chunks, axis=0)\n--\n\nA number of equal parts along an axis; views."},
     {"unstack", (PyCFunction)(void (*)(void))py_unstack,
-     METH_FASTCALL | METH_KEYWORDS, "unstack($input, *, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+     METH_FASTCALL | METH_KEYWORDS, "unstack($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
     {"diagonal", (PyCFunction)(void (*)(void))py_diagonal,
      METH_FASTCALL | METH_KEYWORDS, "diagonal($input, offset=0, axis1=0, axis2=1)\n--\n\nA diagonal of two axes as the last axis of the result; a view."},
     {"concat", (PyCFunction)(void (*)(void))py_concat,
-     METH_FASTCALL | METH_KEYWORDS, "concat(tensors, *, axis=0, out=None)\n--\n\nTensors one after the other along an axis, promoted to a common dtype."},
+     METH_FASTCALL | METH_KEYWORDS, "concat(tensors, axis=0, *, out=None)\n--\n\nTensors one after the other along an axis, promoted to a common dtype."},
     {"stack", (PyCFunction)(void (*)(void))py_stack,
-     METH_FASTCALL | METH_KEYWORDS, "stack(tensors, *, axis=0, out=None)\n--\n\nTensors of one shape along a new axis, promoted to a common dtype."},
+     METH_FASTCALL | METH_KEYWORDS, "stack(tensors, axis=0, *, out=None)\n--\n\nTensors of one shape along a new axis, promoted to a common dtype."},
     {"tile", (PyCFunction)(void (*)(void))py_tile,
      METH_FASTCALL | METH_KEYWORDS, "tile($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes."},
     {"repeat", (PyCFunction)(void (*)(void))py_repeat,
      METH_FASTCALL | METH_KEYWORDS, "repeat($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
     {"flip", (PyCFunction)(void (*)(void))py_flip,
-     METH_FASTCALL | METH_KEYWORDS, "flip($input, *, axis=None, out=None)\n--\n\nThe order of the elements along axes reversed; a copy."},
+     METH_FASTCALL | METH_KEYWORDS, "flip($input, axis=None, *, out=None)\n--\n\nThe order of the elements along axes reversed; a copy."},
     {"roll", (PyCFunction)(void (*)(void))py_roll,
-     METH_FASTCALL | METH_KEYWORDS, "roll($input, shift, *, axis=None, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end."},
+     METH_FASTCALL | METH_KEYWORDS, "roll($input, shift, axis=None, *, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end."},
     {"tril", (PyCFunction)(void (*)(void))py_tril,
-     METH_FASTCALL | METH_KEYWORDS, "tril($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+     METH_FASTCALL | METH_KEYWORDS, "tril($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
     {"triu", (PyCFunction)(void (*)(void))py_triu,
-     METH_FASTCALL | METH_KEYWORDS, "triu($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+     METH_FASTCALL | METH_KEYWORDS, "triu($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
     {"pad", (PyCFunction)(void (*)(void))py_pad,
      METH_FASTCALL | METH_KEYWORDS, "pad($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements on the sides of axes."},
     {"index_put", (PyCFunction)(void (*)(void))py_index_put,
@@ -8695,13 +8695,13 @@ static PyMethodDef tpy_functions[] = {
     {"index_select", (PyCFunction)(void (*)(void))py_index_select,
      METH_FASTCALL | METH_KEYWORDS, "index_select($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index."},
     {"take", (PyCFunction)(void (*)(void))py_take,
-     METH_FASTCALL | METH_KEYWORDS, "take($input, indices, *, axis=None, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place."},
+     METH_FASTCALL | METH_KEYWORDS, "take($input, indices, axis=None, *, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place."},
     {"embedding", (PyCFunction)(void (*)(void))py_embedding,
      METH_FASTCALL | METH_KEYWORDS, "embedding($input, weight, padding_idx=None, *, out=None)\n--\n\nThe rows of a table that indices name."},
     {"gather", (PyCFunction)(void (*)(void))py_gather,
      METH_FASTCALL | METH_KEYWORDS, "gather($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on."},
     {"take_along_axis", (PyCFunction)(void (*)(void))py_take_along_axis,
-     METH_FASTCALL | METH_KEYWORDS, "take_along_axis($input, indices, *, axis=-1, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+     METH_FASTCALL | METH_KEYWORDS, "take_along_axis($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices."},
     {"scatter_add", (PyCFunction)(void (*)(void))py_scatter_add,
      METH_FASTCALL | METH_KEYWORDS, "scatter_add($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
     {"masked_fill", (PyCFunction)(void (*)(void))py_masked_fill,
@@ -9072,9 +9072,9 @@ static PyMethodDef tpy_methods[] = {
     {"vector_norm", (PyCFunction)(void (*)(void))py_vector_norm,
      METH_FASTCALL | METH_KEYWORDS, "vector_norm($input, axis=None, *, keepdims=False, ord=2, out=None)\n--\n\nNorm of the elements over axes; floating and complex dtypes, the result is real."},
     {"cumulative_sum", (PyCFunction)(void (*)(void))py_cumulative_sum,
-     METH_FASTCALL | METH_KEYWORDS, "cumulative_sum($input, *, axis=None, dtype=None, include_initial=False, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
+     METH_FASTCALL | METH_KEYWORDS, "cumulative_sum($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
     {"cumsum", (PyCFunction)(void (*)(void))py_cumulative_sum,
-     METH_FASTCALL | METH_KEYWORDS, "cumsum($input, *, axis=None, dtype=None, include_initial=False, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
+     METH_FASTCALL | METH_KEYWORDS, "cumsum($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum."},
     {"matmul", (PyCFunction)(void (*)(void))py_matmul,
      METH_FASTCALL | METH_KEYWORDS, "matmul($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes."},
     {"addmm", (PyCFunction)(void (*)(void))py_addmm,
@@ -9114,13 +9114,13 @@ static PyMethodDef tpy_methods[] = {
     {"clamp_", (PyCFunction)(void (*)(void))py_clip_inplace,
      METH_FASTCALL | METH_KEYWORDS, "clamp_($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
     {"sort", (PyCFunction)(void (*)(void))py_sort,
-     METH_FASTCALL | METH_KEYWORDS, "sort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "sort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
     {"argsort", (PyCFunction)(void (*)(void))py_argsort,
-     METH_FASTCALL | METH_KEYWORDS, "argsort($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "argsort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
     {"sort_with_indices", (PyCFunction)(void (*)(void))py_sort_with_indices,
-     METH_FASTCALL | METH_KEYWORDS, "sort_with_indices($input, *, axis=-1, descending=False, stable=True, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "sort_with_indices($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes."},
     {"topk", (PyCFunction)(void (*)(void))py_topk,
-     METH_FASTCALL | METH_KEYWORDS, "topk($input, k, *, axis=-1, largest=True, sorted=True, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "topk($input, k, axis=-1, largest=True, sorted=True, *, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
     {"clone", (PyCFunction)(void (*)(void))py_clone,
      METH_FASTCALL | METH_KEYWORDS, "clone($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable."},
     {"contiguous", (PyCFunction)(void (*)(void))py_contiguous,
@@ -9178,9 +9178,9 @@ static PyMethodDef tpy_methods[] = {
     {"chunk", (PyCFunction)(void (*)(void))py_chunk,
      METH_FASTCALL | METH_KEYWORDS, "chunk($input, chunks, axis=0)\n--\n\nA number of equal parts along an axis; views."},
     {"unstack", (PyCFunction)(void (*)(void))py_unstack,
-     METH_FASTCALL | METH_KEYWORDS, "unstack($input, *, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+     METH_FASTCALL | METH_KEYWORDS, "unstack($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
     {"unbind", (PyCFunction)(void (*)(void))py_unstack,
-     METH_FASTCALL | METH_KEYWORDS, "unbind($input, *, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+     METH_FASTCALL | METH_KEYWORDS, "unbind($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
     {"diagonal", (PyCFunction)(void (*)(void))py_diagonal,
      METH_FASTCALL | METH_KEYWORDS, "diagonal($input, offset=0, axis1=0, axis2=1)\n--\n\nA diagonal of two axes as the last axis of the result; a view."},
     {"tile", (PyCFunction)(void (*)(void))py_tile,
@@ -9190,17 +9190,17 @@ static PyMethodDef tpy_methods[] = {
     {"repeat_interleave", (PyCFunction)(void (*)(void))py_repeat,
      METH_FASTCALL | METH_KEYWORDS, "repeat_interleave($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
     {"flip", (PyCFunction)(void (*)(void))py_flip,
-     METH_FASTCALL | METH_KEYWORDS, "flip($input, *, axis=None, out=None)\n--\n\nThe order of the elements along axes reversed; a copy."},
+     METH_FASTCALL | METH_KEYWORDS, "flip($input, axis=None, *, out=None)\n--\n\nThe order of the elements along axes reversed; a copy."},
     {"roll", (PyCFunction)(void (*)(void))py_roll,
-     METH_FASTCALL | METH_KEYWORDS, "roll($input, shift, *, axis=None, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end."},
+     METH_FASTCALL | METH_KEYWORDS, "roll($input, shift, axis=None, *, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end."},
     {"tril", (PyCFunction)(void (*)(void))py_tril,
-     METH_FASTCALL | METH_KEYWORDS, "tril($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+     METH_FASTCALL | METH_KEYWORDS, "tril($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
     {"tril_", (PyCFunction)(void (*)(void))py_tril_inplace,
-     METH_FASTCALL | METH_KEYWORDS, "tril_($input, *, diagonal=0)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+     METH_FASTCALL | METH_KEYWORDS, "tril_($input, diagonal=0)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
     {"triu", (PyCFunction)(void (*)(void))py_triu,
-     METH_FASTCALL | METH_KEYWORDS, "triu($input, *, diagonal=0, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+     METH_FASTCALL | METH_KEYWORDS, "triu($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
     {"triu_", (PyCFunction)(void (*)(void))py_triu_inplace,
-     METH_FASTCALL | METH_KEYWORDS, "triu_($input, *, diagonal=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+     METH_FASTCALL | METH_KEYWORDS, "triu_($input, diagonal=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
     {"index_put", (PyCFunction)(void (*)(void))py_index_put,
      METH_FASTCALL | METH_KEYWORDS, "index_put($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written to, or added at, positions."},
     {"index_put_", (PyCFunction)(void (*)(void))py_index_put_inplace,
@@ -9208,13 +9208,13 @@ static PyMethodDef tpy_methods[] = {
     {"index_select", (PyCFunction)(void (*)(void))py_index_select,
      METH_FASTCALL | METH_KEYWORDS, "index_select($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index."},
     {"take", (PyCFunction)(void (*)(void))py_take,
-     METH_FASTCALL | METH_KEYWORDS, "take($input, indices, *, axis=None, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place."},
+     METH_FASTCALL | METH_KEYWORDS, "take($input, indices, axis=None, *, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place."},
     {"gather", (PyCFunction)(void (*)(void))py_gather,
      METH_FASTCALL | METH_KEYWORDS, "gather($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on."},
     {"take_along_axis", (PyCFunction)(void (*)(void))py_take_along_axis,
-     METH_FASTCALL | METH_KEYWORDS, "take_along_axis($input, indices, *, axis=-1, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+     METH_FASTCALL | METH_KEYWORDS, "take_along_axis($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices."},
     {"take_along_dim", (PyCFunction)(void (*)(void))py_take_along_axis,
-     METH_FASTCALL | METH_KEYWORDS, "take_along_dim($input, indices, *, axis=-1, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+     METH_FASTCALL | METH_KEYWORDS, "take_along_dim($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices."},
     {"scatter_add", (PyCFunction)(void (*)(void))py_scatter_add,
      METH_FASTCALL | METH_KEYWORDS, "scatter_add($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
     {"scatter_add_", (PyCFunction)(void (*)(void))py_scatter_add_inplace,

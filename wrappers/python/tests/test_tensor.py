@@ -241,6 +241,24 @@ def test_aliases_of_parameters() -> None:
         ts.matmul(x, 3)
 
 
+def test_axes_may_be_positional() -> None:
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    x = ts.from_numpy(a.copy())
+    for axis in (0, 1):
+        assert np.array_equal(ts.concat([x, x], axis).numpy(), np.concatenate([a, a], axis))
+        assert np.array_equal(ts.stack([x, x], axis).numpy(), np.stack([a, a], axis))
+        assert np.array_equal(x.cumsum(axis).numpy(), np.cumsum(a, axis))
+        assert np.array_equal(ts.flip(x, axis).numpy(), np.flip(a, axis))
+        assert np.array_equal(ts.roll(x, 1, axis).numpy(), np.roll(a, 1, axis))
+        assert np.array_equal(ts.argsort(x, axis, True).numpy(), np.argsort(-a, axis))
+        assert np.array_equal(ts.take(x, ts.tensor([1]), axis).numpy(), np.take(a, [1], axis))
+        assert np.array_equal(x.unbind(axis)[1].numpy(), np.take(a, 1, axis))
+    assert np.array_equal(ts.sort(x, 1, True).numpy(), a[:, ::-1])
+    assert np.array_equal(x.tril(-1).numpy(), np.tril(a, -1))
+    assert np.array_equal(x.triu(1).numpy(), np.triu(a, 1))
+    assert np.array_equal(ts.topk(x, 1, 0)[0].numpy(), a[1:])
+
+
 def test_dtype_facts() -> None:
     assert ts.finfo(ts.float32).eps == pytest.approx(1.1920929e-07) and ts.iinfo(ts.int8).max == 127
     assert ts.finfo(ts.bfloat16).eps == 2**-7
