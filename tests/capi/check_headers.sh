@@ -53,3 +53,11 @@ assert ffi.sizeof("tsr_info") == 72, ffi.sizeof("tsr_info")
 assert ffi.typeof("tsr_tensor").kind == "pointer"
 print("cffi", cffi.__version__, "reads tessera_ffi.h")
 PYTHON
+
+# The C++ headers: each alone, in both standards, with the warnings that strict projects turn on.
+strict="-Wshadow -Wconversion"
+for header in "$root"/include/tessera/tessera.hpp "$root"/include/tessera/cpp/*.hpp \
+  "$root"/include/tessera/cpp/nn/*.hpp; do
+  compile "-x c++ -std=c++17 $strict" "#include \"${header#"$root"/include/}\""
+done
+compile "-x c++ -std=c++20 $strict" "$dlpack\n#include \"tessera/tessera.hpp\""

@@ -1,0 +1,412 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ wrapper's generated half: constants, the methods of Tensor, the functions of all ops."""
+
+from __future__ import annotations
+
+import textwrap
+
+from .model import Arg, Op, ScalarForm, Schema
+from .text import banner, c_string, wrap_call
+
+FOLDER = "include/tessera/cpp/"
+UNARY = {"__neg__": "-", "__invert__": "~"}
+BINARY = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "mod": "%", "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+COMPARE = {"__lt__": "<", "__le__": "<=", "__eq__": "==", "__ne__": "!=", "__gt__": ">", "__ge__": ">="}
+KINDS = {"bool": "kTruth", "i64": "kInteger", "f64": "kReal", "c128": "kComplex"}
+DTYPE_WORDS = {"uint": "UInt", "int": "Int", "float": "Float", "bfloat": "BFloat", "complex": "Complex", "bool": "Bool"}
+
+# (schema type, optional) -> C++ parameter type. Lists stand in IN_LIST.
+IN = {
+    ("tensor", False): "const Tensor&",
+    ("tensor", True): "const Tensor&",
+    ("scalar", False): "const Scalar&",
+    ("scalar", True): "std::optional<Scalar>",
+    ("int64", False): "int64_t",
+    ("int64", True): "std::optional<int64_t>",
+    ("f64", False): "double",
+    ("f64", True): "std::optional<double>",
+    ("bool", False): "bool",
+    ("bool", True): "std::optional<bool>",
+    ("dtype", False): "DType",
+    ("dtype", True): "std::optional<DType>",
+    ("device", False): "Device",
+    ("device", True): "std::optional<Device>",
+    ("str", False): "std::string_view",
+    ("generator", True): "const Generator&",
+}
+IN_LIST = {
+    ("int64", False): "const IntList&",
+    ("int64", True): "const OptionalIntList&",
+    ("tensor", False): "const TensorList&",
+}
+
+
+def outputs(schema: Schema) -> dict[str, str]:
+    return {
+        FOLDER + "constants.hpp": _constants(schema),
+        FOLDER + "methods.hpp": _methods(schema),
+        FOLDER + "ops.hpp": _ops(schema),
+    }
+
+
+def _file(holds: str, includes: list[str], body: str) -> str:
+    lines = "".join(f"#include {i}\n" if i else "\n" for i in includes)
+    return f"{banner('//', holds)}#pragma once\n\n{lines}\nnamespace tessera {{\n\n{body}}}  // namespace tessera\n"
+
+
+def _comment(text: str, pad: str = "") -> str:
+    head = f"{pad}// "
+    return "".join(f"{line}\n" for line in textwrap.wrap(text, 100, initial_indent=head, subsequent_indent=head))
+
+
+# ---- Constants ----
+
+
+def dtype_constant(name: str) -> str:
+    word = name.rstrip("0123456789")
+    return "k" + DTYPE_WORDS[word] + name[len(word) :]
+
+
+def kind_constant(status: str) -> str:
+    """TSR_OUT_OF_MEMORY -> kOutOfMemory."""
+    return "k" + "".join(part.capitalize() for part in status.removeprefix("TSR_").split("_"))
+
+
+def _constants(schema: Schema) -> str:
+    text = "// The type of an element.\nenum class DType : int32_t {\n"
+    text += "".join(f"  {dtype_constant(d.name)} = {d.constant},\n" for d in schema.dtypes) + "};\n\n"
+    for d in schema.dtypes:
+        name = dtype_constant(d.name)
+        text += f"inline constexpr DType {name} = DType::{name};\n"
+    text += "\n// The name of a dtype, for example float32.\nconstexpr std::string_view name(DType dtype) {\n  switch (dtype) {\n"
+    text += "".join(f"    case {dtype_constant(d.name)}:\n      return {c_string(d.name)};\n" for d in schema.dtypes)
+    text += '  }\n  return "unknown";\n}\n\n'
+    text += "// What went wrong.\nenum class ErrorKind : int32_t {\n"
+    failures = [c for c in schema.status.constants if c.value]
+    for c in failures:
+        text += _comment(c.doc, "  ") + f"  {kind_constant(c.name)} = {c.name},\n"
+    last = max(c.value for c in failures)
+    text += f"}};\n\ninline constexpr int32_t kLastErrorKind = {last};\n\n"
+    text += "// The name of a kind of error, for example SHAPE.\nconstexpr std::string_view name(ErrorKind kind) {\n  switch (kind) {\n"
+    text += "".join(
+        f"    case ErrorKind::{kind_constant(c.name)}:\n      return {c_string(c.name[4:])};\n" for c in failures
+    )
+    text += '  }\n  return "UNKNOWN";\n}\n\n'
+    includes = ["<cstdint>", "<string_view>", "", '"tessera/status.h"', '"tessera/types.h"']
+    return _file("Dtypes and kinds of errors.", includes, text)
+
+
+# ---- Signatures ----
+
+
+class Overload:
+    """One C++ function: an op in one form, with some arguments as numbers."""
+
+    def __init__(self, op: Op, form: str, scalars: ScalarForm | None) -> None:
+        self.op, self.form, self.scalars = op, form, scalars
+        self.numbers = scalars.args if scalars else ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of numbers the C functions come in; empty when there is only one."""
+        takes = self.numbers or any(a.type.base == "scalar" for a in self.op.args)
+        return self.op.scalar_kinds if takes else ()
+
+    def is_number(self, arg: Arg) -> bool:
+        return arg.name in self.numbers or arg.type.base == "scalar"
+
+    def parameter(self, arg: Arg, defaults: bool) -> str:
+        kind = arg.type
+        base = "scalar" if self.is_number(arg) else kind.base
+        table = IN_LIST if kind.is_list else IN
+        if kind.base == "enum":
+            spelled = f"tsr_{kind.name}"
+        else:
+            spelled = table[base, kind.optional and not kind.holes]
+        text = f"{spelled} {arg.name}"
+        return text + (f" = {default_text(arg)}" if defaults and not arg.required else "")
+
+    def parameters(self, defaults: bool, skip: int = 0) -> list[str]:
+        args = self.op.args[skip:]
+        # Numbers in the place of optional tensors are named, or the call would fit both overloads.
+        first = self.numbers[0] if self.numbers else None
+        parts = [self.parameter(a, defaults and a.name != first) for a in args]
+        if self.form == "inplace" and skip == 0:
+            parts[0] = parts[0].removeprefix("const ")
+        return parts
+
+    @property
+    def name(self) -> str:
+        if self.form == "out":
+            return self.op.name + "_out"
+        return self.op.name + ("_" if self.form == "inplace" else "")
+
+    @property
+    def returns(self) -> str:
+        if self.form == "inplace":
+            return "Tensor&"
+        if self.form == "out":
+            return "Tensor&" if len(self.op.returns) == 1 else "void"
+        if not self.op.returns:
+            return "void"
+        if self.op.returns_list:
+            return "std::vector<Tensor>"
+        return "Tensor" if len(self.op.returns) == 1 else result_struct(self.op)
+
+
+def result_struct(op: Op) -> str:
+    return "".join(p.capitalize() for p in op.name.split("_")) + "Result"
+
+
+def default_text(arg: Arg) -> str:
+    kind, value = arg.type, arg.default
+    if kind.base in ("tensor", "generator"):
+        return "{}"
+    if value is None:
+        return "std::nullopt"
+    if kind.base == "bool":
+        return "true" if value else "false"
+    if kind.base == "str":
+        return c_string(value)
+    return repr(float(value)) if kind.base == "f64" else str(value)
+
+
+def overloads(op: Op) -> list[Overload]:
+    """Every C++ function of an op, the plain one of each form first."""
+    found = []
+    for form in ("functional", "inplace", "out"):
+        if form not in op.forms:
+            continue
+        found.append(Overload(op, form, None))
+        for scalars in op.scalar:
+            if form != "inplace" or op.args[0].name not in scalars.args:
+                found.append(Overload(op, form, scalars))
+    return found
+
+
+# ---- Bodies ----
+
+
+def _argument(over: Overload, arg: Arg, kind: str | None) -> list[str]:
+    """The C arguments of one C++ argument."""
+    name, base, optional = arg.name, arg.type.base, arg.type.optional
+    if over.is_number(arg):
+        value = f"{name}->" if optional else f"{name}."
+        parts = {"f64": [f"{value}real()"], "i64": [f"{value}integer()"], "bool": [f"{value}integer() != 0"],
+                 "c128": [f"{value}real()", f"{value}imag()"]}[kind or "f64"]  # fmt: skip
+        if not optional:
+            return parts
+        return [f"{name} ? {p} : 0" for p in parts] + [f"{name}.has_value()"]
+    if arg.type.is_list:
+        return [f"{name}.data()", f"{name}.size()"]
+    if base == "tensor":
+        return [f"{name}.handle()"]
+    if base == "device":
+        call = f"detail::device_of({name})" if optional else name
+        return [f"{call}.type", f"{call}.index"]
+    if base == "str":
+        return [f"{name}.data()", f"detail::length({name})"]
+    if base == "dtype":
+        return [f"detail::bits({name})"]
+    if base == "generator":
+        return [f"{name}.handle()"]
+    if optional:
+        return {"int64": [f"{name}.value_or(tsr_none())"], "f64": [f"{name}.value_or(0)", f"{name}.has_value()"],
+                "bool": [f"{name} ? *{name} : -1"]}[base]  # fmt: skip
+    return [name]
+
+
+def _c_name(over: Overload, kind: str | None) -> str:
+    suffix = over.scalars.suffix if over.scalars else ""
+    form = None if over.form == "functional" else over.form
+    return "tsr_" + "_".join(p for p in (over.op.name, kind, suffix, form) if p)
+
+
+def _outs(over: Overload) -> list[str]:
+    """The C arguments that take results."""
+    if over.form == "inplace" or not over.op.returns:
+        return []
+    if over.form == "out":
+        return ["dst.handle()"] if len(over.op.returns) == 1 else [f"{r.name}_dst.handle()" for r in over.op.returns]
+    return ["&out"] if len(over.op.returns) == 1 else [f"&out.{r.name}" for r in over.op.returns]
+
+
+def _call(over: Overload, kind: str | None, pad: str) -> str:
+    parts = [p for a in over.op.args for p in _argument(over, a, kind)]
+    if over.op.returns_list and over.form == "functional":
+        parts += ["handles", "capacity", "count"]
+        head = f"{pad}return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {{\n"
+        return head + wrap(f"{pad}  return {_c_name(over, kind)}(", parts, ");") + f"\n{pad}}});\n"
+    return wrap(f"{pad}check({_c_name(over, kind)}(", parts + _outs(over), "));") + "\n"
+
+
+def wrap(head: str, parts: list[str], tail: str) -> str:
+    indent = len(head) - len(head.lstrip()) + 4
+    return wrap_call(head, parts, tail, indent)
+
+
+def _body(over: Overload) -> str:
+    op = over.op
+    results = len(op.returns)
+    text = ""
+    if over.form == "functional" and results and not op.returns_list:
+        fields = "".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns)
+        text += "  tsr_tensor out = nullptr;\n" if results == 1 else f"  struct {{\n{fields}  }} out;\n"
+    text += _dispatch(over) if over.kinds else _call(over, None, "  ")
+    return text + _give(over)
+
+
+def _give(over: Overload) -> str:
+    op = over.op
+    if over.form == "inplace":
+        return f"  return {op.args[0].name};\n"
+    if over.form == "out":
+        return "  return dst;\n" if len(op.returns) == 1 else ""
+    if not op.returns or op.returns_list:
+        return ""
+    if len(op.returns) == 1:
+        return "  return Tensor::take(out);\n"
+    return "  return {" + ", ".join(f"Tensor::take(out.{r.name})" for r in op.returns) + "};\n"
+
+
+def _dispatch(over: Overload) -> str:
+    """Calls the C function for the kind of the numbers."""
+    op = over.op
+    numbers = [a for a in op.args if over.is_number(a)]
+    kind = "detail::kind_of(" + ", ".join(a.name for a in numbers) + ")"
+    known = [k for k in KINDS if k in over.kinds]
+    # A kind without a function of its own takes the next wider one.
+    branches = [(f"kind <= Scalar::Kind::{KINDS[k]}", _call(over, k, "    ")) for k in known]
+    if known[-1] == "c128":
+        branches[-1] = ("", branches[-1][1])
+    else:
+        branches.append(("", f"    detail::refuse_number({c_string(op.name)});\n"))
+    text = _lift(over, numbers) + f"  const Scalar::Kind kind = {kind};\n"
+    for i, (condition, call) in enumerate(branches):
+        text += ("  " if i == 0 else "  } else ") + (f"if ({condition}) {{\n" if condition else "{\n") + call
+    return text + "  }\n"
+
+
+def _lift(over: Overload, numbers: list[Arg]) -> str:
+    """Bools beside a bool tensor stay bool: they become tensors where C has no function for them."""
+    op = over.op
+    if not over.numbers or "bool" in over.kinds or any(a.type.optional for a in numbers):
+        return ""
+    names = [a.name for a in numbers]
+    like = next(a.name for a in reversed(op.args) if a.type.is_tensor and a.name not in names)
+    args = [f"detail::lift({a.name}, {like})" if a.name in names else a.name for a in op.args]
+    call = f"{over.name}({', '.join((['dst'] if over.form == 'out' else []) + args)})"
+    return f"  if (detail::all_bool({like}, {', '.join(names)})) return {call};\n"
+
+
+# ---- Files ----
+
+
+def _methods(schema: Schema) -> str:
+    text = ""
+    structs = [op for op in schema.ops if len(op.returns) > 1]
+    text += "class Tensor;\nclass TensorList;\n" + "".join(f"struct {result_struct(op)};\n" for op in structs)
+    text += "\n// The methods that Tensor has from ops; each calls the function of its name.\n"
+    text += "class TensorMethods {\n public:\n"
+    for op in schema.ops:
+        for i, over in enumerate(method_overloads(op)):
+            if i == 0:
+                text += _comment(op.doc, "  ")
+            text += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
+    text += "\n private:\n  const Tensor& self() const;\n  Tensor& self();\n};\n\n"
+    includes = ["<cstdint>", "<optional>", "<string_view>", "<vector>", "", '"tessera/cpp/arguments.hpp"']
+    return _file("The methods of Tensor that follow from ops.", includes, text)
+
+
+def method_overloads(op: Op) -> list[Overload]:
+    """The C++ methods of an op."""
+    named = op.python.method is not None or op.name in ("to",)
+    if not named or not op.args or not op.args[0].type.is_tensor or op.args[0].type.optional:
+        return []
+    first = op.args[0].name
+    return [o for o in overloads(op) if o.form != "out" and first not in o.numbers]
+
+
+def _const(over: Overload) -> str:
+    return "" if over.form == "inplace" else " const"
+
+
+def _method_parameters(over: Overload) -> list[str]:
+    """As the function's; a default of type Tensor must wait until Tensor is whole, so there is none."""
+    args = over.op.args[1:]
+    waits = max((i for i, a in enumerate(args) if a.type.base == "tensor" and not over.is_number(a)), default=-1)
+    first = over.numbers[0] if over.numbers else None
+    return [over.parameter(a, i > waits and a.name != first) for i, a in enumerate(args)]
+
+
+def _ops(schema: Schema) -> str:
+    text = ""
+    for op in schema.ops:
+        if len(op.returns) > 1:
+            fields = "".join(f"  Tensor {r.name};\n" for r in op.returns)
+            text += f"// What {op.name} gives.\nstruct {result_struct(op)} {{\n{fields}}};\n\n"
+    for domain in schema.domains:
+        if domain.ops:
+            text += f"// ---- {domain.title} ----\n\n"
+        for op in domain.ops:
+            text += _comment(op.doc + (f" {op.notes}" if op.notes else ""))
+            text += "\n".join(_function(over) for over in overloads(op)) + "\n"
+    text += "// ---- Operators ----\n\n" + "".join(_operators(op) for op in schema.ops)
+    text += "\n// ---- Methods ----\n\n"
+    text += "inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }\n"
+    text += "inline Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }\n\n"
+    text += "".join(_method(o) for op in schema.ops for o in method_overloads(op)) + "\n"
+    return _file("One function per op.", ['"tessera/cpp/tensor.hpp"', '"tessera/ops.h"'], text)
+
+
+def _function(over: Overload) -> str:
+    params = over.parameters(defaults=True)
+    if over.form == "out":
+        names = ["dst"] if len(over.op.returns) == 1 else [f"{r.name}_dst" for r in over.op.returns]
+        params = [f"Tensor& {n}" for n in names] + params
+    return wrap(f"inline {over.returns} {over.name}(", params, ") {") + "\n" + _body(over) + "}\n"
+
+
+def _method(over: Overload) -> str:
+    args = ["self()"] + [a.name for a in over.op.args[1:]]
+    params = [over.parameter(a, False) for a in over.op.args[1:]]
+    head = wrap(f"inline {over.returns} TensorMethods::{over.name}(", params, f"){_const(over)} {{") + "\n"
+    return head + f"  return tessera::{over.name}({', '.join(args)});\n}}\n"
+
+
+def _operators(op: Op) -> str:
+    text = ""
+    dunders = set(op.python.operator)
+    for dunder in sorted(dunders & UNARY.keys()):
+        text += f"inline Tensor operator{UNARY[dunder]}(const Tensor& a) {{ return {op.name}(a); }}\n"
+    signs = [s for k, s in BINARY.items() if f"__{k}__" in dunders] + [COMPARE[d] for d in sorted(dunders & COMPARE.keys())]
+    for sign in signs:
+        text += _binary(op, sign)
+    return text
+
+
+def _binary(op: Op, sign: str) -> str:
+    compares = sign in COMPARE.values()
+    left = any(f.suffix == "left" for f in op.scalar)
+    flipped = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
+    text = ""
+    if op.scalar and not left:  # the number on the left goes to the right
+        other = flipped.get(op.name, op.name)
+        swapped = f"{other}(b, a)"
+    else:
+        swapped = f"{op.name}(a, b)"
+    for a, b, call in (
+        ("const Tensor&", "const Tensor&", f"{op.name}(a, b)"),
+        ("const Tensor&", "const Scalar&", f"{op.name}(a, b)"),
+        ("const Scalar&", "const Tensor&", swapped),
+    ):
+        text += f"inline Tensor operator{sign}({a} a, {b} b) {{ return {call}; }}\n"
+    if "inplace" in op.forms and not compares:
+        for b in ("const Tensor&", "const Scalar&"):
+            text += f"inline Tensor& operator{sign}=(Tensor& a, {b} b) {{ return {op.name}_(a, b); }}\n"
+            text += f"inline Tensor operator{sign}=(Tensor&& a, {b} b) {{ return {op.name}_(a, b); }}\n"
+    return text
+

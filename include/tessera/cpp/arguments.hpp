@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What functions take beside tensors: numbers, lists of integers, devices, dtypes of C++ types.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tessera/cpp/error.hpp"
+#include "tessera/cpp/random.hpp"
+
+namespace tessera {
+
+// ---- Numbers ----
+
+// A number of any kind, made from any arithmetic or complex value.
+class Scalar {
+ public:
+  enum class Kind { kTruth, kInteger, kReal, kComplex };  // each kind holds the ones before it
+
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  Scalar(T value) {  // NOLINT(google-explicit-constructor): numbers stand where tensors stand
+    if constexpr (std::is_same_v<T, bool>) {
+      kind_ = Kind::kTruth;
+      integer_ = value ? 1 : 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t)) {
+        if (value > static_cast<T>(std::numeric_limits<int64_t>::max())) {
+          throw InvalidValueError("a number is too large for int64");
+        }
+      }
+      kind_ = Kind::kInteger;
+      integer_ = static_cast<int64_t>(value);
+    } else {
+      kind_ = Kind::kReal;
+      real_ = static_cast<double>(value);
+    }
+    if constexpr (std::is_integral_v<T>) real_ = static_cast<double>(integer_);
+  }
+
+  template <class T>
+  Scalar(std::complex<T> value)  // NOLINT(google-explicit-constructor)
+      : kind_(Kind::kComplex),
+        real_(static_cast<double>(value.real())),
+        imag_(static_cast<double>(value.imag())) {}
+
+  Kind kind() const noexcept { return kind_; }
+  int64_t integer() const noexcept { return integer_; }
+  double real() const noexcept { return real_; }
+  double imag() const noexcept { return imag_; }
+
+ private:
+  Kind kind_ = Kind::kTruth;
+  int64_t integer_ = 0;
+  double real_ = 0;
+  double imag_ = 0;
+};
+
+// ---- Lists of integers ----
+
+// A shape, axes, strides: borrowed for one call from braces, a vector, an array, a single number.
+class IntList {
+ public:
+  // The braces live as long as the call they stand in.
+  IntList(std::initializer_list<int64_t> values) : size_(static_cast<int32_t>(values.size())) {
+    data_ = values.begin();
+  }
+  IntList(const std::vector<int64_t>& values)  // NOLINT(google-explicit-constructor)
+      : data_(values.data()), size_(static_cast<int32_t>(values.size())) {}
+  template <size_t kSize>
+  IntList(const std::array<int64_t, kSize>& values)  // NOLINT(google-explicit-constructor)
+      : data_(values.data()), size_(static_cast<int32_t>(kSize)) {}
+  template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
+  IntList(T value)  // NOLINT(google-explicit-constructor)
+      : size_(kSingle), single_(static_cast<int64_t>(value)) {}
+  IntList(const int64_t* data, size_t size) : data_(data), size_(static_cast<int32_t>(size)) {}
+
+  const int64_t* data() const noexcept { return size_ == kSingle ? &single_ : data_; }
+  // How many there are, -1 for an absent list.
+  int32_t size() const noexcept { return size_ == kSingle ? 1 : size_; }
+  const int64_t* begin() const noexcept { return data(); }
+  const int64_t* end() const noexcept { return data() + (size() < 0 ? 0 : size()); }
+  std::vector<int64_t> to_vector() const { return {begin(), end()}; }
+
+ protected:
+  struct Absent {};
+  explicit IntList(Absent /*mark*/) : size_(-1) {}
+
+ private:
+  static constexpr int32_t kSingle = -2;
+
+  const int64_t* data_ = nullptr;
+  int32_t size_ = 0;
+  int64_t single_ = 0;
+};
+
+// A list that may be absent: std::nullopt.
+class OptionalIntList : public IntList {
+ public:
+  using IntList::IntList;
+  OptionalIntList(std::nullopt_t /*absent*/)  // NOLINT(google-explicit-constructor)
+      : IntList(Absent{}) {}
+  OptionalIntList(const IntList& list)  // NOLINT(google-explicit-constructor)
+      : IntList(list) {}
+};
+
+// ---- Devices ----
+
+struct Device {
+  tsr_device_type type = TSR_DEVICE_CPU;
+  int32_t index = 0;
+
+  static constexpr Device cpu() noexcept { return {}; }
+  static constexpr Device cuda(int32_t index = 0) noexcept { return {TSR_DEVICE_CUDA, index}; }
+
+  // "cpu", "cuda:0"
+  std::string str() const {
+    if (type == TSR_DEVICE_CPU) return "cpu";
+    const std::string head =
+        type == TSR_DEVICE_CUDA ? "cuda:" : "device" + std::to_string(type) + ":";
+    return head + std::to_string(index);
+  }
+};
+
+inline bool operator==(Device a, Device b) noexcept {
+  return a.type == b.type && a.index == b.index;
+}
+inline bool operator!=(Device a, Device b) noexcept {
+  return !(a == b);
+}
+
+// ---- Dtypes ----
+
+// The bits of a 16-bit floating number; astype(kFloat32) reads them as numbers.
+struct Float16 {
+  uint16_t bits = 0;
+};
+struct BFloat16 {
+  uint16_t bits = 0;
+};
+
+constexpr bool is_bool(DType dtype) noexcept {
+  return dtype == kBool;
+}
+constexpr bool is_complex(DType dtype) noexcept {
+  return dtype == kComplex64 || dtype == kComplex128;
+}
+constexpr bool is_floating_point(DType dtype) noexcept {
+  return dtype == kFloat16 || dtype == kBFloat16 || dtype == kFloat32 || dtype == kFloat64;
+}
+constexpr bool is_integral(DType dtype) noexcept {
+  return !is_bool(dtype) && !is_complex(dtype) && !is_floating_point(dtype);
+}
+
+// The size of an element in bytes.
+constexpr int64_t itemsize(DType dtype) noexcept {
+  return (static_cast<int64_t>(dtype) >> 8 & 0xff) / 8;  // DLPack's field of bits
+}
+
+namespace detail {
+
+template <class T>
+constexpr DType integer_dtype() {
+  constexpr bool kSigned = std::is_signed_v<T>;
+  if constexpr (sizeof(T) == 1) return kSigned ? kInt8 : kUInt8;
+  if constexpr (sizeof(T) == 2) return kSigned ? kInt16 : kUInt16;
+  if constexpr (sizeof(T) == 4) return kSigned ? kInt32 : kUInt32;
+  if constexpr (sizeof(T) == 8) return kSigned ? kInt64 : kUInt64;
+}
+
+template <class T>
+constexpr bool kNoDType = false;
+
+}  // namespace detail
+
+// The dtype whose elements are laid out as T.
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return kBool;
+  } else if constexpr (std::is_integral_v<T>) {
+    return detail::integer_dtype<T>();
+  } else if constexpr (std::is_same_v<T, float>) {
+    return kFloat32;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return kFloat64;
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    return kFloat16;
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return kBFloat16;
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return kComplex64;
+  } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+    return kComplex128;
+  } else {
+    static_assert(detail::kNoDType<T>, "no dtype has elements of this type");
+  }
+}
+
+// ---- How they cross to C ----
+
+namespace detail {
+
+constexpr tsr_dtype bits(DType dtype) noexcept {
+  return static_cast<tsr_dtype>(dtype);
+}
+constexpr tsr_dtype bits(std::optional<DType> dtype) noexcept {
+  return dtype ? bits(*dtype) : -1;
+}
+
+constexpr Device device_of(std::optional<Device> device) noexcept {
+  return device ? *device : Device{-1, -1};
+}
+
+constexpr int64_t length(std::string_view text) noexcept {
+  return static_cast<int64_t>(text.size());
+}
+
+inline Scalar::Kind kind_of(const Scalar& number) noexcept {
+  return number.kind();
+}
+inline Scalar::Kind kind_of(const std::optional<Scalar>& number) noexcept {
+  return number ? number->kind() : Scalar::Kind::kTruth;
+}
+// The kind that holds both.
+template <class A, class B>
+Scalar::Kind kind_of(const A& a, const B& b) noexcept {
+  return kind_of(a) < kind_of(b) ? kind_of(b) : kind_of(a);
+}
+
+[[noreturn]] inline void refuse_number(const char* op) {
+  throw ArgumentTypeError(std::string(op) + ": a number of this kind is not accepted", op);
+}
+
+}  // namespace detail
+
+}  // namespace tessera

@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Gradients, recording modes, hooks and the graph. Callbacks run on the thread that called
+// backward.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tessera/autograd.h"
+#include "tessera/cpp/ops.hpp"
+
+namespace tessera {
+
+// ---- Gradients ----
+
+struct BackwardOptions {
+  bool retain_graph = false;  // keep what the nodes saved, for a second backward
+  bool create_graph = false;  // record the backward itself, for derivatives of derivatives
+  bool allow_unused = false;  // grad only: an input that was not used gives an undefined Tensor
+};
+
+namespace detail {
+
+inline int32_t backward_flags(const BackwardOptions& options) noexcept {
+  return (options.retain_graph ? TSR_BACKWARD_RETAIN_GRAPH : 0) |
+         (options.create_graph ? TSR_BACKWARD_CREATE_GRAPH : 0) |
+         (options.allow_unused ? TSR_BACKWARD_ALLOW_UNUSED : 0);
+}
+
+}  // namespace detail
+
+// Adds the gradients of the roots to the leaves they were computed from, or to `inputs` only. An
+// undefined or missing gradient of a root stands for 1.
+inline void backward(const TensorList& roots, const TensorList& gradients = {},
+                     const TensorList& inputs = {}, const BackwardOptions& options = {}) {
+  check(tsr_backward(roots.data(), roots.size(), gradients.data(), gradients.size(), inputs.data(),
+                     inputs.size(), detail::backward_flags(options)));
+}
+
+// The gradients of the outputs with respect to the inputs; changes no accumulated gradient.
+inline std::vector<Tensor> grad(const TensorList& outputs, const TensorList& inputs,
+                                const TensorList& gradients = {},
+                                const BackwardOptions& options = {}) {
+  std::vector<tsr_tensor> handles(static_cast<size_t>(inputs.size()), nullptr);
+  check(tsr_grad(outputs.data(), outputs.size(), gradients.data(), gradients.size(), inputs.data(),
+                 inputs.size(), detail::backward_flags(options), handles.data()));
+  std::vector<Tensor> results;
+  results.reserve(handles.size());
+  for (tsr_tensor handle : handles) results.push_back(Tensor::take(handle));
+  return results;
+}
+
+inline void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+  BackwardOptions options;
+  options.retain_graph = retain_graph;
+  options.create_graph = create_graph;
+  tessera::backward(*this, gradient.defined() ? TensorList(gradient) : TensorList(), {}, options);
+}
+
+// ---- Modes of this thread ----
+
+inline bool is_grad_enabled() noexcept {
+  return tsr_grad_mode() != 0;
+}
+inline bool is_inference_mode() noexcept {
+  return tsr_inference_mode() != 0;
+}
+
+// Switches recording on or off until it goes out of scope.
+class GradModeGuard {
+ public:
+  explicit GradModeGuard(bool enabled) { check(tsr_grad_mode_set(enabled, &previous_)); }
+  GradModeGuard(const GradModeGuard&) = delete;
+  GradModeGuard& operator=(const GradModeGuard&) = delete;
+  ~GradModeGuard() {
+    int32_t ignored = 0;
+    detail::ignore(tsr_grad_mode_set(previous_, &ignored));
+  }
+
+ private:
+  int32_t previous_ = 0;
+};
+
+struct NoGradGuard : GradModeGuard {
+  NoGradGuard() : GradModeGuard(false) {}
+};
+
+struct EnableGradGuard : GradModeGuard {
+  EnableGradGuard() : GradModeGuard(true) {}
+};
+
+// Inside, results have no version counter and can never be differentiated.
+class InferenceGuard {
+ public:
+  explicit InferenceGuard(bool enabled = true) {
+    check(tsr_inference_mode_set(enabled, &previous_));
+  }
+  InferenceGuard(const InferenceGuard&) = delete;
+  InferenceGuard& operator=(const InferenceGuard&) = delete;
+  ~InferenceGuard() {
+    int32_t ignored = 0;
+    detail::ignore(tsr_inference_mode_set(previous_, &ignored));
+  }
+
+ private:
+  int32_t previous_ = 0;
+};
+
+// ---- Hooks ----
+
+// Removes a hook on request; letting it go leaves the hook where it is.
+class HookHandle {
+ public:
+  HookHandle(Tensor tensor, int64_t id) : tensor_(std::move(tensor)), id_(id) {}
+
+  void remove() {
+    if (!tensor_.defined()) return;
+    check(tsr_tensor_hook_remove(tensor_.handle(), id_));
+    tensor_ = Tensor();
+  }
+
+ private:
+  Tensor tensor_;
+  int64_t id_;
+};
+
+namespace detail {
+
+// A callable as C's pair of function and user pointer.
+template <class Callable>
+struct Callback {
+  static void drop(void* user) noexcept { delete static_cast<Callable*>(user); }
+
+  static tsr_status hook(void* user, tsr_tensor grad, tsr_tensor* replacement) noexcept {
+    try {
+      Callable& callable = *static_cast<Callable*>(user);
+      if constexpr (std::is_void_v<std::invoke_result_t<Callable&, const Tensor&>>) {
+        callable(Tensor::borrow(grad));
+        static_cast<void>(replacement);
+      } else {
+        Tensor changed = callable(Tensor::borrow(grad));
+        *replacement = changed.release();
+      }
+      return TSR_OK;
+    } catch (...) {
+      return report_exception();
+    }
+  }
+
+  static tsr_status accumulate_hook(void* user, tsr_tensor leaf) noexcept {
+    try {
+      (*static_cast<Callable*>(user))(Tensor::borrow(leaf));
+      return TSR_OK;
+    } catch (...) {
+      return report_exception();
+    }
+  }
+
+  static tsr_status final(void* user) noexcept {
+    try {
+      (*static_cast<Callable*>(user))();
+      return TSR_OK;
+    } catch (...) {
+      return report_exception();
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class Hook>
+HookHandle Tensor::register_hook(Hook hook) {
+  auto owned = std::make_unique<Hook>(std::move(hook));
+  int64_t id = 0;
+  // Also a failure drops the hook, so it is let go first.
+  check(tsr_tensor_hook_add(handle_, &detail::Callback<Hook>::hook, owned.release(),
+                            &detail::Callback<Hook>::drop, &id));
+  return {*this, id};
+}
+
+template <class Hook>
+HookHandle Tensor::register_post_accumulate_grad_hook(Hook hook) {
+  auto owned = std::make_unique<Hook>(std::move(hook));
+  int64_t id = 0;
+  check(tsr_tensor_accumulate_hook_add(handle_, &detail::Callback<Hook>::accumulate_hook,
+                                       owned.release(), &detail::Callback<Hook>::drop, &id));
+  return {*this, id};
+}
+
+// Runs the callable when the backward that is running on this thread has finished.
+template <class Callable>
+void queue_callback(Callable callable) {
+  auto owned = std::make_unique<Callable>(std::move(callable));
+  check(tsr_backward_queue(&detail::Callback<Callable>::final, owned.release(),
+                           &detail::Callback<Callable>::drop));
+}
+
+// ---- The graph ----
+
+// A node of the graph; an undefined one stands for "none".
+class Node {
+ public:
+  struct Edge;
+
+  Node() noexcept = default;
+  Node(const Node& other) noexcept : handle_(other.handle_) { tsr_node_retain(handle_); }
+  Node(Node&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Node& operator=(Node other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Node() { tsr_node_release(handle_); }
+
+  static Node take(tsr_node handle) noexcept {
+    Node made;
+    made.handle_ = handle;
+    return made;
+  }
+  tsr_node handle() const noexcept { return handle_; }
+  bool defined() const noexcept { return handle_ != nullptr; }
+
+  // For example AddBackward.
+  std::string name() const {
+    const char* text = nullptr;
+    int64_t length = 0;
+    check(tsr_node_name(handle_, &text, &length));
+    return {text, static_cast<size_t>(length)};
+  }
+  uint64_t sequence() const {
+    uint64_t number = 0;
+    check(tsr_node_sequence(handle_, &number));
+    return number;
+  }
+  // The leaf that an AccumulateGrad node adds to; undefined for other nodes.
+  Tensor variable() const {
+    tsr_tensor leaf = nullptr;
+    check(tsr_node_variable(handle_, &leaf));
+    return Tensor::take(leaf);
+  }
+  // Where the gradients of the inputs go.
+  std::vector<Edge> next() const;
+
+ private:
+  tsr_node handle_ = nullptr;
+};
+
+struct Node::Edge {
+  Node node;       // undefined when nobody wants the gradient
+  int64_t output;  // which output of that node the input was
+};
+
+inline std::vector<Node::Edge> Node::next() const {
+  int64_t count = 0;
+  check(tsr_node_next_count(handle_, &count));
+  std::vector<Edge> edges;
+  for (int64_t i = 0; i < count; ++i) {
+    tsr_node node = nullptr;
+    int64_t output = 0;
+    check(tsr_node_next(handle_, i, &node, &output));
+    edges.push_back({take(node), output});
+  }
+  return edges;
+}
+
+inline Node Tensor::grad_fn() const {
+  tsr_node node = nullptr;
+  check(tsr_tensor_grad_fn(handle_, &node));
+  return Node::take(node);
+}
+
+}  // namespace tessera

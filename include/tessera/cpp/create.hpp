@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Tensors from C++ values: copied from braces, sharing the memory of vectors and of anything else.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tessera/cpp/ops.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+template <class T>
+constexpr bool kIsComplex = false;
+template <class T>
+constexpr bool kIsComplex<std::complex<T>> = true;
+
+// Literals become what they become in Python: int64, float32, bool, complex64.
+template <class T>
+constexpr DType literal_dtype() {
+  if constexpr (std::is_same_v<T, bool>) return kBool;
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return kInt64;
+  if constexpr (std::is_floating_point_v<T>) return kFloat32;
+  if constexpr (kIsComplex<T>) return kComplex64;
+}
+
+template <class T>
+Tensor copied(const T* values, const IntList& shape, DType dtype) {
+  tsr_tensor out = nullptr;
+  check(tsr_empty(shape.data(), shape.size(), bits(dtype_of<T>()), -1, -1, &out));
+  const Tensor made = Tensor::take(out);
+  check(tsr_tensor_write(out, values, made.nbytes()));
+  return made.astype(dtype, false);
+}
+
+template <class T>
+using Rows = std::initializer_list<T>;
+
+inline void expect_equal_rows(bool equal) {
+  if (!equal) throw ShapeError("tensor: rows must have equal lengths", "tensor");
+}
+
+// Flattens braces within braces and notes their lengths.
+template <class T>
+void flatten_braces(const T& value, std::vector<T>& values, std::vector<int64_t>& /*shape*/,
+                    size_t /*depth*/) {
+  values.push_back(value);
+}
+
+template <class T, class Inner>
+void flatten_braces(const std::initializer_list<Inner>& rows, std::vector<T>& values,
+                    std::vector<int64_t>& shape, size_t depth) {
+  const auto length = static_cast<int64_t>(rows.size());
+  if (shape.size() == depth) shape.push_back(length);
+  expect_equal_rows(shape[depth] == length);
+  for (const Inner& row : rows) flatten_braces(row, values, shape, depth + 1);
+}
+
+// std::vector<bool> has no elements to point to.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+template <class T, class Braces>
+Tensor from_braces(const Braces& braces, std::optional<DType> dtype) {
+  std::vector<Stored<T>> values;
+  std::vector<int64_t> shape;
+  if constexpr (std::is_same_v<T, bool>) {
+    std::vector<uint8_t> bytes;
+    for (const bool value : braces) bytes.push_back(value ? 1 : 0);
+    const auto count = static_cast<int64_t>(bytes.size());
+    return copied(bytes.data(), {count}, kBool).astype(dtype.value_or(kBool), false);
+  } else {
+    flatten_braces(braces, values, shape, 0);
+    return copied(values.data(), shape, dtype.value_or(literal_dtype<T>()));
+  }
+}
+
+}  // namespace detail
+
+// ---- from values ----
+
+// A tensor without axes.
+inline Tensor tensor(const Scalar& value, std::optional<DType> dtype = std::nullopt) {
+  return full({}, value, dtype);
+}
+
+// tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three axes. Integers give int64 and
+// floating numbers float32, as in Python, unless a dtype is named.
+template <class T>
+Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt) {
+  return detail::from_braces<T>(values, dtype);
+}
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
+              std::optional<DType> dtype = std::nullopt) {
+  static_assert(!std::is_same_v<T, bool>, "for a table of bools compare a table of numbers");
+  return detail::from_braces<T>(values, dtype);
+}
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+              std::optional<DType> dtype = std::nullopt) {
+  static_assert(!std::is_same_v<T, bool>, "for a table of bools compare a table of numbers");
+  return detail::from_braces<T>(values, dtype);
+}
+
+// A copy of elements in row-major order, dtype_of<T>().
+template <class T>
+Tensor copy_from(const T* values, const IntList& shape) {
+  return detail::copied(values, shape, dtype_of<T>());
+}
+
+// ---- on memory that exists ----
+
+// On the caller's memory, which must outlive the tensor and all views of it. Strides are in
+// elements and may be negative. Through a pointer to const the tensor is read-only.
+template <class T>
+Tensor from_borrowed(T* data, const IntList& shape, const OptionalIntList& strides = std::nullopt) {
+  using Element = std::remove_const_t<T>;
+  tsr_tensor out = nullptr;
+  check(tsr_tensor_from_data(const_cast<Element*>(data), detail::bits(dtype_of<Element>()),
+                             TSR_DEVICE_CPU, 0, shape.data(), shape.size(), strides.data(),
+                             strides.size(), std::is_const_v<T> ? TSR_FROM_DATA_READ_ONLY : 0,
+                             nullptr, nullptr, &out));
+  return Tensor::take(out);
+}
+
+// On the memory of a vector, an array, a span: anything with data() and size().
+template <class Container, class = decltype(std::declval<Container&>().data())>
+Tensor from_borrowed(Container& container) {
+  return from_borrowed(container.data(), {static_cast<int64_t>(container.size())});
+}
+
+// On memory that the owner keeps alive: the tensor holds the owner until its memory is unused.
+template <class T, class Owner>
+Tensor from_owner(T* data, const IntList& shape, Owner owner,
+                  const OptionalIntList& strides = std::nullopt) {
+  using Element = std::remove_const_t<T>;
+  auto kept = std::make_unique<Owner>(std::move(owner));
+  const tsr_drop_fn drop = [](void* user) { delete static_cast<Owner*>(user); };
+  tsr_tensor out = nullptr;
+  // Also a failure drops the owner, so it is let go first.
+  check(tsr_tensor_from_data(const_cast<Element*>(data), detail::bits(dtype_of<Element>()),
+                             TSR_DEVICE_CPU, 0, shape.data(), shape.size(), strides.data(),
+                             strides.size(), std::is_const_v<T> ? TSR_FROM_DATA_READ_ONLY : 0,
+                             kept.release(), drop, &out));
+  return Tensor::take(out);
+}
+
+// The elements of a vector without a copy when it is moved here; one axis unless a shape is given.
+template <class T>
+Tensor from_vector(std::vector<T> values, const OptionalIntList& shape = std::nullopt) {
+  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements to share");
+  const auto count = static_cast<int64_t>(values.size());
+  int64_t wanted = shape.size() < 0 ? count : 1;
+  for (const int64_t size : shape) wanted *= size;
+  if (wanted != count) {
+    throw ShapeError("from_vector: the shape does not have " + std::to_string(count) + " elements",
+                     "from_vector", 1);
+  }
+  T* const data = values.data();  // moving a vector moves no element
+  const IntList flat(&count, 1);
+  return from_owner(data, shape.size() < 0 ? flat : shape, std::move(values));
+}
+
+// ---- counting ----
+
+// Integers from start to before stop, int64 unless a dtype is named.
+template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
+Tensor arange(T start, T stop, T step = 1, std::optional<DType> dtype = std::nullopt,
+              std::optional<Device> device = std::nullopt) {
+  return arange_int(static_cast<int64_t>(start), static_cast<int64_t>(stop),
+                    static_cast<int64_t>(step), dtype, device);
+}
+template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
+Tensor arange(T stop) {
+  return arange_int(0, static_cast<int64_t>(stop));
+}
+
+}  // namespace tessera

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Differentiable functions written in C++: as a class, or as two lambdas.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tessera/cpp/autograd.hpp"
+
+namespace tessera {
+
+// What forward leaves for backward. Derive from it for values of your own.
+class FunctionContext {
+ public:
+  FunctionContext() = default;
+  FunctionContext(const FunctionContext&) = delete;
+  FunctionContext& operator=(const FunctionContext&) = delete;
+  virtual ~FunctionContext() = default;
+
+  // Keeps inputs and outputs, with a check that nobody writes to them meanwhile.
+  void save_for_backward(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // Says which inputs forward changed in place; it must return them.
+  void mark_dirty(std::vector<Tensor> tensors) { dirty_ = std::move(tensors); }
+  // Says which outputs have no gradient.
+  void mark_non_differentiable(std::vector<Tensor> tensors) { constant_ = std::move(tensors); }
+  // Undefined gradients of outputs come as undefined Tensors instead of zeros.
+  void pass_undefined_gradients() { flags_ |= TSR_NODE_UNDEFINED_GRADS; }
+  // The derivative is not itself differentiable.
+  void mark_once_differentiable() { flags_ |= TSR_NODE_ONCE_DIFFERENTIABLE; }
+
+  // Whether anybody wants the gradient of this input.
+  bool needs_input_grad(size_t input) const { return needs_.at(input); }
+  // In backward: the saved tensors, in order.
+  std::vector<Tensor> saved_tensors() const {
+    if (node_ == nullptr) return saved_;
+    int64_t count = 0;
+    check(tsr_node_saved_count(node_, &count));
+    std::vector<Tensor> tensors;
+    for (int64_t i = 0; i < count; ++i) {
+      tsr_tensor saved = nullptr;
+      check(tsr_node_saved(node_, i, &saved));
+      tensors.push_back(Tensor::take(saved));
+    }
+    return tensors;
+  }
+
+ private:
+  friend struct FunctionCall;
+
+  std::vector<Tensor> saved_, dirty_, constant_;
+  std::vector<bool> needs_;
+  int32_t flags_ = 0;
+  tsr_node node_ = nullptr;  // while backward runs
+};
+
+// One application of a custom function: what its node owns.
+struct FunctionCall {
+  using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+  std::string name;
+  std::shared_ptr<FunctionContext> context;
+  Backward backward;
+
+  // Notes which inputs want a gradient; forward asks the context for it.
+  void begin(const std::vector<Tensor>& inputs) const {
+    const bool recording = is_grad_enabled();
+    for (const Tensor& input : inputs) {
+      context->needs_.push_back(recording && input.defined() && input.requires_grad());
+    }
+  }
+
+  // Makes the outputs the results of a new node, when anybody wants a gradient.
+  static std::vector<Tensor> finish(std::unique_ptr<FunctionCall> call,
+                                    const std::vector<Tensor>& inputs,
+                                    std::vector<Tensor> outputs) {
+    FunctionContext& context = *call->context;
+    const bool wanted =
+        std::find(context.needs_.begin(), context.needs_.end(), true) != context.needs_.end();
+    if (!wanted) return outputs;
+    alias_unchanged_inputs(context, inputs, outputs);
+    tsr_node_vtable table{};
+    table.struct_size = sizeof table;
+    table.flags = static_cast<uint32_t>(context.flags_);
+    table.backward = &FunctionCall::run;
+    table.drop = [](void* user) { delete static_cast<FunctionCall*>(user); };
+    const TensorList sources(inputs);
+    const std::string name = call->name;
+    tsr_node handle = nullptr;
+    // Also a failure drops the call, so it is let go first; its context lives on through `kept`.
+    const std::shared_ptr<FunctionContext> kept = call->context;
+    check(tsr_node_create(name.data(), detail::length(name), &table, call.release(), sources.data(),
+                          sources.size(), &handle));
+    const Node node = Node::take(handle);
+    mark(node, context.dirty_, &tsr_node_mark_dirty);
+    mark(node, context.constant_, &tsr_node_mark_non_differentiable);
+    mark(node, context.saved_, &tsr_node_save);
+    const TensorList results(outputs);
+    check(tsr_node_attach(handle, results.data(), results.size()));
+    context.saved_.clear();  // the node keeps them now, and checks them
+    context.dirty_.clear();
+    context.constant_.clear();
+    return outputs;
+  }
+
+ private:
+  using Mark = tsr_status (*)(tsr_node, const tsr_tensor*, int32_t);
+
+  static void mark(const Node& node, const std::vector<Tensor>& tensors, Mark function) {
+    const TensorList list(tensors);
+    if (!tensors.empty()) check(function(node.handle(), list.data(), list.size()));
+  }
+
+  static bool contains(const std::vector<Tensor>& tensors, const Tensor& wanted) {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const Tensor& each) { return each.is_same(wanted); });
+  }
+
+  // An input that comes back unchanged would lose its own history: the output is an alias of it.
+  static void alias_unchanged_inputs(const FunctionContext& context,
+                                     const std::vector<Tensor>& inputs,
+                                     std::vector<Tensor>& outputs) {
+    for (Tensor& output : outputs) {
+      if (contains(inputs, output) && !contains(context.dirty_, output)) output = output.detach();
+    }
+  }
+
+  static tsr_status run(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out,
+                        tsr_tensor* grad_in, int32_t n_grad_in) noexcept {
+    auto& call = *static_cast<FunctionCall*>(user);
+    try {
+      call.context->node_ = node;
+      std::vector<Tensor> found = call.backward(detail::borrow_all(grad_out, n_grad_out));
+      call.context->node_ = nullptr;
+      if (found.size() != static_cast<size_t>(n_grad_in)) {
+        throw AutogradError(call.name + ": expected " + std::to_string(n_grad_in) +
+                                " gradients, one for each input, got " +
+                                std::to_string(found.size()),
+                            call.name);
+      }
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (call.context->needs_[i]) grad_in[i] = found[i].release();
+      }
+      return TSR_OK;
+    } catch (...) {
+      call.context->node_ = nullptr;
+      return detail::report_exception();
+    }
+  }
+};
+
+// A function as two lambdas: forward(context, inputs) gives the outputs, backward(context,
+// gradients of the outputs) one gradient for each input (an undefined Tensor for none).
+template <class Forward, class Backward>
+std::vector<Tensor> apply_function(std::string_view name, const std::vector<Tensor>& inputs,
+                                   Forward forward, Backward backward) {
+  auto call = std::make_unique<FunctionCall>();
+  call->name = name;
+  call->context = std::make_shared<FunctionContext>();
+  FunctionContext* context = call->context.get();
+  call->backward = [context, backward](const std::vector<Tensor>& gradients) mutable {
+    return backward(*context, gradients);
+  };
+  call->begin(inputs);
+  std::vector<Tensor> outputs;
+  {
+    const NoGradGuard no_grad;
+    outputs = forward(*context, inputs);
+  }
+  return FunctionCall::finish(std::move(call), inputs, std::move(outputs));
+}
+
+// Base of functions as classes. Derived has
+//   static Tensor forward(Context&, arguments...)        or std::vector<Tensor>
+//   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)
+// and is called as Derived::apply(arguments...). backward gives one gradient for each argument of
+// forward that is a Tensor.
+template <class Derived, class Context = FunctionContext>
+class Function {
+ public:
+  template <class... Arguments>
+  static auto apply(const Arguments&... arguments) {
+    std::vector<Tensor> inputs;
+    (collect(inputs, arguments), ...);
+    auto call = std::make_unique<FunctionCall>();
+    auto context = std::make_shared<Context>();
+    call->name = function_name();
+    call->context = context;
+    call->backward = [raw = context.get()](const std::vector<Tensor>& gradients) {
+      return Derived::backward(*raw, gradients);
+    };
+    call->begin(inputs);
+    using Result = decltype(Derived::forward(*context, arguments...));
+    if constexpr (std::is_same_v<Result, Tensor>) {
+      std::vector<Tensor> outputs{without_recording(*context, arguments...)};
+      return FunctionCall::finish(std::move(call), inputs, std::move(outputs)).front();
+    } else {
+      std::vector<Tensor> outputs = without_recording(*context, arguments...);
+      return FunctionCall::finish(std::move(call), inputs, std::move(outputs));
+    }
+  }
+
+  // Shown by Node::name(); Derived may have a function of this name that says something better.
+  static std::string name() { return "CustomFunction"; }
+
+ private:
+  template <class... Arguments>
+  static auto without_recording(Context& context, const Arguments&... arguments) {
+    const NoGradGuard no_grad;
+    return Derived::forward(context, arguments...);
+  }
+
+  static std::string function_name() { return Derived::name() + "Backward"; }
+
+  static void collect(std::vector<Tensor>& inputs, const Tensor& tensor) {
+    inputs.push_back(tensor);
+  }
+  template <class Other>
+  static void collect(std::vector<Tensor>& /*inputs*/, const Other& /*no tensor*/) {}
+};
+
+}  // namespace tessera

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Data sets and loading them in batches, on request by threads that work ahead.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/create.hpp"
+
+namespace tessera::data {
+
+using Batch = std::vector<Tensor>;
+
+// Base of data sets. A loader with threads calls batch() from several at once.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual int64_t size() const = 0;
+  // The parts of one sample.
+  virtual Batch sample(int64_t index) const = 0;
+  // The parts of several samples, stacked; override it where that can be done at once.
+  virtual Batch batch(const std::vector<int64_t>& indices) const {
+    std::vector<Batch> columns;
+    for (const int64_t index : indices) {
+      Batch parts = sample(index);
+      columns.resize(std::max(columns.size(), parts.size()));
+      for (size_t i = 0; i < parts.size(); ++i) columns[i].push_back(std::move(parts[i]));
+    }
+    Batch stacked;
+    for (const Batch& column : columns) stacked.push_back(stack(column));
+    return stacked;
+  }
+};
+
+// Rows of tensors of equal length.
+class TensorDataset : public Dataset {
+ public:
+  explicit TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+    if (tensors_.empty()) throw InvalidValueError("TensorDataset: expected at least one tensor");
+    for (const Tensor& tensor : tensors_) {
+      if (tensor.size(0) != size()) {
+        throw InvalidValueError("TensorDataset: expected tensors of one length");
+      }
+    }
+  }
+
+  int64_t size() const override { return tensors_.front().size(0); }
+  Batch sample(int64_t index) const override {
+    Batch parts;
+    for (const Tensor& tensor : tensors_) parts.push_back(tensor.select(0, index));
+    return parts;
+  }
+  Batch batch(const std::vector<int64_t>& indices) const override {
+    const Tensor rows = from_borrowed(indices);
+    Batch parts;
+    for (const Tensor& tensor : tensors_) parts.push_back(tensor.index_select(0, rows));
+    return parts;
+  }
+
+ private:
+  std::vector<Tensor> tensors_;
+};
+
+struct LoaderOptions {
+  int64_t batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;    // leave out a last batch that is not full
+  int64_t workers = 0;       // threads that work ahead; 0: batches are made when they are asked for
+  Generator generator = {};  // of the order, when shuffling
+};
+
+// Gives the batches of a data set; each loop over it is a new pass, in a new order when shuffling.
+// Batches come in order whatever the number of workers; what a worker throws comes out of the loop.
+class DataLoader {
+ public:
+  class Iterator;
+
+  DataLoader(const Dataset& dataset, LoaderOptions options)
+      : dataset_(&dataset), options_(std::move(options)) {
+    if (options_.batch_size < 1) throw InvalidValueError("batch_size: expected at least 1");
+    if (options_.workers < 0) throw InvalidValueError("workers: expected at least 0");
+  }
+
+  // How many batches a pass has.
+  int64_t size() const {
+    const int64_t count = dataset_->size();
+    const int64_t whole = count / options_.batch_size;
+    return whole + (options_.drop_last || count % options_.batch_size == 0 ? 0 : 1);
+  }
+
+  Iterator begin() const;
+  Iterator end() const;
+
+ private:
+  // One pass: the order, and the batches under way.
+  class Pass {
+   public:
+    Pass(const Dataset& dataset, const LoaderOptions& options, int64_t batches)
+        : dataset_(dataset), options_(options), batches_(batches) {
+      if (options.shuffle) {
+        order_ =
+            randperm(dataset.size(), kInt64, std::nullopt, options.generator).to_vector<int64_t>();
+      } else {
+        order_.resize(static_cast<size_t>(dataset.size()));
+        std::iota(order_.begin(), order_.end(), int64_t{0});
+      }
+      for (int64_t i = 0; i < options.workers; ++i) send();
+    }
+
+    // Writes the next batch, or says that there is none.
+    bool next(Batch& batch) {
+      if (options_.workers == 0) {
+        if (sent_ == batches_) return false;
+        batch = dataset_.batch(indices(sent_++));
+        return true;
+      }
+      if (ahead_.empty()) return false;
+      std::future<Batch> first = std::move(ahead_.front());
+      ahead_.pop_front();
+      batch = first.get();
+      send();
+      return true;
+    }
+
+   private:
+    std::vector<int64_t> indices(int64_t batch) const {
+      const auto count = static_cast<int64_t>(order_.size());
+      const int64_t start = batch * options_.batch_size;
+      const int64_t stop = std::min(start + options_.batch_size, count);
+      return {order_.begin() + start, order_.begin() + stop};
+    }
+
+    void send() {
+      if (sent_ == batches_) return;
+      const auto work = [this, wanted = indices(sent_++)] {
+        const NoGradGuard no_grad;
+        return dataset_.batch(wanted);
+      };
+      ahead_.push_back(std::async(std::launch::async, work));
+    }
+
+    const Dataset& dataset_;
+    const LoaderOptions& options_;
+    int64_t batches_;
+    int64_t sent_ = 0;
+    std::vector<int64_t> order_;
+    std::deque<std::future<Batch>> ahead_;  // last: its futures wait for threads that use the rest
+  };
+
+  const Dataset* dataset_;
+  LoaderOptions options_;
+};
+
+class DataLoader::Iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = Batch;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const Batch*;
+  using reference = const Batch&;
+
+  Iterator() = default;
+  explicit Iterator(std::shared_ptr<Pass> pass) : pass_(std::move(pass)) { ++*this; }
+
+  const Batch& operator*() const noexcept { return batch_; }
+  const Batch* operator->() const noexcept { return &batch_; }
+  Iterator& operator++() {
+    if (!pass_->next(batch_)) pass_.reset();
+    return *this;
+  }
+  friend bool operator==(const Iterator& a, const Iterator& b) noexcept {
+    return a.pass_ == b.pass_;
+  }
+  friend bool operator!=(const Iterator& a, const Iterator& b) noexcept { return !(a == b); }
+
+ private:
+  std::shared_ptr<Pass> pass_;
+  Batch batch_;
+};
+
+inline DataLoader::Iterator DataLoader::begin() const {
+  return Iterator(std::make_shared<Pass>(*dataset_, options_, size()));
+}
+inline DataLoader::Iterator DataLoader::end() const {
+  return {};
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Layers, models, losses, initial values.
+#pragma once
+
+#include "tessera/cpp/nn/activations.hpp"
+#include "tessera/cpp/nn/containers.hpp"
+#include "tessera/cpp/nn/init.hpp"
+#include "tessera/cpp/nn/layers.hpp"
+#include "tessera/cpp/nn/losses.hpp"
+#include "tessera/cpp/nn/module.hpp"

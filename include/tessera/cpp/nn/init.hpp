@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Initial values of parameters, in place.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/cpp/autograd.hpp"
+
+namespace tessera::nn::init {
+
+enum class Mode { kFanIn, kFanOut };
+
+struct Fans {
+  int64_t in, out;
+};
+
+// The factor that keeps the variance through a nonlinearity. slope: of leaky_relu.
+inline double calculate_gain(std::string_view nonlinearity, double slope = 0.01) {
+  if (nonlinearity == "linear" || nonlinearity == "sigmoid" || nonlinearity == "conv2d") return 1;
+  if (nonlinearity == "tanh") return 5.0 / 3;
+  if (nonlinearity == "relu") return std::sqrt(2.0);
+  if (nonlinearity == "leaky_relu") return std::sqrt(2.0 / (1 + slope * slope));
+  if (nonlinearity == "selu") return 0.75;
+  throw InvalidValueError("unknown nonlinearity '" + std::string(nonlinearity) + "'");
+}
+
+// How many inputs feed one output of a weight, and the reverse.
+inline Fans fan_in_and_fan_out(const Tensor& tensor) {
+  const std::vector<int64_t> shape = tensor.shape();
+  if (shape.size() < 2) throw InvalidValueError("fan in and out need at least 2 axes");
+  int64_t field = 1;
+  for (size_t i = 2; i < shape.size(); ++i) field *= shape[i];
+  return {shape[1] * field, shape[0] * field};
+}
+
+inline void uniform_(Tensor& tensor, double low = 0, double high = 1,
+                     const Generator& generator = {}) {
+  const NoGradGuard no_grad;
+  tensor.uniform_(low, high, generator);
+}
+
+inline void normal_(Tensor& tensor, double mean = 0, double std = 1,
+                    const Generator& generator = {}) {
+  const NoGradGuard no_grad;
+  tensor.normal_(mean, std, generator);
+}
+
+inline void constant_(Tensor& tensor, double value) {
+  const NoGradGuard no_grad;
+  tensor.fill_(value);
+}
+inline void zeros_(Tensor& tensor) {
+  constant_(tensor, 0);
+}
+inline void ones_(Tensor& tensor) {
+  constant_(tensor, 1);
+}
+
+inline void xavier_uniform_(Tensor& tensor, double gain = 1, const Generator& generator = {}) {
+  const Fans fans = fan_in_and_fan_out(tensor);
+  const double bound = gain * std::sqrt(6.0 / static_cast<double>(fans.in + fans.out));
+  init::uniform_(tensor, -bound, bound, generator);
+}
+
+inline void xavier_normal_(Tensor& tensor, double gain = 1, const Generator& generator = {}) {
+  const Fans fans = fan_in_and_fan_out(tensor);
+  init::normal_(tensor, 0, gain * std::sqrt(2.0 / static_cast<double>(fans.in + fans.out)),
+                generator);
+}
+
+// The standard deviation of Kaiming's rule.
+inline double kaiming_std(const Tensor& tensor, double slope, Mode mode,
+                          std::string_view nonlinearity) {
+  const Fans fans = fan_in_and_fan_out(tensor);
+  const int64_t fan = mode == Mode::kFanIn ? fans.in : fans.out;
+  return calculate_gain(nonlinearity, slope) / std::sqrt(static_cast<double>(fan));
+}
+
+inline void kaiming_uniform_(Tensor& tensor, double slope = 0, Mode mode = Mode::kFanIn,
+                             std::string_view nonlinearity = "leaky_relu",
+                             const Generator& generator = {}) {
+  const double bound = std::sqrt(3.0) * kaiming_std(tensor, slope, mode, nonlinearity);
+  init::uniform_(tensor, -bound, bound, generator);
+}
+
+inline void kaiming_normal_(Tensor& tensor, double slope = 0, Mode mode = Mode::kFanIn,
+                            std::string_view nonlinearity = "leaky_relu",
+                            const Generator& generator = {}) {
+  init::normal_(tensor, 0, kaiming_std(tensor, slope, mode, nonlinearity), generator);
+}
+
+}  // namespace tessera::nn::init

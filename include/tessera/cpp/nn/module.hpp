@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Module: layers and models as classes that know their parameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/io.hpp"
+
+namespace tessera::nn {
+
+// What load_state_dict could not place.
+struct StateDictKeys {
+  std::vector<std::string> missing, unexpected;
+};
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// Base of layers and models. A model has its layers as members and names them in its constructor:
+//
+//   struct Net : nn::Module {
+//     nn::Linear hidden{4, 16}, last{16, 3};
+//     Net() { register_module("hidden", hidden); register_module("last", last); }
+//     Tensor forward(const Tensor& x) override { return last(hidden(x).relu()); }
+//   };
+//
+// What is registered is found by address, so modules are neither copied nor moved.
+class Module {
+ public:
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  virtual ~Module() = default;
+
+  // The result for one input. A module of another shape has a forward of its own instead.
+  virtual Tensor forward(const Tensor& input) {
+    static_cast<void>(input);
+    throw NotSupportedError("this module needs a method forward");
+  }
+  Tensor operator()(const Tensor& input) { return forward(input); }
+
+  // ---- registration ----
+
+  // Makes the tensor a leaf that requires grad; an undefined one is a parameter that is absent.
+  void register_parameter(const std::string& name, Tensor& parameter) {
+    claim(name);
+    if (parameter.defined()) parameter = parameter.detach().requires_grad_();
+    parameters_.push_back({name, &parameter});
+  }
+  // A tensor that belongs to the state but is not trained; saved unless not persistent.
+  void register_buffer(const std::string& name, Tensor& buffer, bool persistent = true) {
+    claim(name);
+    buffers_.push_back({name, &buffer});
+    if (!persistent) transient_.insert(name);
+  }
+  void register_module(const std::string& name, Module& module) {
+    claim(name);
+    modules_.push_back({name, &module});
+  }
+
+  // ---- walks ----
+
+  // This module and all below it, with their paths; each once.
+  std::vector<std::pair<std::string, Module*>> named_modules() {
+    std::vector<std::pair<std::string, Module*>> found;
+    std::unordered_set<Module*> seen;
+    collect("", found, seen);
+    return found;
+  }
+  const std::vector<std::pair<std::string, Module*>>& named_children() const noexcept {
+    return modules_;
+  }
+  NamedTensors named_parameters() { return named(&Module::parameters_); }
+  NamedTensors named_buffers() { return named(&Module::buffers_); }
+  std::vector<Tensor> parameters() {
+    std::vector<Tensor> found;
+    for (auto& [name, parameter] : named_parameters()) found.push_back(std::move(parameter));
+    return found;
+  }
+
+  // ---- state ----
+
+  // All parameters and persistent buffers by path; the tensors share memory with the model.
+  TensorMap state_dict() {
+    TensorMap state;
+    for (const auto& [path, module] : named_modules()) {
+      for (const Entries* entries : {&module->parameters_, &module->buffers_}) {
+        for (const auto& [name, tensor] : *entries) {
+          if (!tensor->defined() || module->transient_.count(name) != 0) continue;
+          state.emplace(join(path, name), tensor->detach());
+        }
+      }
+    }
+    return state;
+  }
+
+  // Copies a state into this model. strict: every key must match.
+  StateDictKeys load_state_dict(const TensorMap& state, bool strict = true) {
+    TensorMap own = state_dict();
+    StateDictKeys keys;
+    std::string problems;
+    for (const auto& [name, tensor] : own) {
+      const auto given = state.find(name);
+      if (given == state.end()) {
+        keys.missing.push_back(name);
+        if (strict) problems += "\n\tmissing key '" + name + "'";
+      } else if (given->second.shape() != tensor.shape()) {
+        problems += "\n\tsize mismatch for '" + name + "'";
+      }
+    }
+    for (const auto& [name, tensor] : state) {
+      if (own.count(name) != 0) continue;
+      keys.unexpected.push_back(name);
+      if (strict) problems += "\n\tunexpected key '" + name + "'";
+    }
+    if (!problems.empty()) {
+      throw InvalidValueError("load_state_dict: the state does not fit:" + problems,
+                              "load_state_dict");
+    }
+    const NoGradGuard no_grad;
+    for (auto& [name, tensor] : own) {
+      if (const auto given = state.find(name); given != state.end()) tensor.copy_(given->second);
+    }
+    return keys;
+  }
+
+  // ---- modes and conversion ----
+
+  bool is_training() const noexcept { return training_; }
+  void train(bool mode = true) {
+    for (const auto& [path, module] : named_modules()) module->training_ = mode;
+  }
+  void eval() { train(false); }
+  void requires_grad_(bool value = true) {
+    for (Tensor& parameter : parameters()) parameter.requires_grad_(value);
+  }
+  void zero_grad() {
+    for (Tensor& parameter : parameters()) parameter.set_grad({});
+  }
+  // Converts floating parameters and buffers. New tensors stand in for the old ones: make the
+  // optimizer afterwards.
+  void to(DType dtype) {
+    convert([dtype](const Tensor& x) { return is_integral(x.dtype()) ? x : x.to(dtype); });
+  }
+  void to(Device device) {
+    convert([device](const Tensor& x) { return x.to(device); });
+  }
+  // Calls the function with every module, children first.
+  template <class Function>
+  void apply(Function function) {
+    for (const auto& [name, child] : modules_) child->apply(function);
+    function(*this);
+  }
+
+ private:
+  using Entries = std::vector<std::pair<std::string, Tensor*>>;
+
+  static std::string join(const std::string& path, const std::string& name) {
+    return path.empty() ? name : path + "." + name;
+  }
+
+  void claim(const std::string& name) const {
+    if (name.empty() || name.find('.') != std::string::npos) {
+      throw InvalidValueError("a name must not be empty or have a dot in it: '" + name + "'");
+    }
+    const auto taken = [&](const auto& entries) {
+      for (const auto& [known, value] : entries) {
+        if (known == name) return true;
+      }
+      return false;
+    };
+    if (taken(parameters_) || taken(buffers_) || taken(modules_)) {
+      throw InvalidValueError("the name '" + name + "' is registered already");
+    }
+  }
+
+  void collect(const std::string& path, std::vector<std::pair<std::string, Module*>>& found,
+               std::unordered_set<Module*>& seen) {
+    if (!seen.insert(this).second) return;
+    found.emplace_back(path, this);
+    for (const auto& [name, child] : modules_) child->collect(join(path, name), found, seen);
+  }
+
+  // Tensors of all modules by path, shared ones under their first name only.
+  NamedTensors named(Entries Module::*entries) {
+    NamedTensors found;
+    std::unordered_set<tsr_tensor> seen;
+    for (const auto& [path, module] : named_modules()) {
+      for (const auto& [name, tensor] : module->*entries) {
+        if (tensor->defined() && seen.insert(tensor->handle()).second) {
+          found.emplace_back(join(path, name), *tensor);
+        }
+      }
+    }
+    return found;
+  }
+
+  template <class Conversion>
+  void convert(Conversion conversion) {
+    const NoGradGuard no_grad;
+    for (const auto& [path, module] : named_modules()) {
+      for (const auto& [name, parameter] : module->parameters_) {
+        if (!parameter->defined()) continue;
+        const bool trained = parameter->requires_grad();
+        Tensor made = conversion(parameter->detach());
+        *parameter = std::move(made.requires_grad_(trained));
+      }
+      for (const auto& [name, buffer] : module->buffers_) {
+        if (buffer->defined()) *buffer = conversion(*buffer);
+      }
+    }
+  }
+
+  Entries parameters_, buffers_;
+  std::vector<std::pair<std::string, Module*>> modules_;
+  std::unordered_set<std::string> transient_;
+  bool training_ = true;
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Tensor: a counted reference to a tensor of the library.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tessera/autograd.h"
+#include "tessera/cpp/arguments.hpp"
+#include "tessera/cpp/error.hpp"
+#include "tessera/cpp/methods.hpp"
+#include "tessera/ops.h"
+#include "tessera/tensor.h"
+
+namespace tessera {
+
+class HookHandle;
+class Index;
+class Node;
+
+namespace detail {
+
+// How many Scopes of this thread are open, see Scope in threads.hpp.
+inline thread_local int32_t t_open_scopes = 0;
+
+}  // namespace detail
+
+// Copies share the tensor, as in Python; clone() copies its elements. A default-made Tensor is
+// undefined: it stands for an absent one. Tensors may be used from any thread; changing one needs
+// exclusive access.
+class Tensor : public TensorMethods {
+ public:
+  Tensor() noexcept {}  // NOLINT(modernize-use-equals-default): default arguments need it whole
+  Tensor(const Tensor& other) noexcept : TensorMethods(), handle_(other.handle_) {
+    tsr_tensor_retain(handle_);
+  }
+  Tensor(Tensor&& other) noexcept
+      : TensorMethods(), handle_(std::exchange(other.handle_, nullptr)) {}
+  // Only for variables: x.index({0}) = y would rebind a temporary. Use x.set({0}, y).
+  Tensor& operator=(const Tensor& other) & noexcept {
+    tsr_tensor_retain(other.handle_);
+    tsr_tensor_release(std::exchange(handle_, other.handle_));
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) & noexcept {
+    if (this != &other) {
+      tsr_tensor_release(std::exchange(handle_, std::exchange(other.handle_, nullptr)));
+    }
+    return *this;
+  }
+  ~Tensor() { tsr_tensor_release(handle_); }
+
+  // ---- the C handle ----
+
+  // Takes over a handle that the library gave out.
+  static Tensor take(tsr_tensor handle) noexcept {
+    if (detail::t_open_scopes != 0) tsr_tensor_retain(handle);  // the scope keeps its own
+    Tensor made;
+    made.handle_ = handle;
+    return made;
+  }
+  // A reference of our own beside the caller's.
+  static Tensor borrow(tsr_tensor handle) noexcept {
+    tsr_tensor_retain(handle);
+    Tensor made;
+    made.handle_ = handle;
+    return made;
+  }
+  tsr_tensor handle() const noexcept { return handle_; }
+  // Hands the reference to the caller, who releases it.
+  [[nodiscard]] tsr_tensor release() noexcept { return std::exchange(handle_, nullptr); }
+
+  bool defined() const noexcept { return handle_ != nullptr; }
+  bool is_same(const Tensor& other) const noexcept { return handle_ == other.handle_; }
+
+  // ---- metadata ----
+
+  // All metadata at once; its pointers are borrowed from the tensor.
+  tsr_info info() const {
+    tsr_info info{};
+    info.struct_size = sizeof info;
+    check(tsr_tensor_info(handle_, &info));
+    return info;
+  }
+  int64_t ndim() const { return info().ndim; }
+  int64_t numel() const { return info().numel; }
+  int64_t nbytes() const { return info().nbytes; }
+  DType dtype() const { return static_cast<DType>(info().dtype); }
+  Device device() const {
+    const tsr_info known = info();
+    return {known.device_type, known.device_index};
+  }
+  std::vector<int64_t> shape() const {
+    const tsr_info known = info();
+    return {known.sizes, known.sizes + known.ndim};
+  }
+  // Strides in elements.
+  std::vector<int64_t> strides() const {
+    const tsr_info known = info();
+    return {known.strides, known.strides + known.ndim};
+  }
+  // The size of one axis; negative axes count from the end.
+  int64_t size(int64_t axis) const {
+    const tsr_info known = info();
+    const int64_t place = axis < 0 ? axis + known.ndim : axis;
+    if (place < 0 || place >= known.ndim) {
+      throw OutOfRangeError("size: axis " + std::to_string(axis) + " is out of range for " +
+                                std::to_string(known.ndim) + " axes",
+                            "size", 1);
+    }
+    return known.sizes[place];
+  }
+  int64_t storage_offset() const { return info().storage_offset; }
+  bool is_contiguous() const { return has(TSR_TENSOR_CONTIGUOUS); }
+  bool is_read_only() const { return has(TSR_TENSOR_READ_ONLY); }
+  bool is_inference() const { return has(TSR_TENSOR_INFERENCE); }
+  bool is_view() const { return has(TSR_TENSOR_VIEW); }
+  // How often the memory was changed in place.
+  int64_t version() const {
+    int64_t value = 0;
+    check(tsr_tensor_version(handle_, &value));
+    return value;
+  }
+  int64_t use_count() const {
+    int64_t value = 0;
+    check(tsr_tensor_use_count(handle_, &value));
+    return value;
+  }
+
+  // ---- values ----
+
+  // The first element, for reading; elements lie as strides() says.
+  template <class T>
+  const T* data() const {
+    expect_dtype(dtype_of<T>(), "data");
+    const void* found = nullptr;
+    check(tsr_tensor_data(handle_, &found));
+    return static_cast<const T*>(found);
+  }
+  // The first element, for writing; counts as one in-place change.
+  template <class T>
+  T* mutable_data() {
+    expect_dtype(dtype_of<T>(), "mutable_data");
+    void* found = nullptr;
+    check(tsr_tensor_mutable_data(handle_, &found));
+    return static_cast<T*>(found);
+  }
+  // The elements in row-major order, converted to T.
+  template <class T>
+  std::vector<T> to_vector() const {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements; use uint8_t");
+    const Tensor plain = detach().astype(dtype_of<T>(), false);
+    std::vector<T> values(static_cast<size_t>(plain.numel()));
+    check(tsr_tensor_read(plain.handle_, values.data(), plain.nbytes()));
+    return values;
+  }
+  // The value of a tensor of one element.
+  template <class T>
+  T item() const;
+
+  // ---- conversion ----
+
+  using TensorMethods::to;
+  Tensor to(DType dtype) const { return astype(dtype, false); }
+
+  // ---- indexing, as Python writes it ----
+
+  // x.index({Slice(1, 3), None, Ellipsis, 0, mask}): a view unless arrays take part.
+  Tensor index(std::initializer_list<Index> items) const;
+  Tensor operator[](const Index& item) const;
+  // x.set({Slice(), 0}, value): what Python writes as x[:, 0] = value.
+  Tensor& set(std::initializer_list<Index> items, const Tensor& value);
+  Tensor& set(std::initializer_list<Index> items, const Scalar& value);
+
+  // ---- autograd ----
+
+  bool requires_grad() const { return has(TSR_TENSOR_REQUIRES_GRAD); }
+  Tensor& requires_grad_(bool value = true) {
+    check(tsr_tensor_set_requires_grad(handle_, value));
+    return *this;
+  }
+  bool is_leaf() const {
+    int32_t value = 0;
+    check(tsr_tensor_is_leaf(handle_, &value));
+    return value != 0;
+  }
+  // The accumulated gradient; undefined when there is none.
+  Tensor grad() const {
+    tsr_tensor found = nullptr;
+    check(tsr_tensor_grad(handle_, &found));
+    return take(found);
+  }
+  void set_grad(const Tensor& grad) { check(tsr_tensor_set_grad(handle_, grad.handle_)); }
+  void retain_grad() { check(tsr_tensor_retain_grad(handle_)); }
+  Node grad_fn() const;
+  // Adds the gradients of this tensor to the leaves it was computed from.
+  void backward(const Tensor& gradient = {}, bool retain_graph = false,
+                bool create_graph = false) const;
+  // Calls hook(gradient) when the gradient of this tensor is computed; a Tensor that it returns
+  // stands in for the gradient.
+  template <class Hook>
+  HookHandle register_hook(Hook hook);
+  // Calls hook(leaf) after the gradient of this leaf was brought up to date.
+  template <class Hook>
+  HookHandle register_post_accumulate_grad_hook(Hook hook);
+
+ private:
+  bool has(tsr_tensor_flag flag) const { return (info().flags & flag) != 0; }
+  void expect_dtype(DType wanted, const char* op) const {
+    if (dtype() == wanted) return;
+    throw DTypeError(std::string(op) + ": expected elements of " + std::string(name(wanted)) +
+                         ", got a tensor of " + std::string(name(dtype())),
+                     op, 0);
+  }
+
+  tsr_tensor handle_ = nullptr;
+};
+
+// A vector of Tensors is an array of handles for C.
+static_assert(std::is_standard_layout_v<Tensor> && sizeof(Tensor) == sizeof(tsr_tensor),
+              "Tensor must be laid out as its handle");
+
+template <class T>
+T Tensor::item() const {
+  if constexpr (std::is_same_v<T, bool>) {
+    return item<int64_t>() != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    int64_t value = 0;
+    check(tsr_tensor_item_i64(handle_, &value));
+    return static_cast<T>(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    double value = 0;
+    check(tsr_tensor_item_f64(handle_, &value));
+    return static_cast<T>(value);
+  } else {
+    double real = 0;
+    double imag = 0;
+    check(tsr_tensor_item_c128(handle_, &real, &imag));
+    using Part = typename T::value_type;  // of std::complex
+    return T(static_cast<Part>(real), static_cast<Part>(imag));
+  }
+}
+
+// Tensors borrowed for one call, from braces or a vector.
+class TensorList {
+ public:
+  TensorList() noexcept = default;
+  TensorList(std::initializer_list<Tensor> tensors) : size_(static_cast<int32_t>(tensors.size())) {
+    first_ = tensors.begin();  // the braces live as long as the call they stand in
+  }
+  TensorList(const std::vector<Tensor>& tensors)  // NOLINT(google-explicit-constructor)
+      : first_(tensors.data()), size_(static_cast<int32_t>(tensors.size())) {}
+  TensorList(const Tensor& tensor)  // NOLINT(google-explicit-constructor)
+      : first_(&tensor), size_(1) {}
+
+  const tsr_tensor* data() const noexcept { return reinterpret_cast<const tsr_tensor*>(first_); }
+  int32_t size() const noexcept { return size_; }
+  const Tensor* begin() const noexcept { return first_; }
+  const Tensor* end() const noexcept { return first_ + size_; }
+
+ private:
+  const Tensor* first_ = nullptr;
+  int32_t size_ = 0;
+};
+
+namespace detail {
+
+// Calls a C function that gives a list, again with more room when there was too little.
+template <class Call>
+std::vector<Tensor> take_list(Call call) {
+  std::vector<tsr_tensor> handles(16, nullptr);
+  int32_t count = 0;
+  tsr_status status = call(handles.data(), static_cast<int32_t>(handles.size()), &count);
+  if (status == TSR_BUFFER && count > static_cast<int32_t>(handles.size())) {
+    handles.assign(static_cast<size_t>(count), nullptr);
+    status = call(handles.data(), count, &count);
+  }
+  check(status);
+  std::vector<Tensor> tensors;
+  tensors.reserve(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) {
+    tensors.push_back(Tensor::take(handles[static_cast<size_t>(i)]));
+  }
+  return tensors;
+}
+
+// References of our own to handles that a callback was lent.
+inline std::vector<Tensor> borrow_all(const tsr_tensor* handles, int32_t count) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) tensors.push_back(Tensor::borrow(handles[i]));
+  return tensors;
+}
+
+template <class... Numbers>
+bool all_bool(const Tensor& like, const Numbers&... numbers) {
+  return ((numbers.kind() == Scalar::Kind::kTruth) && ...) && like.dtype() == kBool;
+}
+
+// A bool as a tensor of no axes.
+inline Tensor lift(const Scalar& number, const Tensor& like) {
+  const Device device = like.device();
+  tsr_tensor out = nullptr;
+  check(
+      tsr_full_bool(nullptr, 0, number.integer() != 0, TSR_BOOL, device.type, device.index, &out));
+  return Tensor::take(out);
+}
+
+}  // namespace detail
+
+}  // namespace tessera

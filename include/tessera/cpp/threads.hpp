@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Threads: how many, the state that belongs to a thread and how it travels, arenas of handles.
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/cpp/tensor.hpp"
+#include "tessera/device.h"
+
+namespace tessera {
+
+// How many threads a function of the library may use.
+inline int32_t num_threads() noexcept {
+  return tsr_num_threads();
+}
+inline void set_num_threads(int32_t count) {
+  check(tsr_set_num_threads(count));
+}
+
+// How many devices of a type can be used.
+inline int32_t device_count(tsr_device_type type) {
+  int32_t count = 0;
+  check(tsr_device_count(type, &count));
+  return count;
+}
+
+// Waits until all work queued on a device is done and reports its failures.
+inline void synchronize(Device device = {}) {
+  check(tsr_device_synchronize(device.type, device.index));
+}
+
+// The state of one thread (modes, scope), to be made that of another one which carries on with
+// the same task. Valid while the scope in it is open.
+class AmbientState {
+ public:
+  // Copies the state of this thread.
+  AmbientState() {
+    state_.struct_size = sizeof state_;
+    check(tsr_ambient_save(&state_));
+  }
+  // Makes it that of this thread.
+  void restore() const { check(tsr_ambient_restore(&state_)); }
+
+ private:
+  tsr_ambient state_{};
+};
+
+// Runs with a state from elsewhere until it goes out of scope.
+class AmbientGuard {
+ public:
+  explicit AmbientGuard(const AmbientState& state) { state.restore(); }
+  AmbientGuard(const AmbientGuard&) = delete;
+  AmbientGuard& operator=(const AmbientGuard&) = delete;
+  ~AmbientGuard() {
+    try {
+      before_.restore();
+    } catch (const Error&) {  // only this thread's own scope could be gone, by misuse
+    }
+  }
+
+ private:
+  AmbientState before_;
+};
+
+// An arena for raw handles: what C functions of the library hand out on this thread while it lives
+// is released at its end. Tensors need none of this; those made inside hold references of their own
+// and outlive it.
+class Scope {
+ public:
+  Scope() {
+    check(tsr_scope_begin(&scope_));
+    ++detail::t_open_scopes;
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope() {
+    --detail::t_open_scopes;
+    detail::ignore(tsr_scope_end(scope_, nullptr, 0));
+  }
+
+ private:
+  tsr_scope scope_ = nullptr;
+};
+
+}  // namespace tessera
