@@ -26,6 +26,13 @@ Allocator& allocator_arg(tsr_device_type type, int32_t index) {
   return allocator_for(device_arg(type, index, "device"));
 }
 
+CachingAllocator& caching_arg(tsr_device_type type, int32_t index) {
+  CachingAllocator* caching = allocator_arg(type, index).caching();
+  TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
+            "its allocator knows no pressure callbacks");
+  return *caching;
+}
+
 int64_t clamp_size(uint64_t nbytes) {
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   return static_cast<int64_t>(nbytes < kMost ? nbytes : kMost);
@@ -34,6 +41,12 @@ int64_t clamp_size(uint64_t nbytes) {
 uint64_t size_arg(int64_t nbytes, const char* arg) {
   TSR_CHECK(nbytes >= 0, Code::kValue, arg, "expected a number of bytes, got ", nbytes);
   return static_cast<uint64_t>(nbytes);
+}
+
+// INT64_MAX stands for no bound.
+uint64_t bound_arg(int64_t nbytes, const char* arg) {
+  const uint64_t bound = size_arg(nbytes, arg);
+  return nbytes == std::numeric_limits<int64_t>::max() ? UINT64_MAX : bound;
 }
 
 tsr_memory_stats public_stats(const MemoryStats& from) {
@@ -168,8 +181,7 @@ tsr_status tsr_memory_limit(tsr_device_type device_type, int32_t device_index, i
 tsr_status tsr_memory_set_limit(tsr_device_type device_type, int32_t device_index, int64_t nbytes) {
   return guard(kInfo_memory_set_limit, [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
-    const uint64_t limit = size_arg(nbytes, "nbytes");
-    allocator.set_limit(nbytes == std::numeric_limits<int64_t>::max() ? UINT64_MAX : limit);
+    allocator.set_limit(bound_arg(nbytes, "nbytes"));
   });
 }
 
@@ -185,17 +197,15 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
   return guard(kInfo_memory_pressure_add, [&] {
     out_arg(callback, "callback");
     out_arg(id, "id");
-    CachingAllocator* caching = allocator_arg(device_type, device_index).caching();
-    TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
-              "its allocator knows no pressure callbacks");
-    auto entry = std::make_shared<Pressure>(Pressure{callback, std::move(data), caching});
+    CachingAllocator& caching = caching_arg(device_type, device_index);
+    auto entry = std::make_shared<Pressure>(Pressure{callback, std::move(data), &caching});
     PressureTable& table = pressure_table();
     {
       const std::lock_guard lock(table.mutex);
       *id = table.next++;
       table.entries.emplace(*id, std::move(entry));
     }
-    caching->add_pressure_callback(registration(*id));
+    caching.add_pressure_callback(registration(*id));
   });
 }
 
@@ -205,6 +215,22 @@ tsr_status tsr_memory_pressure_remove(int64_t id) {
     TSR_CHECK(entry != nullptr, Code::kValue, "id",
               "expected the number of a pressure callback, got ", id);
     entry->allocator->remove_pressure_callback(registration(id));
+  });
+}
+
+tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t device_index,
+                                         int64_t* nbytes) {
+  return guard(kInfo_memory_pressure_threshold, [&] {
+    const CachingAllocator& caching = caching_arg(device_type, device_index);
+    *out_arg(nbytes, "nbytes") = clamp_size(caching.pressure_threshold());
+  });
+}
+
+tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index,
+                                             int64_t nbytes) {
+  return guard(kInfo_memory_pressure_threshold_set, [&] {
+    CachingAllocator& caching = caching_arg(device_type, device_index);
+    caching.set_pressure_threshold(bound_arg(nbytes, "nbytes"));
   });
 }
 

@@ -124,6 +124,20 @@ TSR_API int64_t tsr_live_handles(void);
 /* How many nodes of the autograd graph are alive in the process. */
 TSR_API int64_t tsr_live_nodes(void);
 
+/* Above how many held bytes the pressure callbacks run before the allocator grows; INT64_MAX
+ * means never.
+ * NOT_IMPLEMENTED where the allocator knows no pressure callbacks. */
+TSR_API TSR_NODISCARD tsr_status tsr_memory_pressure_threshold(
+    tsr_device_type device_type, int32_t device_index, int64_t* nbytes);
+
+/* Pressure callbacks also run before the allocator asks the device for memory that would bring
+ * what it holds above this many bytes, so that a language with a collector can collect before
+ * memory is short. INT64_MAX, the state at the start, means only when memory runs out. A
+ * pressure callback may move the threshold.
+ * VALUE below 0; NOT_IMPLEMENTED where the allocator knows no pressure callbacks. */
+TSR_API TSR_NODISCARD tsr_status tsr_memory_pressure_threshold_set(
+    tsr_device_type device_type, int32_t device_index, int64_t nbytes);
+
 #ifdef __cplusplus
 }
 #endif

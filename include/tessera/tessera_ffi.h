@@ -341,6 +341,8 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
 tsr_status tsr_memory_pressure_remove(int64_t id);
 int64_t tsr_live_handles(void);
 int64_t tsr_live_nodes(void);
+tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t device_index, int64_t* nbytes);
+tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed);

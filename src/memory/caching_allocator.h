@@ -74,6 +74,10 @@ class CachingAllocator : public Allocator {
   // Callbacks run in the order they were added. Removal does not wait for one that is running.
   void add_pressure_callback(PressureCallback callback);
   void remove_pressure_callback(PressureCallback callback) noexcept;
+  // They also run before the device is asked for memory that would bring what is held above this
+  // many bytes; UINT64_MAX: only when memory runs out. A callback may move the threshold.
+  void set_pressure_threshold(uint64_t nbytes);
+  [[nodiscard]] uint64_t pressure_threshold() const;
   void add_out_of_memory_observer(OutOfMemoryObserver observer);
   void remove_out_of_memory_observer(OutOfMemoryObserver observer) noexcept;
 
@@ -143,6 +147,7 @@ class CachingAllocator : public Allocator {
   Block* adopt_segment(BlockPool& pool, Segment* segment, Block* block, void* data,
                        uint64_t size) noexcept;
   bool call_pressure(Lock& lock, const Request& request);
+  void warn_of_growth(Lock& lock, const Request& request);
   uint64_t free_fitting(Lock& lock, uint64_t segment_size);
   uint64_t free_down_to(Lock& lock, uint64_t keep);
   void collect_garbage(Lock& lock, uint64_t segment_size);
@@ -175,6 +180,7 @@ class CachingAllocator : public Allocator {
   mutable GuardedMutex mutex_;
   CachingSettings settings_;
   uint64_t limit_ = UINT64_MAX;
+  uint64_t pressure_threshold_ = UINT64_MAX;
   uint64_t in_flight_ = 0;       // bytes being asked of the device just now
   uint64_t detached_bytes_ = 0;  // held, on their way back to the device
   uint64_t lent_segments_ = 0;   // of take_segment

@@ -88,6 +88,7 @@ bool CachingAllocator::relieve(Lock& lock, const Request& request, int step) {
 Block* CachingAllocator::grow(Lock& lock, BlockPool& pool, uint64_t size, uint64_t requested) {
   const Request request{pool.kind, segment_size_for(pool.kind, size), requested};
   collect_garbage(lock, request.segment_size);
+  warn_of_growth(lock, request);
   return persist(lock, request, [&]() -> Block* {
     reserve_blocks();
     if (Block* block = take_fitting(pool, size)) return block;
@@ -168,6 +169,7 @@ Block* CachingAllocator::adopt_segment(BlockPool& pool, Segment* segment, Block*
 void* CachingAllocator::take_segment(uint64_t nbytes) {
   Lock lock(mutex_);
   const Request request{PoolKind::kSmall, nbytes, nbytes};
+  warn_of_growth(lock, request);
   void* data = persist(lock, request, [&] {
     void* fresh = nullptr;
     const int32_t code = raw_segment(lock, request, &fresh);
@@ -374,6 +376,23 @@ bool CachingAllocator::call_pressure(Lock& lock, const Request& request) {
   lock.lock();
   finish_events();
   return freed;
+}
+
+// Before the first attempt, which then finds what the host has freed.
+void CachingAllocator::warn_of_growth(Lock& lock, const Request& request) {
+  const uint64_t held = reserved() + in_flight_;
+  const uint64_t threshold = pressure_threshold_;
+  if (held > threshold || request.segment_size > threshold - held) call_pressure(lock, request);
+}
+
+void CachingAllocator::set_pressure_threshold(uint64_t nbytes) {
+  const Lock lock(mutex_);
+  pressure_threshold_ = nbytes;
+}
+
+uint64_t CachingAllocator::pressure_threshold() const {
+  const Lock lock(mutex_);
+  return pressure_threshold_;
 }
 
 void CachingAllocator::fail_out_of_memory(Lock& lock, uint64_t requested) {

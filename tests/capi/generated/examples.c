@@ -950,6 +950,25 @@ static void example_tsr_live_nodes(void) {
   CHECK(tsr_live_nodes() == before);
 }
 
+static void example_tsr_memory_pressure_threshold(void) {
+  int drops = 0;
+  (void)drops;
+  int64_t nbytes = 0;
+  CHECK_OK(tsr_memory_pressure_threshold(TSR_DEVICE_CPU, 0, &nbytes));
+  CHECK(nbytes == INT64_MAX);
+}
+
+static void example_tsr_memory_pressure_threshold_set(void) {
+  int drops = 0;
+  (void)drops;
+  int64_t nbytes = 0;
+  CHECK_OK(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, 1 << 20));
+  CHECK_OK(tsr_memory_pressure_threshold(TSR_DEVICE_CPU, 0, &nbytes));
+  CHECK(nbytes == 1 << 20);
+  CHECK_OK(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, INT64_MAX));
+  CHECK_FAILS(TSR_VALUE, tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, -1));
+}
+
 static void example_tsr_from_dlpack(void) {
   int drops = 0;
   (void)drops;
@@ -1321,6 +1340,8 @@ const struct example kExamples[] = {
     {"tsr_memory_pressure_remove", example_tsr_memory_pressure_remove},
     {"tsr_live_handles", example_tsr_live_handles},
     {"tsr_live_nodes", example_tsr_live_nodes},
+    {"tsr_memory_pressure_threshold", example_tsr_memory_pressure_threshold},
+    {"tsr_memory_pressure_threshold_set", example_tsr_memory_pressure_threshold_set},
     {"tsr_from_dlpack", example_tsr_from_dlpack},
     {"tsr_from_dlpack_versioned", example_tsr_from_dlpack_versioned},
     {"tsr_to_dlpack", example_tsr_to_dlpack},

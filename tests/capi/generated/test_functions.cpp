@@ -1705,6 +1705,52 @@ TEST(Function_tsr_memory_pressure_remove, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_memory_pressure_threshold, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold(99, 0, &f.i64), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold(TSR_DEVICE_CPU, 77, &f.i64), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold(TSR_DEVICE_CPU, -9, &f.i64), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold(TSR_DEVICE_CPU, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_memory_pressure_threshold_set, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold_set(99, 0, 0), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 77, 0), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, -9, 0), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    survives(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, INT64_MAX));
+  }
+  {
+    Fixture f;
+    survives(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, INT64_MIN));
+  }
+  {
+    Fixture f;
+    survives(tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, -1));
+  }
+}
+
 TEST(Function_tsr_from_dlpack, refuses_bad_arguments) {
   {
     Fixture f;
