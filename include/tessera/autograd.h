@@ -28,6 +28,7 @@ enum {
 };
 
 typedef struct tsr_node_vtable tsr_node_vtable;
+typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
 /* Gets a finished gradient, borrowed. May write an owned handle to replacement, which then
  * stands in for the gradient; NULL (as it comes) leaves the gradient as it is. */
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
@@ -42,6 +43,15 @@ typedef tsr_status (*tsr_node_backward_fn)(
 typedef tsr_status (*tsr_node_forward_fn)(
     void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs,
     int32_t n_outputs);
+/* Gets a tensor that a node is about to save, borrowed and without history, with recording off;
+ * retains it to keep it. Writes what stands for it from then on, in any form, and how to drop
+ * that (NULL as it comes: nothing to drop). drop(payload) runs exactly once, when the node no
+ * longer needs it; it is the library's duty on success only. */
+typedef tsr_status (*tsr_saved_pack_fn)(
+    void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
+/* Writes an owned handle of a tensor of the packed one's shape, dtype and device. Runs on the
+ * thread that runs the backward, once for each use: a retained graph asks again. */
+typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 /* Runs once when a backward has finished. */
 typedef tsr_status (*tsr_final_fn)(void* user);
 /* A custom differentiable function. All callbacks get the user pointer given beside the table. */
@@ -52,6 +62,16 @@ struct tsr_node_vtable {
   tsr_node_backward_fn backward; /* required */
   tsr_node_forward_fn jvp; /* tangents of the outputs from tangents of the inputs; may be NULL */
   tsr_drop_fn drop; /* runs once with the user pointer, when the node is gone or its creation fails; may be NULL */
+};
+
+/* How nodes keep the tensors they save: compressed, on disk, on another device, computed again.
+ * Both callbacks, or none: then tensors are saved as they are, whatever was pushed before. */
+struct tsr_saved_hooks_vtable {
+  uint32_t struct_size;
+  uint32_t flags; /* none yet, 0 */
+  tsr_saved_pack_fn pack;
+  tsr_saved_unpack_fn unpack;
+  tsr_drop_fn drop; /* runs once with the user pointer, when no callback will get it any more: popped and nothing packed left, or the push failed; may be NULL */
 };
 
 
@@ -209,6 +229,21 @@ TSR_API TSR_NODISCARD tsr_status tsr_node_attach(
 TSR_API TSR_NODISCARD tsr_status tsr_function_apply(
     const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user, const tsr_tensor*
     inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
+
+/* From now on, what functions on this thread save for a backward goes through these hooks, until
+ * the matching pop; the innermost hooks hold. What a function called by pack saves does not. A
+ * failure of pack is the failure of the function that saves, a failure of unpack that of the
+ * backward, each with its payload. The stack belongs to the thread and is no part of
+ * tsr_ambient.
+ * INVALID_ARGUMENT for one callback without the other. When unpack returns something else than
+ * was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor go
+ * unnoticed: pack decides what is kept. */
+TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push(
+    const tsr_saved_hooks_vtable* vtable, void* user);
+
+/* Takes the innermost hooks of this thread off; what they packed stays theirs.
+ * AUTOGRAD when this thread has pushed none. */
+TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_pop(void);
 
 #ifdef __cplusplus
 }

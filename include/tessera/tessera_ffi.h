@@ -120,6 +120,7 @@ enum {
 typedef struct tsr_error_view tsr_error_view;
 typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
+typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
 typedef struct tsr_memory_stat tsr_memory_stat;
 typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
 typedef struct tsr_memory_stats tsr_memory_stats;
@@ -137,6 +138,9 @@ typedef tsr_status (*tsr_node_backward_fn)(
 typedef tsr_status (*tsr_node_forward_fn)(
     void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs,
     int32_t n_outputs);
+typedef tsr_status (*tsr_saved_pack_fn)(
+    void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
+typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 typedef tsr_status (*tsr_final_fn)(void* user);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
 typedef tsr_status (*tsr_exchange_import_fn)(
@@ -186,6 +190,14 @@ struct tsr_node_vtable {
   tsr_node_forward_fn forward;
   tsr_node_backward_fn backward;
   tsr_node_forward_fn jvp;
+  tsr_drop_fn drop;
+};
+
+struct tsr_saved_hooks_vtable {
+  uint32_t struct_size;
+  uint32_t flags;
+  tsr_saved_pack_fn pack;
+  tsr_saved_unpack_fn unpack;
   tsr_drop_fn drop;
 };
 
@@ -329,6 +341,8 @@ tsr_status tsr_node_mark_non_differentiable(tsr_node node, const tsr_tensor* ten
 tsr_status tsr_node_needs_input_grad(tsr_node node, int64_t index, int32_t* value);
 tsr_status tsr_node_attach(tsr_node node, const tsr_tensor* outputs, int32_t n_outputs);
 tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user, const tsr_tensor* inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
+tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user);
+tsr_status tsr_saved_hooks_pop(void);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);

@@ -38,6 +38,14 @@ SavedTensorHooksScope::~SavedTensorHooksScope() {
   t_hooks = previous_;
 }
 
+struct SavedTensor::Packed {
+  std::shared_ptr<SavedTensorHooks> hooks;
+  std::shared_ptr<void> value;
+  Dims sizes;
+  Device device;
+  DType dtype;
+};
+
 SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
   if (!tensor.defined()) return;
   TSR_CHECK(!tensor.has(kInferenceFlag), Code::kAutograd, nullptr,
@@ -53,11 +61,30 @@ SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
   }
   original_ = keeps_its_history(tensor, kind);
   data_ = original_ ? tensor : tensor.detached();
-  if (t_hooks != nullptr && *t_hooks != nullptr && kind != Kind::kPrivate) {
-    const NoGrad guard;
-    packed_ = std::make_shared<Packed>(Packed{*t_hooks, (*t_hooks)->pack(data_.detached())});
-    data_.reset();
-  }
+  if (t_hooks == nullptr || *t_hooks == nullptr) return;
+  if (kind != Kind::kPrivate || !tensor.requires_grad()) pack(*t_hooks);
+}
+
+void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
+  auto packed = std::make_shared<Packed>(
+      Packed{hooks, nullptr, data_.sizes(), data_.device(), data_.dtype()});
+  const SavedTensorHooksScope off(nullptr);
+  const NoGrad guard;
+  packed->value = packed->hooks->pack(data_.detached());
+  packed_ = std::move(packed);
+  data_.reset();
+}
+
+Tensor SavedTensor::unpack_by_hooks() const {
+  Tensor value = packed_->hooks->unpack(packed_->value);
+  TSR_CHECK(value.defined(), Code::kAutograd, nullptr,
+            "expected the unpack hook to return a tensor, got none");
+  TSR_CHECK(value.sizes() == packed_->sizes && value.dtype() == packed_->dtype &&
+                value.device() == packed_->device,
+            Code::kAutograd, nullptr, "expected the unpack hook to return what was packed, ",
+            packed_->dtype, " ", packed_->sizes, " on ", packed_->device, ", got ", value.dtype(),
+            " ", value.sizes(), " on ", value.device());
+  return value.requires_grad() ? value.detached() : value;
 }
 
 void SavedTensor::check_version(const Node& owner) const {
@@ -94,13 +121,8 @@ Edge SavedTensor::history(const Node& owner) const {
 Tensor SavedTensor::unpack(const Node& owner) const {
   if (kind_ == Kind::kNone) return {};
   if (!packed_) check_version(owner);
-  Tensor value = packed_ ? packed_->hooks->unpack(packed_->value) : data_;
-  if (packed_) {
-    TSR_CHECK(value.defined(), Code::kAutograd, nullptr,
-              "expected the unpack hook to return a tensor, got none");
-  } else if (original_) {
-    return value;
-  }
+  Tensor value = packed_ ? unpack_by_hooks() : data_;
+  if (!packed_ && original_) return value;
   if (!grad_enabled()) return value;
   Edge edge = history(owner);
   if (!edge.node) return value;

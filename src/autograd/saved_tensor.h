@@ -14,7 +14,9 @@ struct Edge;
 class Node;
 
 // Somebody else's way of keeping saved tensors (compressed, on disk, on another device). While one
-// is set on the thread that records, every input and output saved there goes through it.
+// is set on the thread that records, what is saved there goes through it: inputs, outputs, and what
+// an op made for itself, unless that has a history of its own. Nothing that pack does is recorded
+// or itself packed.
 class SavedTensorHooks {
  public:
   SavedTensorHooks() = default;
@@ -23,7 +25,7 @@ class SavedTensorHooks {
   virtual ~SavedTensorHooks() = default;
   // Keeps `tensor` in any form; the result is given to unpack, possibly more than once.
   virtual std::shared_ptr<void> pack(const Tensor& tensor) = 0;
-  // Returns a tensor of the packed one's shape and dtype.
+  // Returns a tensor of the packed one's shape, dtype and device; kAutograd otherwise.
   virtual Tensor unpack(const std::shared_ptr<void>& packed) = 0;
 };
 
@@ -61,11 +63,10 @@ class SavedTensor {
   [[nodiscard]] Tensor unpack(const Node& owner) const;
 
  private:
-  struct Packed {
-    std::shared_ptr<SavedTensorHooks> hooks;
-    std::shared_ptr<void> value;
-  };
+  struct Packed;
 
+  void pack(const std::shared_ptr<SavedTensorHooks>& hooks);
+  [[nodiscard]] Tensor unpack_by_hooks() const;
   void check_version(const Node& owner) const;
   [[nodiscard]] Edge history(const Node& owner) const;
 

@@ -126,6 +126,17 @@ tsr_status ignore_final(void*) {
 tsr_pressure_action ignore_pressure(void*, const tsr_memory_event*) {
   return TSR_PRESSURE_NOTHING;
 }
+tsr_status keep_packed(void*, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) {
+  tsr_tensor_retain(tensor);
+  *payload = tensor;
+  *drop = [](void* kept) { tsr_tensor_release(static_cast<tsr_tensor>(kept)); };
+  return TSR_OK;
+}
+tsr_status give_packed(void*, void* payload, tsr_tensor* tensor) {
+  *tensor = static_cast<tsr_tensor>(payload);
+  tsr_tensor_retain(*tensor);
+  return TSR_OK;
+}
 tsr_status double_forward(void*, tsr_node, const tsr_tensor* inputs, int32_t, tsr_tensor* outputs,
                           int32_t) {
   return tsr_add(inputs[0], inputs[0], &outputs[0]);

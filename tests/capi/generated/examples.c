@@ -834,6 +834,38 @@ static void example_tsr_function_apply(void) {
   CHECK(drops == 1);
 }
 
+static void example_tsr_saved_hooks_push(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = leaf(2), y = NULL, total = NULL, g = NULL;
+  tsr_saved_hooks_vtable hooks = {sizeof(hooks)};
+  hooks.pack = keep_packed;
+  hooks.unpack = give_packed;
+  hooks.drop = count_drop;
+  CHECK_OK(tsr_saved_hooks_push(&hooks, &drops));
+  CHECK_OK(tsr_exp(x, &y));
+  CHECK_OK(tsr_saved_hooks_pop());
+  CHECK(drops == 0);
+  CHECK_OK(tsr_sum(y, NULL, -1, 0, -1, &total));
+  CHECK_OK(tsr_backward(&total, 1, NULL, 0, NULL, 0, 0));
+  CHECK(drops == 1);
+  CHECK_OK(tsr_tensor_grad(x, &g));
+  CHECK(item(g, 1) == item(y, 1));
+  tsr_tensor_release(x);
+  tsr_tensor_release(y);
+  tsr_tensor_release(total);
+  tsr_tensor_release(g);
+}
+
+static void example_tsr_saved_hooks_pop(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_saved_hooks_vtable plainly = {sizeof(plainly)};
+  CHECK_OK(tsr_saved_hooks_push(&plainly, NULL));
+  CHECK_OK(tsr_saved_hooks_pop());
+  CHECK_FAILS(TSR_AUTOGRAD, tsr_saved_hooks_pop());
+}
+
 static void example_tsr_memory_stats_get(void) {
   int drops = 0;
   (void)drops;
@@ -1328,6 +1360,8 @@ const struct example kExamples[] = {
     {"tsr_node_needs_input_grad", example_tsr_node_needs_input_grad},
     {"tsr_node_attach", example_tsr_node_attach},
     {"tsr_function_apply", example_tsr_function_apply},
+    {"tsr_saved_hooks_push", example_tsr_saved_hooks_push},
+    {"tsr_saved_hooks_pop", example_tsr_saved_hooks_pop},
     {"tsr_memory_stats_get", example_tsr_memory_stats_get},
     {"tsr_memory_stats_json", example_tsr_memory_stats_json},
     {"tsr_memory_snapshot", example_tsr_memory_snapshot},

@@ -1499,6 +1499,25 @@ TEST(Function_tsr_function_apply, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_saved_hooks_push, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_saved_hooks_push(nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_saved_hooks_push(f.sized<tsr_saved_hooks_vtable>(0), nullptr), TSR_ABI);
+  }
+  {
+    Fixture f;
+    refused(tsr_saved_hooks_push(f.sized<tsr_saved_hooks_vtable>(3), nullptr), TSR_ABI);
+  }
+  {
+    Fixture f;
+    refused(tsr_saved_hooks_push(f.sized<tsr_saved_hooks_vtable>(UINT32_MAX), nullptr), TSR_ABI);
+  }
+}
+
 TEST(Function_tsr_memory_stats_get, refuses_bad_arguments) {
   {
     Fixture f;
