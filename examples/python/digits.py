@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a convolutional network on scikit-learn's handwritten digits, for three seeds.
+"""Trains a convolutional network on scikit-learn's handwritten digits.
 
-Writes the best-documented run's weights (safetensors) and a plot of loss and accuracy. The test set
-is looked at once per seed, after training.
+digits.py trains for three seeds and writes the first run's weights (safetensors), a plot of loss and
+accuracy, and the data as a file that the digits programs of the other languages read. The test set is
+looked at once per seed, after training.
+
+digits.py DATA OUT does what those programs do: trains once on such a file and writes the weights.
 """
 
 from __future__ import annotations
@@ -27,30 +30,10 @@ from sklearn.model_selection import train_test_split
 from tqdm import tqdm
 
 import tessera as ts
-import tessera.nn.functional as F
-from tessera import nn, optim
+from tessera import optim
 from tessera.utils.data import DataLoader, TensorDataset
 
-
-class Net(nn.Module):
-    """Two convolutions, one pooling, two dense layers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 32, 3, padding=1)
-        self.norm1 = nn.BatchNorm2d(32)
-        self.conv2 = nn.Conv2d(32, 64, 3, padding=1)
-        self.norm2 = nn.BatchNorm2d(64)
-        self.dropout = nn.Dropout(0.3)
-        self.dense1 = nn.Linear(64 * 4 * 4, 128)
-        self.dense2 = nn.Linear(128, 10)
-
-    def forward(self, x: ts.Tensor) -> ts.Tensor:
-        x = F.relu(self.norm1(self.conv1(x)))
-        x = F.relu(self.norm2(self.conv2(x)))
-        x = F.max_pool2d(x, 2).flatten(1)
-        x = self.dropout(F.relu(self.dense1(x)))
-        return self.dense2(x)
+from digits_model import BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY, Net, accuracy, set_rate, train_epoch
 
 
 @dataclass
@@ -77,28 +60,35 @@ def load() -> tuple[np.ndarray, ...]:
     return tuple(train_test_split(images, classes, test_size=0.25, random_state=0, stratify=classes))
 
 
-def accuracy(model: Net, images: ts.Tensor, classes: ts.Tensor) -> float:
-    model.eval()
-    with ts.no_grad():
-        guesses = ts.argmax(model(images), axis=1)
-    model.train()
-    return float((guesses == classes).astype(ts.float32).mean().item())
+def write_data(data: tuple[np.ndarray, ...], path: Path) -> None:
+    """The data as one file, for programs in any language."""
+    train_x, test_x, train_y, test_y = map(ts.from_numpy, data)
+    tensors = {"train_images": train_x, "train_classes": train_y, "test_images": test_x, "test_classes": test_y}
+    ts.save_file(tensors, path)
 
 
-def train_epoch(model: Net, optimizer: optim.Optimizer, loader: DataLoader) -> tuple[float, float]:
-    """Mean loss and accuracy over the batches, as they were met."""
-    total, right, count = 0.0, 0, 0
-    for images, classes in loader:
-        optimizer.zero_grad()
-        logits = model(images)
-        loss = F.cross_entropy(logits, classes)
-        loss.backward()
-        optimizer.step()
-        size = len(classes)
-        total += loss.item() * size
-        right += int((ts.argmax(logits.detach(), axis=1) == classes).sum().item())
-        count += size
-    return total / count, right / count
+def trainer(seed: int, images: ts.Tensor, classes: ts.Tensor) -> tuple[Net, optim.Optimizer, DataLoader]:
+    """A network, its optimizer and the batches of one run, all from one seed."""
+    ts.manual_seed(seed)
+    model = Net()
+    optimizer = optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    dataset = TensorDataset(images, classes)
+    loader = DataLoader(dataset, batch_size=BATCH_SIZE, shuffle=True, generator=ts.Generator(seed))
+    return model, optimizer, loader
+
+
+def train_on_file(data: Path, out: Path, epochs: int, seed: int) -> None:
+    """The digits program of every language: train on all training images, test, write the weights."""
+    tensors = ts.load_file(data)
+    model, optimizer, loader = trainer(seed, tensors["train_images"], tensors["train_classes"])
+    with tqdm(range(epochs), unit="epoch") as progress:
+        for epoch in progress:
+            set_rate(optimizer, epoch, epochs)
+            loss, met = train_epoch(model, optimizer, loader)
+            progress.set_postfix(loss=f"{loss:.4f}", accuracy=f"{met:.4f}")
+    out.mkdir(parents=True, exist_ok=True)
+    ts.save_file(model.state_dict(), out / "digits.safetensors")
+    print(f"test accuracy {accuracy(model, tensors['test_images'], tensors['test_classes']):.4f}")
 
 
 def run(seed: int, epochs: int, data: tuple[np.ndarray, ...]) -> Run:
@@ -106,17 +96,12 @@ def run(seed: int, epochs: int, data: tuple[np.ndarray, ...]) -> Run:
     train_x, test_x, train_y, test_y = data
     # A part of the training data is held out to watch; the test data stays untouched until the end.
     fit_x, watch_x, fit_y, watch_y = train_test_split(train_x, train_y, test_size=0.1, random_state=seed, stratify=train_y)
-    ts.manual_seed(seed)
-    model = Net()
-    optimizer = optim.AdamW(model.parameters(), lr=2e-3, weight_decay=1e-3)
-    dataset = TensorDataset(ts.from_numpy(fit_x), ts.from_numpy(fit_y))
-    loader = DataLoader(dataset, batch_size=64, shuffle=True, generator=ts.Generator(seed))
+    model, optimizer, loader = trainer(seed, ts.from_numpy(fit_x), ts.from_numpy(fit_y))
     watch = ts.from_numpy(watch_x), ts.from_numpy(watch_y)
     history = History()
     with tqdm(range(epochs), desc=f"seed {seed}", unit="epoch") as progress:
         for epoch in progress:
-            for group in optimizer.param_groups:
-                group["lr"] = 2e-3 * 0.5 * (1 + np.cos(np.pi * epoch / epochs))
+            set_rate(optimizer, epoch, epochs)
             loss, met = train_epoch(model, optimizer, loader)
             history.loss.append(loss)
             history.train_accuracy.append(met)
@@ -143,14 +128,30 @@ def plot(runs: list[Run], path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, metavar="DATA OUT", help="train once on the file DATA, write into OUT")
     parser.add_argument("--epochs", type=int, default=30)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seed", type=int, default=0, help="with DATA OUT")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="without")
     parser.add_argument("--out", type=Path, default=Path("build/digits"))
+    parser.add_argument("--only-data", action="store_true", help="write the file of the data and stop")
     options = parser.parse_args()
+    if len(options.files) not in (0, 2):
+        parser.error("expected both DATA and OUT, or neither")
+    return options
+
+
+def main() -> int:
+    options = read_options()
+    if options.files:
+        train_on_file(*options.files, options.epochs, options.seed)
+        return 0
     options.out.mkdir(parents=True, exist_ok=True)
     data = load()
+    write_data(data, options.out / "data.safetensors")
+    if options.only_data:
+        return 0
     runs = [run(seed, options.epochs, data) for seed in options.seeds]
     for item in runs:
         print(f"seed {item.seed}: test accuracy {item.test_accuracy:.4f} in {item.seconds:.1f} s")
