@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Install rules: headers, the shared library, tessera.pc and TesseraConfig.cmake. Every path in them
-# is relative to the file itself, so an installed tree may be moved.
+# Install rules: headers, the shared library, the schema, tessera.pc and TesseraConfig.cmake. Every
+# path in them is relative to the file itself, so an installed tree may be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -10,11 +10,13 @@ set(tsr_cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Tessera")
 
 install(TARGETS tessera EXPORT TesseraTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY include/tessera DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES capi/generated/schema.json DESTINATION "${CMAKE_INSTALL_DATADIR}/tessera")
 install(EXPORT TesseraTargets NAMESPACE tessera:: FILE TesseraExports.cmake
         DESTINATION "${tsr_cmake_folder}")
 
 configure_package_config_file(cmake/TesseraConfig.cmake.in "${PROJECT_BINARY_DIR}/TesseraConfig.cmake"
-                              INSTALL_DESTINATION "${tsr_cmake_folder}")
+                              INSTALL_DESTINATION "${tsr_cmake_folder}"
+                              PATH_VARS CMAKE_INSTALL_DATADIR)
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)

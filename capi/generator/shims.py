@@ -131,9 +131,7 @@ def tables(schema: Schema) -> str:
     text += f"}};\nconst size_t kStructCount = {len(schema.structs)};\n\nconst StatusName kStatusNames[] = {{\n"
     text += "".join(f'    {{{c.value}, "{c.name[4:]}"}},\n' for c in schema.status.constants)
     text += f"}};\nconst size_t kStatusCount = {len(schema.status.constants)};\n\n"
-    encoded = json.dumps(
-        canonical(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=True
-    )
+    encoded = canonical_text(schema)
     chunks = [encoded[i : i + 8000] for i in range(0, len(encoded), 8000)]
     text += "const char kSchemaJson[] =\n" + "\n".join(f"    {c_string(c)}" for c in chunks)
     return (
@@ -207,6 +205,10 @@ def canonical(schema: Schema) -> dict[str, Any]:
     }
 
 
+def canonical_text(schema: Schema) -> str:
+    return json.dumps(canonical(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
 def _json_arg(arg: Arg) -> dict[str, Any]:
     row: dict[str, Any] = {"name": arg.name, "type": arg.type.text}
     return row if arg.required else row | {"default": arg.default}
@@ -236,6 +238,8 @@ def outputs(schema: Schema) -> dict[str, str]:
     files["capi/generated/infos.h"] = infos(schema)
     files["capi/generated/tables.cpp"] = tables(schema)
     files["capi/generated/consistency.cpp"] = consistency(schema)
+    # Installed, for generators that run without loading the library.
+    files["capi/generated/schema.json"] = canonical_text(schema) + "\n"
     sources = sorted(Path(p).name for p in files if p.endswith(".cpp"))
     listing = banner("#", "The generated sources of the capi layer.") + "\nset(TSR_CAPI_GENERATED\n"
     files["capi/generated/sources.cmake"] = (

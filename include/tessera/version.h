@@ -30,7 +30,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_abi_probe(
     const char* struct_name, int64_t struct_name_len, int64_t size);
 
 /* The schema of this library as canonical JSON (sorted keys, no blanks), so that any language
- * can bind itself. The text lives as long as the library. */
+ * can bind itself. The text lives as long as the library. The same text is installed; `pkg-
+ * config --variable=schema tessera` says where. */
 TSR_API TSR_NODISCARD tsr_status tsr_schema_json(const char** json, int64_t* json_len);
 
 #ifdef __cplusplus

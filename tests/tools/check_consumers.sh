@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs the library, moves the installed tree to another prefix, and builds and runs two outside
-# projects from there: a C program that asks only pkg-config, and a CMake project.
+# projects from there: a C program that asks only pkg-config, and a CMake project. What pkg-config says
+# of the ABI and the schema must be what the running library says.
 #
 # Usage: check_consumers.sh <repository root> <build folder> pkgconfig|cmake
 
@@ -22,7 +23,16 @@ case "$kind" in
     flags="$(pkg-config --cflags --libs tessera)"
     ${CC:-cc} -std=c99 -Wall -Wextra -Werror -pedantic "$root/tests/consumer/c/consumer.c" \
       -o "$area/consumer" $flags
-    LD_LIBRARY_PATH="$(pkg-config --variable=libdir tessera)" "$area/consumer"
+    LD_LIBRARY_PATH="$(pkg-config --variable=libdir tessera)"
+    export LD_LIBRARY_PATH
+    [ "$("$area/consumer")" = "$(pkg-config --variable=tsr_abi tessera)" ] || {
+      echo "pkg-config's tsr_abi is not the library's"
+      exit 1
+    }
+    "$area/consumer" schema | cmp - "$(pkg-config --variable=schema tessera)" || {
+      echo "pkg-config's schema is not the library's"
+      exit 1
+    }
     ;;
   cmake)
     cmake -S "$root/tests/consumer/cmake" -B "$area/build" -G Ninja \
