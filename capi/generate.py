@@ -16,9 +16,18 @@ sys.path.insert(0, str(ROOT / "capi"))
 from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
-EMITTERS = ("c", "cpp", "shims", "docs", "tests", "python")
+EMITTERS = ("c", "cpp", "kernels", "shims", "docs", "tests", "python")
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
-OWNED = ("include/tessera", "include/tessera/cpp", "capi/generated", "docs/api", "tests/capi/generated")
+OWNED = (
+    "include/tessera",
+    "include/tessera/cpp",
+    "capi/generated",
+    "docs/api",
+    "tests/capi/generated",
+    "src/kernel/generated",
+    "src/backend/common/generated",
+    "src/ops/generated",
+)
 
 
 def collect(schema: model.Schema) -> dict[str, str]:

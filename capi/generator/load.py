@@ -73,7 +73,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         tree,
         name,
         "title header ids",
-        "doc include retired externs dtypes ops functions structs enums callbacks handles",
+        "doc include retired externs dtypes kernels ops functions structs enums callbacks handles",
     )
     low, high = row["ids"]
     ids = set(row.get("retired", ()))
@@ -96,6 +96,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         includes=tuple(row.get("include", ())),
         ids=(low, high),
         ops=tuple(_op(o, name, header, claim) for o in row.get("ops") or ()),
+        kernels=tuple(_kernel(k, claim) for k in row.get("kernels") or ()),
         functions=tuple(_function(f, header, claim) for f in row.get("functions") or ()),
         structs=_structs(row.get("structs") or (), header),
         enums=tuple(_enum(e, header) for e in row.get("enums") or ()),
@@ -136,7 +137,7 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         row,
         where,
         "name id args forms python doc cases",
-        "since returns scalar scalar_kinds cpp effects notes gradient",
+        "since returns scalar scalar_kinds cpp effects notes kernel gradient",
     )
     args = tuple(_arg(a, where) for a in row["args"])
     returns = tuple(
@@ -149,9 +150,10 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
     if isinstance(gradient, dict):
         given = take(gradient, f"{where}, gradient", "args")["args"]
         place = {n: _value(v, True, where) for n, v in given.items()}
+    number = claim(row, where)
     op = m.Op(
         name=_op_name(row["name"], where),
-        id=claim(row, where),
+        id=number,
         since=str(row.get("since", "0.1")),
         family=family,
         header=header,
@@ -166,12 +168,40 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         python=_python(row["python"], where),
         doc=_text(row, "doc"),
         notes=str(row.get("notes", "")).strip(),
+        kernel=_own_kernel(row, number, where),
         gradient=bool(gradient),
         gradient_args=place,
         cases=tuple(_case(c, args, returns, where) for c in row["cases"]),
     )
     _check_op(op, where)
     return op
+
+
+def _own_kernel(row: dict[str, Any], number: int, where: str) -> m.Kernel | None:
+    """The kernel of the op's own name: `kernel: unary`, or `{family: unary, doc: ...}`."""
+    entry = row.get("kernel")
+    if entry is None:
+        return None
+    entry = {"family": entry} if isinstance(entry, str) else entry
+    entry = take(entry, f"{where}, kernel", "family", "doc")
+    return _check_family(
+        m.Kernel(row["name"], number, entry["family"], _text(entry, "doc")), where
+    )
+
+
+def _kernel(row: Any, claim: Any) -> m.Kernel:
+    where = f"kernel {row.get('name') if isinstance(row, dict) else row}"
+    row = take(row, where, "name id family doc")
+    kernel = m.Kernel(
+        _op_name(row["name"], where), claim(row, where), row["family"], _text(row, "doc")
+    )
+    return _check_family(kernel, where)
+
+
+def _check_family(kernel: m.Kernel, where: str) -> m.Kernel:
+    if kernel.family not in m.KERNEL_FAMILIES:
+        raise SchemaError(f"{where}: '{kernel.family}' is none of {', '.join(m.KERNEL_FAMILIES)}")
+    return kernel
 
 
 def _op_name(text: Any, where: str) -> str:

@@ -13,6 +13,7 @@ import yaml
 
 from .types import CParam, SchemaError, Type, c_params, parse_type
 
+KERNEL_FAMILIES = ("unary", "binary", "ternary", "reduce")
 REQUIRED = object()  # the default of an argument that has none
 
 
@@ -101,6 +102,20 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Kernel:
+    """One entry of a family of kernels: an id of the backend contract, and the functor behind it."""
+
+    name: str  # gelu_tanh; the enumerator is kGeluTanh, the functor GeluTanh
+    id: int
+    family: str  # one of KERNEL_FAMILIES
+    doc: str = ""
+
+    @property
+    def functor(self) -> str:
+        return "".join(part.capitalize() for part in self.name.split("_"))
+
+
+@dataclass(frozen=True)
 class Op:
     name: str
     id: int
@@ -118,6 +133,7 @@ class Op:
     python: Python
     doc: str
     notes: str
+    kernel: Kernel | None  # None: made of other ops, or not of a family whose ids are generated
     gradient: bool  # False: no gradient by nature, or one that finite differences cannot see
     gradient_args: (
         dict[str, Any] | None
@@ -293,6 +309,7 @@ class Domain:
     includes: tuple[str, ...]
     ids: tuple[int, int]
     ops: tuple[Op, ...]
+    kernels: tuple[Kernel, ...]  # those that no op of this name has
     functions: tuple[Function, ...]
     structs: tuple[Struct, ...]
     enums: tuple[Enum, ...]
@@ -312,6 +329,12 @@ class Schema:
     @cached_property
     def ops(self) -> list[Op]:
         return self._all("ops")
+
+    def kernels(self, family: str) -> list[Kernel]:
+        """Every kernel of a family, by id."""
+        own = [op.kernel for op in self.ops if op.kernel is not None]
+        found = [k for k in [*own, *self._all("kernels")] if k.family == family]
+        return sorted(found, key=lambda k: k.id)
 
     @cached_property
     def functions(self) -> list[Function]:
@@ -382,6 +405,10 @@ def _check_whole(schema: Schema) -> None:
         if function.name in names:
             raise SchemaError(f"{function.name} is declared twice")
         names.add(function.name)
+    for family in KERNEL_FAMILIES:
+        functors = [k.functor for k in schema.kernels(family)]
+        if twice := {f for f in functors if functors.count(f) > 1}:
+            raise SchemaError(f"two {family} kernels have the functor {', '.join(sorted(twice))}")
     known = {f"enum.{e.name[4:]}" for e in schema.enums} | {
         f"handle.{h.name}" for h in schema.handles
     }

@@ -4,29 +4,12 @@
 #pragma once
 
 #include "kernel/contract.h"
+#include "kernel/generated/op_ids.h"
 
 namespace tsr::kernel {
 
-enum class ReduceOp : int32_t {
-  kSum,
-  kProd,
-  kMean,
-  kMax,  // NaN propagates
-  kMin,
-  kArgMax,  // int64 output, first occurrence, position in the row-major order of the reduced axes;
-            // NaN counts as largest
-  kArgMin,
-  kAny,
-  kAll,
-  kCountNonzero,  // int64 output
-  kVar,           // p0 = correction (float64 in the parameter)
-  kNorm,          // p0 = order (float64): 0, 1, 2, inf, -inf or any p; complex input: real output
-  kLogSumExp,
-  kCount
-};
-
 // out[kept] = reduce over the reduced dims of in[kept, reduced]. Both groups of dims are merged
-// where strides allow, outermost first, each with at least one dim; kArgMax and kArgMin keep the
+// where strides allow, outermost first, each with at least one dim; kArgmax and kArgmin keep the
 // order of the reduced dims. Strides are in BYTES. An empty reduction writes the identity of the op
 // (the op layer refuses it where there is none). Sums of 16-bit floats accumulate in float32;
 // integer sums come with an int64 or uint64 output.

@@ -5,6 +5,7 @@
 
 #include "base/scalar.h"
 #include "kernel/pointwise.h"
+#include "ops/generated/binary_rows.h"
 #include "ops/result.h"
 
 namespace tsr::ops {
@@ -73,11 +74,5 @@ struct Binary {
   // input, other: shapes that broadcast. Throws kShape, kDType, kDevice.
   Tensor operator()(const Arg& input, const Arg& other, Out out = {}) const;
 };
-
-// clang-format off
-extern const Binary add, subtract, multiply, divide, floor_divide, remainder, pow, maximum, minimum, atan2, hypot,
-    equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_xor,
-    bitwise_and, bitwise_or, bitwise_xor;
-// clang-format on
 
 }  // namespace tsr::ops

@@ -142,10 +142,10 @@ Tensor uniform_(const Tensor& input, double low, double high, Generator* generat
   return refill(input, distribution(RandomOp::kUniform, low, high), generator);
 }
 
-Tensor normal_(const Tensor& input, double mean, double std, Generator* generator) {
+Tensor normal_(const Tensor& input, double centre, double std, Generator* generator) {
   TSR_CHECK(std >= 0, Code::kValue, "std",
             "expected a standard deviation that is not negative, got ", std);
-  return refill(input, distribution(RandomOp::kNormal, mean, std), generator);
+  return refill(input, distribution(RandomOp::kNormal, centre, std), generator);
 }
 
 Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator) {

@@ -32,7 +32,7 @@ Tensor bernoulli(const Tensor& input, Generator* generator = nullptr);
 // In place, real floating dtypes; the gradient of the overwritten values is 0.
 Tensor uniform_(const Tensor& input, double low = 0, double high = 1,
                 Generator* generator = nullptr);
-Tensor normal_(const Tensor& input, double mean = 0, double std = 1,
+Tensor normal_(const Tensor& input, double centre = 0, double std = 1,
                Generator* generator = nullptr);
 
 // 1 / (1 - p) with probability 1 - p, else 0: what dropout multiplies with. Floating dtypes.

@@ -24,21 +24,21 @@ using kernel::KernelTable;
 using kernel::ReduceOp;
 
 // One reduction between CHECK and RECORD.
-struct Reduction {
+struct Launch {
   ReduceOp op;
   DType compute;  // of what the kernel reads
   DType result;
   double parameter = 0;  // the correction or the order
 };
 
-Tensor run(const Reduction& reduction, const Tensor& input, DimsView axes, bool keepdims,
+Tensor run(const Launch& reduction, const Tensor& input, DimsView axes, bool keepdims,
            const Out& out, bool grad) {
   Result result = allocate_apart(out, reduced_shape(input.sizes(), axes, keepdims),
                                  reduction.result, input.device(), grad, {&input});
   if (result.value().numel() != 0) {
     kernel::ReducePlan plan;
     const Tensor source = cast_memory(input, reduction.compute);
-    const bool keep_order = reduction.op == ReduceOp::kArgMax || reduction.op == ReduceOp::kArgMin;
+    const bool keep_order = reduction.op == ReduceOp::kArgmax || reduction.op == ReduceOp::kArgmin;
     kernel::plan_reduction(plan, reduction.op, result.value(), source, axes, keep_order);
     Scalar(reduction.parameter).store(DType::kFloat64, plan.params[0].bytes);
     kernel::launch<&KernelTable::reduce>(input.device(), "reduce", plan);
@@ -51,19 +51,14 @@ DType sum_dtype(DType input) {
   return input == DType::kBool || info(input).is_signed ? DType::kInt64 : DType::kUInt64;
 }
 
-int64_t count_of(const Tensor& input, DimsView axes) {
+int64_t count_of(DimsView shape, DimsView axes) {
   int64_t count = 1;
-  for (const int64_t axis : axes) count *= input.size(axis);
+  for (const int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
   return count;
 }
 
-// The gradient or another reduced tensor, stretched back over the input's shape.
-Tensor stretch(const Tensor& reduced, DimsView axes, bool keepdims, DimsView shape) {
-  return expand_to(restore_axes(reduced, axes, keepdims), shape);
-}
-
 void check_not_empty(const Tensor& input, DimsView axes) {
-  TSR_CHECK(count_of(input, axes) != 0, Code::kValue, "input",
+  TSR_CHECK(count_of(input.sizes(), axes) != 0, Code::kValue, "input",
             "expected elements to reduce along the axes ", axes, ", got shape ", input.sizes());
 }
 
@@ -82,26 +77,6 @@ Tensor cast_input(const Tensor& input, std::optional<DType> dtype) {
   return dtype.has_value() && is_differentiable(*dtype) ? astype(input, *dtype) : input;
 }
 
-Tensor extremum(ReduceOp op, const char* node, const Tensor& input, const Axes& axes, bool keepdims,
-                const Out& out) {
-  check_real(input);
-  const Dims reduced = reduction_axes(input, axes);
-  check_not_empty(input, reduced);
-  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
-  Tensor output = run({op, input.dtype(), input.dtype()}, input, reduced, keepdims, out, grad);
-  if (grad) {
-    record(output, node, {input}, {save_input(input), save_output(output)},
-           [reduced, keepdims](Backward& ctx) {
-             const Tensor x = ctx.saved(0);
-             const Tensor chosen =
-                 astype(equal(x, stretch(ctx.saved(1), reduced, keepdims, x.sizes())), x.dtype());
-             const Tensor portion = divide(chosen, sum(chosen, DimsView(reduced), true));
-             ctx.set(0, multiply(restore_axes(ctx.grad(), reduced, keepdims), portion));
-           });
-  }
-  return output;
-}
-
 Tensor arg_extremum(ReduceOp op, const Tensor& input, std::optional<int64_t> axis, bool keepdims,
                     const Out& out) {
   check_real(input);
@@ -110,12 +85,6 @@ Tensor arg_extremum(ReduceOp op, const Tensor& input, std::optional<int64_t> axi
   check_not_empty(input, reduced);
   return run({op, input.dtype(), DType::kInt64}, input, reduced, keepdims, out,
              needs_grad(input) && !out.is_fresh());
-}
-
-// A reduction without a derivative.
-Tensor plain(ReduceOp op, DType result, const Tensor& input, const Axes& axes, bool keepdims,
-             const Out& out) {
-  return run({op, input.dtype(), result}, input, reduction_axes(input, axes), keepdims, out, false);
 }
 
 // Π of the other elements, times g. With no zero that is y / x; with one, only its own slot is not
@@ -141,7 +110,7 @@ Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
   for (const int64_t axis : axes) order.push_back(axis);
   const Tensor moved = permute_dims(x, order);
   Dims rows(moved.sizes().begin(), moved.sizes().begin() + static_cast<int64_t>(kept));
-  const int64_t count = count_of(x, axes);
+  const int64_t count = count_of(x.sizes(), axes);
   rows.push_back(1);
   rows.push_back(count);
   Dims square = rows;
@@ -154,6 +123,14 @@ Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
     inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   const Tensor slope = permute_dims(reshape(others, moved.sizes()), inverse);
   return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+}
+
+ReduceOp norm_kernel(double ord) {
+  if (ord == 0) return ReduceOp::kCountNonzero;
+  if (ord == 1) return ReduceOp::kSumOfMagnitudes;
+  if (ord == 2) return ReduceOp::kEuclideanNorm;
+  if (!std::isinf(ord)) return ReduceOp::kPowerNorm;
+  return ord > 0 ? ReduceOp::kLargestMagnitude : ReduceOp::kSmallestMagnitude;
 }
 
 // d|x|_p: sign(x) |x|^(p-1) / r^(p-1); extrema share, 0 at r = 0.
@@ -172,7 +149,95 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double o
   return multiply(multiply(scale, power), sign(x));
 }
 
+// ---- derivatives of the rows: dL/dx ----
+
+Tensor d_sum(const ReductionContext& ctx) {
+  return expand_to(ctx.g, ctx.shape);
+}
+Tensor d_prod(const ReductionContext& ctx) {
+  return ctx.create_graph ? prod_gradient_recorded(ctx.g, ctx.x, ctx.axes)
+                          : prod_gradient(ctx.g, ctx.x, ctx.y, ctx.axes);
+}
+Tensor d_mean(const ReductionContext& ctx) {
+  const auto count = static_cast<double>(count_of(ctx.shape, ctx.axes));
+  return expand_to(divide(ctx.g, count), ctx.shape);
+}
+// Equal extrema share.
+Tensor d_extremum(const ReductionContext& ctx) {
+  const Tensor chosen = astype(equal(ctx.x, ctx.y), ctx.x.dtype());
+  return multiply(ctx.g, divide(chosen, sum(chosen, ctx.axes, true)));
+}
+// exp(x - y) is the softmax; a row of -inf alone has no slope.
+Tensor d_logsumexp(const ReductionContext& ctx) {
+  const Tensor finite = where(equal(ctx.y, -INFINITY), 0, ctx.y);
+  return multiply(ctx.g, exp(subtract(ctx.x, finite)));
+}
+
+DType result_dtype(ReductionType type, DType compute) {
+  if (type == ReductionType::kPredicate) return DType::kBool;
+  return type == ReductionType::kCount ? DType::kInt64 : compute;
+}
+
+// The dtype the kernel computes in.
+DType compute_dtype(ReductionType type, const Tensor& input, std::optional<DType> dtype) {
+  switch (type) {
+    case ReductionType::kReal:
+      check_real(input);
+      return input.dtype();
+    case ReductionType::kFloatReal:
+      check_real(input);
+      return is_integral_or_bool(input.dtype()) ? default_dtype() : input.dtype();
+    case ReductionType::kInexact:
+      check_inexact(input);
+      return input.dtype();
+    case ReductionType::kTotal:
+      return dtype.value_or(sum_dtype(input.dtype()));
+    case ReductionType::kPredicate:
+    case ReductionType::kCount:
+      return input.dtype();
+  }
+  return input.dtype();
+}
+
+void record_reduction(const ReductionRule& rule, const Tensor& output, const Tensor& input,
+                      const Dims& reduced, bool keepdims) {
+  SmallVector<Save, 2> kept;
+  if (rule.saves != ReductionSaves::kNothing) kept.push_back(save_input(input));
+  if (rule.saves == ReductionSaves::kInputAndOutput) kept.push_back(save_output(output));
+  const std::span<const Save> saved(kept.data(), kept.size());
+  record(output, rule.node, {input}, saved,
+         [row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
+           const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+           const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
+           const Tensor y = row->saves == ReductionSaves::kInputAndOutput
+                                ? restore_axes(ctx.saved(1), reduced, keepdims)
+                                : Tensor();
+           ctx.set(0, row->derivative({g, x, y, reduced, shape, ctx.create_graph()}));
+         });
+}
+
+Tensor reduce(const ReductionRule& rule, const Tensor& input, const Axes& axes, bool keepdims,
+              std::optional<DType> dtype, const Out& out) {
+  const DType compute = compute_dtype(rule.type, input, dtype);
+  const Dims reduced = reduction_axes(input, axes);
+  if (rule.needs_elements) check_not_empty(input, reduced);
+  const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
+  Tensor output = run({rule.op, compute, result_dtype(rule.type, compute)}, input, reduced,
+                      keepdims, out, grad);
+  if (grad) record_reduction(rule, output, input, reduced, keepdims);
+  return output;
+}
+
 }  // namespace
+
+Tensor Reduction::operator()(const Tensor& input, Axes axes, bool keepdims, Out out) const {
+  return reduce(rule, input, axes, keepdims, {}, out);
+}
+
+Tensor Total::operator()(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype,
+                         Out out) const {
+  return reduce(rule, cast_input(input, dtype), axes, keepdims, dtype, out);
+}
 
 Dims reduction_axes(const Tensor& input, const Axes& axes) {
   if (axes.has_value()) return wrap_axes(*axes, input.ndim());
@@ -190,57 +255,6 @@ Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims) {
   return reshape(reduced, shape);
 }
 
-Tensor sum(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype, Out out) {
-  const Dims reduced = reduction_axes(input, axes);
-  const DType compute = dtype.value_or(sum_dtype(input.dtype()));
-  const Tensor source = cast_input(input, dtype);
-  const bool grad = is_differentiable(compute) && needs_grad(source);
-  Tensor output = run({ReduceOp::kSum, compute, compute}, source, reduced, keepdims, out, grad);
-  if (grad) {
-    record(output, "SumBackward", {source}, {},
-           [shape = source.sizes(), reduced, keepdims](Backward& ctx) {
-             ctx.set(0, stretch(ctx.grad(), reduced, keepdims, shape));
-           });
-  }
-  return output;
-}
-
-Tensor prod(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype, Out out) {
-  const Dims reduced = reduction_axes(input, axes);
-  const DType compute = dtype.value_or(sum_dtype(input.dtype()));
-  const Tensor source = cast_input(input, dtype);
-  const bool grad = is_differentiable(compute) && needs_grad(source);
-  Tensor output = run({ReduceOp::kProd, compute, compute}, source, reduced, keepdims, out, grad);
-  if (grad) {
-    record(output, "ProdBackward", {source}, {save_input(source), save_output(output)},
-           [reduced, keepdims](Backward& ctx) {
-             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
-             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
-             ctx.set(0, ctx.create_graph() ? prod_gradient_recorded(g, ctx.saved(0), reduced)
-                                           : prod_gradient(g, ctx.saved(0), y, reduced));
-           });
-  }
-  return output;
-}
-
-Tensor mean(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype, Out out) {
-  const Tensor source = cast_input(input, dtype);
-  check_inexact(source);
-  const Dims reduced = reduction_axes(source, axes);
-  const bool grad = needs_grad(source);
-  Tensor output =
-      run({ReduceOp::kMean, source.dtype(), source.dtype()}, source, reduced, keepdims, out, grad);
-  if (grad) {
-    record(output, "MeanBackward", {source}, {},
-           [shape = source.sizes(), reduced, keepdims,
-            count = count_of(source, reduced)](Backward& ctx) {
-             ctx.set(0, stretch(divide(ctx.grad(), static_cast<double>(count)), reduced, keepdims,
-                                shape));
-           });
-  }
-  return output;
-}
-
 Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
@@ -249,7 +263,7 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   Tensor output = run({ReduceOp::kVar, input.dtype(), input.dtype(), correction}, input, reduced,
                       keepdims, out, grad);
   if (grad) {
-    const double divisor = static_cast<double>(count_of(input, reduced)) - correction;
+    const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
     record(output, "VarBackward", {input}, {save_input(input)},
            [reduced, keepdims, divisor](Backward& ctx) {
              const Tensor x = ctx.saved(0);
@@ -271,7 +285,7 @@ Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out
     if (!grad) return sqrt(variance, Out::inplace(variance));
     Tensor output = sqrt(variance.detached());
     const Dims reduced = reduction_axes(input, axes);
-    const double divisor = static_cast<double>(count_of(input, reduced)) - correction;
+    const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
     record(output, "StdBackward", {input}, {save_input(input), save_output(output)},
            [reduced, keepdims, divisor](Backward& ctx) {
              const Tensor x = ctx.saved(0);
@@ -287,52 +301,12 @@ Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   return sqrt(out.tensor(), Out::inplace(out.tensor()));
 }
 
-Tensor max(const Tensor& input, Axes axes, bool keepdims, Out out) {
-  return extremum(ReduceOp::kMax, "MaxBackward", input, axes, keepdims, out);
-}
-
-Tensor min(const Tensor& input, Axes axes, bool keepdims, Out out) {
-  return extremum(ReduceOp::kMin, "MinBackward", input, axes, keepdims, out);
-}
-
 Tensor argmax(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
-  return arg_extremum(ReduceOp::kArgMax, input, axis, keepdims, out);
+  return arg_extremum(ReduceOp::kArgmax, input, axis, keepdims, out);
 }
 
 Tensor argmin(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
-  return arg_extremum(ReduceOp::kArgMin, input, axis, keepdims, out);
-}
-
-Tensor any(const Tensor& input, Axes axes, bool keepdims, Out out) {
-  return plain(ReduceOp::kAny, DType::kBool, input, axes, keepdims, out);
-}
-
-Tensor all(const Tensor& input, Axes axes, bool keepdims, Out out) {
-  return plain(ReduceOp::kAll, DType::kBool, input, axes, keepdims, out);
-}
-
-Tensor count_nonzero(const Tensor& input, Axes axes, bool keepdims, Out out) {
-  return plain(ReduceOp::kCountNonzero, DType::kInt64, input, axes, keepdims, out);
-}
-
-Tensor logsumexp(const Tensor& input, Axes axes, bool keepdims, Out out) {
-  check_real(input);
-  const DType compute = is_integral_or_bool(input.dtype()) ? default_dtype() : input.dtype();
-  const Dims reduced = reduction_axes(input, axes);
-  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
-  Tensor output =
-      run({ReduceOp::kLogSumExp, compute, compute}, input, reduced, keepdims, out, grad);
-  if (grad) {
-    record(output, "LogSumExpBackward", {input}, {save_input(input), save_output(output)},
-           [reduced, keepdims](Backward& ctx) {
-             // exp(x - y) is the softmax; a row of -inf alone has no slope.
-             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
-             const Tensor finite = where(equal(y, -INFINITY), 0, y);
-             ctx.set(0, multiply(restore_axes(ctx.grad(), reduced, keepdims),
-                                 exp(subtract(ctx.saved(0), finite))));
-           });
-  }
-  return output;
+  return arg_extremum(ReduceOp::kArgmin, input, axis, keepdims, out);
 }
 
 Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Out out) {
@@ -340,7 +314,7 @@ Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Ou
   const Dims reduced = reduction_axes(input, axes);
   if (ord < 0 || std::isinf(ord)) check_not_empty(input, reduced);
   const bool grad = needs_grad(input);
-  Tensor output = run({ReduceOp::kNorm, input.dtype(), real_dtype(input.dtype()), ord}, input,
+  Tensor output = run({norm_kernel(ord), input.dtype(), real_dtype(input.dtype()), ord}, input,
                       reduced, keepdims, out, grad);
   if (grad) {
     record(output, "VectorNormBackward", {input}, {save_input(input), save_output(output)},
@@ -366,5 +340,18 @@ Tensor sum_to(const Tensor& input, DimsView sizes) {
   const Tensor summed = sum(input, DimsView(axes), true, input.dtype());
   return added == 0 ? summed : reshape(summed, sizes);
 }
+
+// ---- the rows ----
+// clang-format off
+constinit const Total sum{{ReduceOp::kSum, "SumBackward", ReductionType::kTotal, ReductionSaves::kNothing, d_sum}};
+constinit const Total prod{{ReduceOp::kProd, "ProdBackward", ReductionType::kTotal, ReductionSaves::kInputAndOutput, d_prod}};
+constinit const Total mean{{ReduceOp::kMean, "MeanBackward", ReductionType::kInexact, ReductionSaves::kNothing, d_mean}};
+constinit const Reduction max{{ReduceOp::kMax, "MaxBackward", ReductionType::kReal, ReductionSaves::kInputAndOutput, d_extremum, true}};
+constinit const Reduction min{{ReduceOp::kMin, "MinBackward", ReductionType::kReal, ReductionSaves::kInputAndOutput, d_extremum, true}};
+constinit const Reduction any{{ReduceOp::kAny, nullptr, ReductionType::kPredicate}};
+constinit const Reduction all{{ReduceOp::kAll, nullptr, ReductionType::kPredicate}};
+constinit const Reduction count_nonzero{{ReduceOp::kCountNonzero, nullptr, ReductionType::kCount}};
+constinit const Reduction logsumexp{{ReduceOp::kLogsumexp, "LogSumExpBackward", ReductionType::kFloatReal, ReductionSaves::kInputAndOutput, d_logsumexp}};
+// clang-format on
 
 }  // namespace tsr::ops

@@ -253,7 +253,7 @@ Tensor Unary::operator()(const Tensor& input, Out out) const {
   return run(rule, input, out, {}, [row = &rule](Backward& ctx) {
     const Tensor saved = row->saves == UnarySaves::kNothing ? Tensor() : ctx.saved(0);
     const bool fuse =
-        row->fused != BinaryOp::kCount && !ctx.create_graph() && !is_complex(ctx.grad().dtype());
+        row->fused != BinaryOp::kNone && !ctx.create_graph() && !is_complex(ctx.grad().dtype());
     ctx.set(0, fuse ? launch_fused(row->fused, ctx.grad(), saved, {})
                     : row->derivative(ctx.grad(), saved));
   });
@@ -306,9 +306,9 @@ constinit const Unary erf{{UnaryOp::kErf, "ErfBackward", UnaryType::kFloatReal, 
 constinit const Unary conj{{UnaryOp::kConj, "ConjBackward", UnaryType::kSame, kNothing, d_conj}};
 constinit const Unary relu{{UnaryOp::kRelu, "ReluBackward", UnaryType::kNumeric, kOutput, d_relu, BinaryOp::kReluGrad}};
 constinit const Unary silu{{UnaryOp::kSilu, "SiluBackward", UnaryType::kFloating, kInput, d_silu, BinaryOp::kSiluGrad}};
-constinit const Unary isnan{{UnaryOp::kIsNan, nullptr, UnaryType::kPredicate}};
-constinit const Unary isinf{{UnaryOp::kIsInf, nullptr, UnaryType::kPredicate}};
-constinit const Unary isfinite{{UnaryOp::kIsFinite, nullptr, UnaryType::kPredicate}};
+constinit const Unary isnan{{UnaryOp::kIsnan, nullptr, UnaryType::kPredicate}};
+constinit const Unary isinf{{UnaryOp::kIsinf, nullptr, UnaryType::kPredicate}};
+constinit const Unary isfinite{{UnaryOp::kIsfinite, nullptr, UnaryType::kPredicate}};
 constinit const Unary logical_not{{UnaryOp::kLogicalNot, nullptr, UnaryType::kPredicate}};
 constinit const Unary bitwise_invert{{UnaryOp::kBitwiseInvert, nullptr, UnaryType::kBits}};
 // clang-format on

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/pointwise.h"
+#include "ops/generated/unary_rows.h"
 #include "ops/result.h"
 
 namespace tsr::ops {
@@ -33,8 +34,8 @@ struct UnaryRule {
   // dL/dx from g = dL/dy and the saved tensor (undefined for kNothing). Null: the derivative is
   // zero.
   Tensor (*derivative)(const Tensor& g, const Tensor& saved) = nullptr;
-  // Computes the same in one kernel when the backward is not itself recorded; kCount: none.
-  kernel::BinaryOp fused = kernel::BinaryOp::kCount;
+  // Computes the same in one kernel when the backward is not itself recorded.
+  kernel::BinaryOp fused = kernel::BinaryOp::kNone;
 };
 
 // A row that can be called: exp(x), exp(x, Out::into(y)), exp(x, Out::inplace(x)).
@@ -43,12 +44,6 @@ struct Unary {
   // input: any shape; the result has the same. Throws kDType for a dtype outside the rule.
   Tensor operator()(const Tensor& input, Out out = {}) const;
 };
-
-// clang-format off
-extern const Unary abs, negative, sign, reciprocal, square, sqrt, rsqrt, exp, expm1, log, log1p, log2, log10,
-    sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round, trunc, sigmoid, erf, conj, relu, silu,
-    isnan, isinf, isfinite, logical_not, bitwise_invert;
-// clang-format on
 
 // max(x, 0) + slope min(x, 0). Floating only.
 Tensor leaky_relu(const Tensor& input, double negative_slope, Out out = {});

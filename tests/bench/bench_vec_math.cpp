@@ -89,10 +89,10 @@ int main() {
     const tsr::cpu::Level* level = tsr::cpu::find_level(name);
     if (level == nullptr) continue;
     for (const UnaryCase& c : kUnary) {
-      measure(c.name, *level, level->unary(c.op, tsr::DType::kFloat32), 1);
+      measure(c.name, *level, level->unary(c.op, tsr::DType::kFloat32).row, 1);
     }
     for (const BinaryCase& c : kBinary) {
-      measure(c.name, *level, level->binary(c.op, tsr::DType::kFloat32), 2);
+      measure(c.name, *level, level->binary(c.op, tsr::DType::kFloat32).row, 2);
     }
   }
 }

@@ -109,6 +109,19 @@ class SchemaRules(unittest.TestCase):
         self.refuse(lambda t: t["ops"][0]["cases"][0].pop("out"), "expected results")
         self.refuse(lambda t: t["ops"][0]["cases"][0].update(out={"f32": [[1], [1, 2]]}), "ragged")
 
+    def test_kernels_have_ids_of_their_own_and_one_functor_each(self):
+        tree = copy.deepcopy(GOOD)
+        tree["ops"][0]["kernel"] = "unary"
+        tree["kernels"] = [{"name": "twice_grad", "id": 9001, "family": "binary", "doc": "2 g"}]
+        self.assertEqual([(k.functor, k.id) for k in load(tree).kernels("unary")], [("Twice", 9000)])
+        self.assertEqual([k.functor for k in load(tree).kernels("binary")], ["TwiceGrad"])
+        self.refuse(lambda t: t["ops"][0].update(kernel="unitary"), "op twice", "'unitary'")
+        row = {"name": "other", "id": 9000, "family": "unary", "doc": ""}
+        self.refuse(lambda t: t.update(kernels=[row]), "taken or retired")
+        tree["kernels"] = [{"name": "twice", "id": 9002, "family": "unary", "doc": ""}]
+        with self.assertRaisesRegex(model.SchemaError, "functor Twice"):
+            load(tree)
+
     def test_structs_spell_their_padding(self):
         fields = [{"uint32_t struct_size": ""}, {"int64_t value": ""}]
         row = {"name": "gap", "doc": "A struct with a hole.", "fields": fields}

@@ -114,7 +114,7 @@ TEST(ReductionPlan, splits_kept_and_reduced_dims_and_merges_each_group) {
 TEST(ReductionPlan, keeps_the_order_of_reduced_dims_when_told) {
   const Tensor x = ops::matrix_transpose(numbers(Dims{3, 4}));
   kernel::ReducePlan plan;
-  kernel::plan_reduction(plan, kernel::ReduceOp::kArgMax, numbers(Dims{}), x, Dims{0, 1}, true);
+  kernel::plan_reduction(plan, kernel::ReduceOp::kArgmax, numbers(Dims{}), x, Dims{0, 1}, true);
   ASSERT_EQ(plan.reduced_ndim, 2);
   EXPECT_EQ(plan.reduced_sizes[0], 4);
   EXPECT_EQ(plan.reduced_strides[0], 4);

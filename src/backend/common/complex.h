@@ -50,6 +50,11 @@ template <class V>
 }
 
 template <class V>
+[[gnu::always_inline]] TSR_HD inline Complex<V> operator/(Complex<V> a, V b) {
+  return {a.re / b, a.im / b};
+}
+
+template <class V>
 [[gnu::always_inline]] TSR_HD inline auto operator==(Complex<V> a, Complex<V> b) {
   return (a.re == b.re) & (a.im == b.im);
 }

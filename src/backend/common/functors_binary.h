@@ -4,31 +4,61 @@
 // [Functors]).
 #pragma once
 
-#include "backend/common/functors_unary.h"
+#include "backend/common/functors_unary.h"  // gelu_tanh_argument
 
 namespace tsr::math {
+
+// ---- Bits ----
+
+struct BitwiseAnd {
+  static constexpr unsigned kTypes = kSignless | kBools;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return a & b;
+  }
+};
+struct BitwiseOr {
+  static constexpr unsigned kTypes = kSignless | kBools;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return a | b;
+  }
+};
+struct BitwiseXor {
+  static constexpr unsigned kTypes = kSignless | kBools;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return a ^ b;
+  }
+};
 
 // ---- Arithmetic ----
 
 struct Add {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  using OnBools = BitwiseOr;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a + b;
   }
 };
 struct Subtract {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a - b;
   }
 };
 struct Multiply {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  using OnBools = BitwiseAnd;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a * b;
   }
 };
 struct Divide {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a / b;
@@ -37,120 +67,135 @@ struct Divide {
 
 // Python's: the sign of a nonzero remainder is that of the divisor.
 struct Remainder {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr const char* kRefusal =
+      "expected divisors other than 0, got an integer division by zero";
+  template <class T>
+  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
+    return divisor == 0;
+  }
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return floor_remainder(a, b);
   }
 };
 struct FloorDivide {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr const char* kRefusal =
+      "expected divisors other than 0, got an integer division by zero";
+  template <class T>
+  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
+    return divisor == 0;
+  }
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return floor_divide(a, b);
   }
 };
 struct Pow {
+  static constexpr unsigned kTypes = kReal | kComplexes | kIntegers;
+  static constexpr const char* kRefusal =
+      "expected exponents of at least 0 for integers, got a negative one";
+  template <class T>
+  [[gnu::always_inline]] TSR_HD static bool refuses(T exponent) {
+    return exponent < T{0};
+  }
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return pow(a, b);
   }
 };
 struct Maximum {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  using OnBools = BitwiseOr;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return select((a > b) | (a != a), a, b);
   }
 };
 struct Minimum {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  using OnBools = BitwiseAnd;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return select((a < b) | (a != a), a, b);
   }
 };
 struct Atan2 {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return atan2(a, b);
   }
 };
 struct Hypot {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return hypot(a, b);
   }
 };
 
-// ---- Bits ----
-
-struct BitwiseAnd {
-  template <class V>
-  TSR_HD V operator()(V a, V b) const {
-    return a & b;
-  }
-};
-struct BitwiseOr {
-  template <class V>
-  TSR_HD V operator()(V a, V b) const {
-    return a | b;
-  }
-};
-struct BitwiseXor {
-  template <class V>
-  TSR_HD V operator()(V a, V b) const {
-    return a ^ b;
-  }
-};
-
 // ---- Comparisons and logic ----
 
 struct Equal {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return a == b;
   }
 };
 struct NotEqual {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return a != b;
   }
 };
 struct Less {
+  static constexpr unsigned kTypes = kReal | kIntegers | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return a < b;
   }
 };
 struct LessEqual {
+  static constexpr unsigned kTypes = kReal | kIntegers | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return a <= b;
   }
 };
 struct Greater {
+  static constexpr unsigned kTypes = kReal | kIntegers | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return a > b;
   }
 };
 struct GreaterEqual {
+  static constexpr unsigned kTypes = kReal | kIntegers | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return a >= b;
   }
 };
 struct LogicalAnd {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return (a != V(0)) & (b != V(0));
   }
 };
 struct LogicalOr {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return (a != V(0)) | (b != V(0));
   }
 };
 struct LogicalXor {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V a, V b) const {
     return (a != V(0)) ^ (b != V(0));
@@ -161,24 +206,28 @@ struct LogicalXor {
 // given ----
 
 struct TanhGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V y) const {
     return g * (V(1) - y * y);
   }
 };
 struct SigmoidGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V y) const {
     return g * y * (V(1) - y);
   }
 };
 struct ReluGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V y) const {
     return select(y > V(0), g, V(0));
   }
 };
 struct LeakyReluGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V x, V slope) const {
     return select(x > V(0), g, slope * g);
@@ -186,6 +235,7 @@ struct LeakyReluGrad {
 };
 // Φ(x) + x φ(x), with the normal distribution function and its density.
 struct GeluGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V x) const {
     const V distribution = V(0.5) * (V(1) + erf(x * V(0.70710678118654752)));
@@ -195,6 +245,7 @@ struct GeluGrad {
 };
 // d/dx of x/2 (1 + t), t = tanh(u): (1 + t) / 2 + x/2 (1 - t²) u'.
 struct GeluTanhGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V x) const {
     const V t = tanh(gelu_tanh_argument(x));
@@ -204,6 +255,7 @@ struct GeluTanhGrad {
 };
 // σ(x) (1 + x (1 - σ(x))).
 struct SiluGrad {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V x) const {
     const V s = sigmoid(x);

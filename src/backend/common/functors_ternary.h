@@ -3,12 +3,21 @@
 // Functors of three operands (see Note [Functors]).
 #pragma once
 
-#include "base/host_device.h"
+#include "backend/common/functor_types.h"
 
 namespace tsr::math {
 
+// Moves elements of any type without looking into them.
+struct Where {
+  static constexpr unsigned kTypes = kMoved;
+  template <class M, class V>
+  TSR_HD V operator()(M condition, V yes, V no) const {
+    return select(condition, yes, no);
+  }
+};
 // From the nearer end, so that the weights 0 and 1 give a and b exactly.
 struct Lerp {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V a, V b, V weight) const {
     const V step = b - a;
@@ -16,19 +25,22 @@ struct Lerp {
   }
 };
 struct Addcmul {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   template <class V>
   TSR_HD V operator()(V a, V b, V c, V factor) const {
     return a + factor * b * c;
   }
 };
 struct Addcdiv {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V a, V b, V c, V factor) const {
     return a + factor * b / c;
   }
 };
 // A NaN limit wins, as the Array API's clip over arrays is a maximum and a minimum.
-struct ClipBetween {
+struct Clip {
+  static constexpr unsigned kTypes = kReal | kIntegers;
   template <class V>
   TSR_HD V operator()(V x, V low, V high) const {
     const V raised = select((x < low) | (low != low), low, x);

@@ -7,151 +7,189 @@
 // CUDA. It uses operators, V(constant), select(mask, yes, no) and functions found by argument
 // (exp(x), abs(x), fma(a, b, c)), so the mathematics of an op stands once. Comparisons give V's
 // mask type, which is also the result of predicates.
+//
+// What a functor is there for stands in it:
+//   kTypes              the element types it is written for (functor_types.h)
+//   OnIntegers, OnBools the functor that serves those types in its place
+//   refuses(b), kRefusal integers that its second operand must not be, and what the error says then
+// Its name is that of the op: the schema's `log_softmax` would be LogSoftmax.
 #pragma once
 
-#include "base/host_device.h"
+#include "backend/common/functor_types.h"
 
 namespace tsr::math {
 
+struct Identity {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return x;
+  }
+};
 struct Abs {
+  static constexpr unsigned kTypes = kReal | kComplexes | kIntegers;
+  using OnBools = Identity;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return abs(x);
   }
 };
 struct Negative {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   template <class V>
   TSR_HD V operator()(V x) const {
     return -x;
   }
 };
 struct Sign {
+  static constexpr unsigned kTypes = kReal | kComplexes | kIntegers;
   template <class V>
   TSR_HD V operator()(V x) const {
     return sign(x);
   }
 };
 struct Reciprocal {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return V(1) / x;
   }
 };
 struct Square {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   template <class V>
   TSR_HD V operator()(V x) const {
     return x * x;
   }
 };
 struct Sqrt {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return sqrt(x);
   }
 };
 struct Rsqrt {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return V(1) / sqrt(x);
   }
 };
 struct Exp {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return exp(x);
   }
 };
 struct Expm1 {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return expm1(x);
   }
 };
 struct Log {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return log(x);
   }
 };
 struct Log1p {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return log1p(x);
   }
 };
 struct Log2 {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return log2(x);
   }
 };
 struct Log10 {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return log10(x);
   }
 };
 struct Sin {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return sin(x);
   }
 };
 struct Cos {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return cos(x);
   }
 };
 struct Tan {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return tan(x);
   }
 };
 struct Asin {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return asin(x);
   }
 };
 struct Acos {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return acos(x);
   }
 };
 struct Atan {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return atan(x);
   }
 };
 struct Sinh {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return sinh(x);
   }
 };
 struct Cosh {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return cosh(x);
   }
 };
 struct Tanh {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return tanh(x);
   }
 };
 struct Erf {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
     return erf(x);
   }
 };
 struct Sigmoid {
+  static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>
   TSR_HD V operator()(V x) const {
     return sigmoid(x);
@@ -161,72 +199,85 @@ struct Sigmoid {
 // ---- Rounding ----
 
 struct Floor {
+  static constexpr unsigned kTypes = kReal;
+  using OnIntegers = Identity;
+  using OnBools = Identity;
   template <class V>
   TSR_HD V operator()(V x) const {
     return floor(x);
   }
 };
 struct Ceil {
+  static constexpr unsigned kTypes = kReal;
+  using OnIntegers = Identity;
+  using OnBools = Identity;
   template <class V>
   TSR_HD V operator()(V x) const {
     return ceil(x);
   }
 };
 struct Round {
+  static constexpr unsigned kTypes = kReal;
+  using OnIntegers = Identity;
+  using OnBools = Identity;
   template <class V>
   TSR_HD V operator()(V x) const {
     return round_even(x);
   }
 };
 struct Trunc {
+  static constexpr unsigned kTypes = kReal;
+  using OnIntegers = Identity;
+  using OnBools = Identity;
   template <class V>
   TSR_HD V operator()(V x) const {
     return trunc(x);
-  }
-};
-struct Identity {
-  template <class V>
-  TSR_HD V operator()(V x) const {
-    return x;
   }
 };
 
 // ---- Complex and integer ----
 
 struct Conj {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD V operator()(V x) const {
     return conj(x);
   }
 };
-struct BitwiseInvert {
-  template <class V>
-  TSR_HD V operator()(V x) const {
-    return ~x;
-  }
-};
 struct InvertBool {
+  static constexpr unsigned kTypes = kBools;
   template <class V>
   TSR_HD V operator()(V x) const {
     return x ^ V(1);
+  }
+};
+struct BitwiseInvert {
+  static constexpr unsigned kTypes = kSignless;
+  using OnBools = InvertBool;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return ~x;
   }
 };
 
 // ---- Activations ----
 
 struct Relu {
+  static constexpr unsigned kTypes = kReal | kIntegers;
   template <class V>
   TSR_HD V operator()(V x) const {
     return select(x < V(0), V(0), x);  // a NaN stays
   }
 };
 struct LeakyRelu {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x, V slope) const {
     return select(x < V(0), x * slope, x);
   }
 };
 struct Gelu {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
     return V(0.5) * x * (V(1) + erf(x * V(0.70710678118654752)));
@@ -238,46 +289,45 @@ TSR_HD V gelu_tanh_argument(V x) {
   return V(0.79788456080286536) * fma(V(0.044715) * x * x, x, x);
 }
 struct GeluTanh {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
     return V(0.5) * x * (V(1) + tanh(gelu_tanh_argument(x)));
   }
 };
 struct Silu {
+  static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
     return x * sigmoid(x);
   }
 };
-struct Clip {
-  template <class V>
-  TSR_HD V operator()(V x, V low, V high) const {
-    const V raised = select(x < low, low, x);
-    return select(raised > high, high, raised);
-  }
-};
 
 // ---- Predicates ----
 
-struct IsNan {
+struct Isnan {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return x != x;
   }
 };
-struct IsInf {
+struct Isinf {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return is_infinite(x);
   }
 };
-struct IsFinite {
+struct Isfinite {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return is_finite(x);
   }
 };
 struct LogicalNot {
+  static constexpr unsigned kTypes = kReal | kComplexes | kSignless | kBools;
   template <class V>
   TSR_HD auto operator()(V x) const {
     return x == V(0);

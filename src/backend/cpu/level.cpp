@@ -75,50 +75,52 @@ const Level* choose() noexcept {
   return nullptr;
 }
 
-// Every lookup of a pointwise row, done once: the functions behind it are chains of switches.
-struct Tables {
-  const Level* level;
-  Row unary[static_cast<size_t>(kernel::UnaryOp::kCount)][kDTypeCount];
-  Row binary[static_cast<size_t>(kernel::BinaryOp::kCount)][kDTypeCount];
-  Row ternary[static_cast<size_t>(kernel::TernaryOp::kCount)][kDTypeCount];
-};
-Tables g_tables;
-
-template <class Op, class Table>
-void fill_table(Table& table, Row (*find)(Op op, DType compute)) {
-  for (size_t op = 0; op < static_cast<size_t>(Op::kCount); ++op) {
-    for (size_t dtype = 0; dtype < kDTypeCount; ++dtype) {
-      table[op][dtype] = find(static_cast<Op>(op), static_cast<DType>(dtype));
+// The kernels of a family by id and compute dtype, looked up once: the functions behind them are
+// chains of comparisons.
+template <class Op>
+class Table {
+ public:
+  void fill(PointwiseKernel (*look_up)(Op op, DType compute)) {
+    for (int32_t id = kFirst; id < kEnd; ++id) {
+      for (size_t dtype = 0; dtype < kDTypeCount; ++dtype)
+        kernels_[id - kFirst][dtype] = look_up(static_cast<Op>(id), static_cast<DType>(dtype));
     }
   }
-}
+  [[nodiscard]] const PointwiseKernel* find(Op op, DType compute) const {
+    const auto id = static_cast<int32_t>(op);
+    if (id < kFirst || id >= kEnd) return nullptr;
+    const PointwiseKernel& found = kernels_[id - kFirst][static_cast<size_t>(compute)];
+    return found.row == nullptr ? nullptr : &found;
+  }
+
+ private:
+  static constexpr int32_t kFirst = kernel::OpRange<Op>::kFirst;
+  static constexpr int32_t kEnd = kernel::OpRange<Op>::kEnd;
+  PointwiseKernel kernels_[kEnd - kFirst][kDTypeCount];
+};
+constinit Table<kernel::UnaryOp> g_unary;
+constinit Table<kernel::BinaryOp> g_binary;
+constinit Table<kernel::TernaryOp> g_ternary;
 
 const Level* fill_tables() noexcept {
   const Level* level = choose();
   if (level == nullptr) return nullptr;
-  g_tables.level = level;
-  fill_table(g_tables.unary, level->unary);
-  fill_table(g_tables.binary, level->binary);
-  fill_table(g_tables.ternary, level->ternary);
+  g_unary.fill(level->unary);
+  g_binary.fill(level->binary);
+  g_ternary.fill(level->ternary);
   return level;
-}
-
-template <class Op, class Table>
-Row look_up(const Table& table, Op op, DType compute) noexcept {
-  const auto row = static_cast<size_t>(op);
-  return row < static_cast<size_t>(Op::kCount) ? table[row][static_cast<size_t>(compute)] : nullptr;
 }
 
 }  // namespace
 
-Row find_row(kernel::UnaryOp op, DType compute) noexcept {
-  return look_up(g_tables.unary, op, compute);
+const PointwiseKernel* find_kernel(kernel::UnaryOp op, DType compute) noexcept {
+  return g_unary.find(op, compute);
 }
-Row find_row(kernel::BinaryOp op, DType compute) noexcept {
-  return look_up(g_tables.binary, op, compute);
+const PointwiseKernel* find_kernel(kernel::BinaryOp op, DType compute) noexcept {
+  return g_binary.find(op, compute);
 }
-Row find_row(kernel::TernaryOp op, DType compute) noexcept {
-  return look_up(g_tables.ternary, op, compute);
+const PointwiseKernel* find_kernel(kernel::TernaryOp op, DType compute) noexcept {
+  return g_ternary.find(op, compute);
 }
 
 const Level* find_level(const char* name) noexcept {

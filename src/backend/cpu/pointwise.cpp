@@ -21,45 +21,32 @@ Status missing() {
                  "expected an op that exists for these dtypes, got one that does not");
 }
 
-bool gives_bool(UnaryOp op) {
-  return op >= UnaryOp::kIsNan && op < UnaryOp::kCount;
-}
-bool gives_bool(BinaryOp op) {
-  return op >= BinaryOp::kEqual && op <= BinaryOp::kLogicalXor;
-}
-
 }  // namespace
 
 Status unary(UnaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
-  const Row row = find_row(op, compute);
-  if (row == nullptr) return missing();
-  DType result = compute;
-  if (gives_bool(op)) result = DType::kBool;
-  if (op == UnaryOp::kAbs) result = real_dtype(compute);
-  return walk_rows(plan, row, {result, {compute}});
+  const PointwiseKernel* kernel = find_kernel(op, compute);
+  if (kernel == nullptr) return missing();
+  return walk_rows(plan, kernel->row, {kernel->result, {compute}});
 }
 
 Status binary(BinaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
-  const Row row = find_row(op, compute);
-  if (row == nullptr) return missing();
-  const Status status =
-      walk_rows(plan, row, {gives_bool(op) ? DType::kBool : compute, {compute, compute}});
+  const PointwiseKernel* kernel = find_kernel(op, compute);
+  if (kernel == nullptr) return missing();
+  const Status status = walk_rows(plan, kernel->row, {kernel->result, {compute, compute}});
   if (status != static_cast<Status>(Code::kValue)) return status;
-  return failure(Code::kValue,
-                 op == BinaryOp::kPow
-                     ? "expected exponents of at least 0 for integers, got a negative one"
-                     : "expected divisors other than 0, got an integer division by zero");
+  return failure(Code::kValue, kernel->refusal);
 }
 
 Status ternary(TernaryOp op, const ElementwisePlan& plan) {
   // where() moves elements and needs no opmath.
   const bool moves = op == TernaryOp::kWhere;
   const DType compute = moves ? plan.dtypes[0] : opmath(plan.dtypes[1]);
-  const Row row = find_row(op, compute);
-  if (row == nullptr) return missing();
-  return walk_rows(plan, row, {compute, {moves ? DType::kBool : compute, compute, compute}});
+  const PointwiseKernel* kernel = find_kernel(op, compute);
+  if (kernel == nullptr) return missing();
+  const DType first = moves ? DType::kBool : compute;
+  return walk_rows(plan, kernel->row, {kernel->result, {first, compute, compute}});
 }
 
 }  // namespace tsr::cpu

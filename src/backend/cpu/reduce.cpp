@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "backend/cpu/host.h"
-#include "backend/cpu/reduce_state.h"
 #include "backend/cpu/strided.h"
 #include "backend/cpu/walk.h"
 #include "base/parallel.h"
@@ -46,7 +45,7 @@ class Reduction {
   explicit Reduction(const ReducePlan& plan);
 
   [[nodiscard]] bool supported() const {
-    return row_.along != nullptr && (!kind_.magnitude || magnitude_ != nullptr);
+    return kernel_.along != nullptr && (!kernel_.of_magnitudes || magnitude_ != nullptr);
   }
   Status run() const;
 
@@ -65,8 +64,7 @@ class Reduction {
   Status run_across() const;
 
   const ReducePlan& plan_;
-  ReduceKind kind_;
-  ReduceRow row_;
+  ReduceKernel kernel_;
   Row magnitude_ = nullptr;
   DType taken_;  // the dtype that is cast to the element: the input's, or that of its magnitude
   CastRow cast_ = nullptr;
@@ -76,17 +74,16 @@ class Reduction {
 
 Reduction::Reduction(const ReducePlan& plan)
     : plan_(plan),
-      kind_(reduce_kind(plan)),
-      row_(best_level()->reduce(kind_.fold, kind_.element)),
+      kernel_(best_level()->reduce(plan.op, plan.input_dtype)),
       taken_(plan.input_dtype),
       size_(itemsize(plan.input_dtype)) {
-  if (kind_.magnitude) {
-    magnitude_ = best_level()->unary(kernel::UnaryOp::kAbs, plan.input_dtype);
+  if (kernel_.of_magnitudes) {
+    magnitude_ = best_level()->unary(kernel::UnaryOp::kAbs, plan.input_dtype).row;
     taken_ = real_dtype(plan.input_dtype);
   }
-  if (taken_ != kind_.element) cast_ = best_level()->cast(taken_, kind_.element);
-  if (kind_.result != plan.output_dtype)
-    cast_out_ = best_level()->cast(kind_.result, plan.output_dtype);
+  if (taken_ != kernel_.element) cast_ = best_level()->cast(taken_, kernel_.element);
+  if (kernel_.result != plan.output_dtype)
+    cast_out_ = best_level()->cast(kernel_.result, plan.output_dtype);
 }
 
 // Across reads neighbours of the results together; it pays when the reduced elements do not lie
@@ -122,7 +119,7 @@ const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byt
     gather(cursor, count, size_, buffers.raw, base, strides);
     source = buffers.raw;
   }
-  if (kind_.magnitude) {
+  if (kernel_.of_magnitudes) {
     magnitude_(count, buffers.magnitude, &source, plan_.params);
     source = buffers.magnitude;
   }
@@ -137,7 +134,7 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
   const auto* base = static_cast<const std::byte*>(plan_.input) +
                      kept_cursor(kept).offset(plan_.kept_input_strides);
   Cursor cursor = reduced_cursor(begin);
-  const bool in_place = cast_ == nullptr && !kind_.magnitude &&
+  const bool in_place = cast_ == nullptr && !kernel_.of_magnitudes &&
                         plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
   for (int64_t i = begin; i < end;) {
     // A run that needs no buffer is taken whole, up to what the cache holds for a second pass over
@@ -148,9 +145,8 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
     else
       count = std::min(count, kBlock);
     // Positions count from the start of the whole, other folds from the start of the part.
-    const bool position = kind_.fold == Fold::kArgMax || kind_.fold == Fold::kArgMin;
-    row_.along(count, fetch(cursor, count, base, plan_.reduced_strides, buffers),
-               position ? i : i - begin, state, plan_.params);
+    kernel_.along(count, fetch(cursor, count, base, plan_.reduced_strides, buffers),
+                  kernel_.by_position ? i : i - begin, state, plan_.params);
     cursor.advance(count);
     i += count;
   }
@@ -165,18 +161,19 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
   // Without a cast and within one row of results, a row of input is taken as it lies.
   results[0] = kept_cursor(kept);
   const bool whole =
-      neighbours && cast_ == nullptr && !kind_.magnitude && width <= results[0].left_in_row();
+      neighbours && cast_ == nullptr && !kernel_.of_magnitudes && width <= results[0].left_in_row();
   const int64_t step = whole ? width : kBlock;
   for (int64_t j = step; j < width; j += step) results[j / step] = kept_cursor(kept + j);
   Cursor cursor = reduced_cursor(begin);
-  const bool position = kind_.fold == Fold::kArgMax || kind_.fold == Fold::kArgMin;
   for (int64_t i = begin; i < end; ++i) {
     const auto* base =
         static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides);
     for (int64_t j = 0; j < width; j += step) {
       const int64_t count = std::min(step, width - j);
-      row_.across(count, fetch(results[j / step], count, base, plan_.kept_input_strides, buffers),
-                  position ? i : i - begin, static_cast<int64_t*>(state) + j, stride, plan_.params);
+      kernel_.across(count,
+                     fetch(results[j / step], count, base, plan_.kept_input_strides, buffers),
+                     kernel_.by_position ? i : i - begin, static_cast<int64_t*>(state) + j, stride,
+                     plan_.params);
     }
     cursor.advance_in_row(1);
     if (whole && i + 1 < end) {
@@ -195,7 +192,7 @@ void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t w
   Cursor cursor = start;
   for (int64_t done = 0; done < count; done += kBlock) {
     const int64_t part = std::min(kBlock, count - done);
-    finish_states(kind_, plan_, part, static_cast<const int64_t*>(states) + done, width, results);
+    kernel_.finish(plan_, part, static_cast<const int64_t*>(states) + done, width, results);
     if (cast_out_ != nullptr) cast_out_(part, cast, results);
     scatter(cursor, part, itemsize(plan_.output_dtype), plan_.output, plan_.kept_output_strides,
             cast_out_ != nullptr ? cast : results);
@@ -207,14 +204,14 @@ void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t w
 Status Reduction::run_one() const {
   int64_t state[kMaxWords];
   alignas(16) std::byte result[16];
-  start_states(kind_, 1, state, 1);
-  if (cast_ == nullptr && !kind_.magnitude && plan_.reduced_ndim == 1 &&
+  kernel_.start(1, state, 1);
+  if (cast_ == nullptr && !kernel_.of_magnitudes && plan_.reduced_ndim == 1 &&
       plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0) {
-    row_.along(plan_.reduced_numel, plan_.input, 0, state, plan_.params);
+    kernel_.along(plan_.reduced_numel, plan_.input, 0, state, plan_.params);
   } else {
     fold_along(0, 0, plan_.reduced_numel, state);
   }
-  finish_states(kind_, plan_, 1, state, 1, result);
+  kernel_.finish(plan_, 1, state, 1, result);
   if (cast_out_ != nullptr) {
     cast_out_(1, plan_.output, result);
   } else {
@@ -234,9 +231,9 @@ Status Reduction::run_along() const {
         const int64_t count = std::min(kBlock, end - kept);
         for (int64_t j = 0; j < count; ++j) {
           int64_t state[kMaxWords];
-          start_states(kind_, 1, state, 1);
+          kernel_.start(1, state, 1);
           fold_along(kept + j, 0, plan_.reduced_numel, state);
-          for (int w = 0; w < kind_.words; ++w) states[w * kBlock + j] = state[w];
+          for (int w = 0; w < kernel_.words; ++w) states[w * kBlock + j] = state[w];
         }
         write(kept, count, states, kBlock);
       }
@@ -251,7 +248,7 @@ Status Reduction::run_along() const {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t first = task % parts * kPart;
       int64_t* state = states + task * kMaxWords;
-      start_states(kind_, 1, state, 1);
+      kernel_.start(1, state, 1);
       fold_along(task / parts, first, std::min(first + kPart, plan_.reduced_numel), state);
     }
   });
@@ -259,7 +256,7 @@ Status Reduction::run_along() const {
     int64_t* total = states + kept * parts * kMaxWords;
     for (int64_t part = 1; part < parts; ++part) {
       const int64_t elements = std::min(kPart, plan_.reduced_numel - part * kPart);
-      merge_states(kind_, 1, total, part * kPart, total + part * kMaxWords, elements, 1);
+      kernel_.merge(1, total, part * kPart, total + part * kMaxWords, elements, 1);
     }
     write(kept, 1, total, 1);
   }
@@ -290,7 +287,7 @@ Status Reduction::run_across() const {
       const int64_t part = task / blocks;
       int64_t* states = parts > 1 ? shared + part * kept * kMaxWords + first : own;
       const int64_t stride = parts > 1 ? kept : kAcross;
-      start_states(kind_, width, states, stride);
+      kernel_.start(width, states, stride);
       fold_across(first, width, part * rows, std::min(plan_.reduced_numel, (part + 1) * rows),
                   states, stride);
       if (parts == 1) write(first, width, states, stride);
@@ -299,8 +296,7 @@ Status Reduction::run_across() const {
   if (parts == 1) return kernel::kOk;
   for (int64_t part = 1; part < parts; ++part) {
     const int64_t elements = std::min(rows, plan_.reduced_numel - part * rows);
-    merge_states(kind_, kept, shared, part * rows, shared + part * kept * kMaxWords, elements,
-                 kept);
+    kernel_.merge(kept, shared, part * rows, shared + part * kept * kMaxWords, elements, kept);
   }
   write(0, kept, shared, kept);
   return kernel::kOk;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "backend/common/complex.h"
+#include "backend/common/functor_types.h"
 #include "backend/common/math_complex.h"
 #include "backend/common/math_f64.h"
 #include "backend/cpu/rows.h"
@@ -117,77 +118,98 @@ template <class F, class V, int... kOperand>
   return true;
 }
 
-template <class F, class V>
-bool unary_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
-  return row_loop<F, V, 0>(count, out, in, params);
-}
-template <class F, class V>
-bool binary_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
-  return row_loop<F, V, 0, 1>(count, out, in, params);
-}
-template <class F, class V>
-bool ternary_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
-  return row_loop<F, V, 0, 1, 2>(count, out, in, params);
+template <class F, class V, int... kOperand>
+bool functor_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
+  return row_loop<F, V, kOperand...>(count, out, in, params);
 }
 
-// ---- Which types an op is compiled for ----
+// Looks for operands that the functor refuses first, then runs the loop.
+template <class F, class V, int... kOperand>
+bool checked_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
+  using T = typename V::Element;
+  const T* operands = static_cast<const T*>(in[1]);
+  bool refused = false;
+  for (int64_t i = 0; i < count; ++i) refused |= F::refuses(operands[i]);
+  return !refused && row_loop<F, V, kOperand...>(count, out, in, params);
+}
 
-enum Types : unsigned {
-  kReal = 1,       // float32, float64
-  kComplexes = 2,  // complex64, complex128
-  kIntegers = 4,
-  kSignless = 8,  // integers whose signed and unsigned rows are the same code
-  kNumbers = kReal | kComplexes | kIntegers,
-};
+// ---- From a functor to the row of a dtype ----
 
-// Picks the instance of `Make<V>` for a dtype, or null.
-template <unsigned kTypes, class Make>
-inline Row pick(DType dtype, Make make) {
-  if constexpr ((kTypes & kReal) != 0) {
-    if (dtype == DType::kFloat32) return make.template operator()<VF>();
-    if (dtype == DType::kFloat64) return make.template operator()<VD>();
+template <class V>
+inline constexpr bool kIsMask = false;
+template <class T>
+inline constexpr bool kIsMask<Mask<T>> = true;
+template <class V>
+inline constexpr bool kIsIntegral = false;
+template <class T>
+inline constexpr bool kIsIntegral<Vec<T>> = std::is_integral_v<T>;
+
+template <class F, class V, int... kOperand>
+PointwiseKernel instance(DType dtype) {
+  using Result = decltype(call<F, V>(nullptr, (static_cast<void>(kOperand), V())...));
+  PointwiseKernel found{&functor_row<F, V, kOperand...>, dtype, nullptr};
+  if constexpr (kIsMask<Result>)
+    found.result = DType::kBool;
+  else if constexpr (!std::is_same_v<Result, V>)
+    found.result = real_dtype(dtype);  // a magnitude
+  if constexpr (kIsIntegral<V> && requires { F::kRefusal; }) {
+    found.row = &checked_row<F, V, kOperand...>;
+    found.refusal = F::kRefusal;
   }
-  if constexpr ((kTypes & kComplexes) != 0) {
-    if (dtype == DType::kComplex64) return make.template operator()<math::Complex<VF>>();
-    if (dtype == DType::kComplex128) return make.template operator()<math::Complex<VD>>();
+  return found;
+}
+
+// The rows over signed integers, which serve unsigned ones of their width too.
+template <class F, int... kOperand>
+PointwiseKernel by_width(DType dtype) {
+  if (dtype == DType::kInt8 || dtype == DType::kUInt8)
+    return instance<F, Vec<int8_t>, kOperand...>(dtype);
+  if (dtype == DType::kInt16 || dtype == DType::kUInt16)
+    return instance<F, Vec<int16_t>, kOperand...>(dtype);
+  if (dtype == DType::kInt32 || dtype == DType::kUInt32)
+    return instance<F, Vec<int32_t>, kOperand...>(dtype);
+  if (dtype == DType::kInt64 || dtype == DType::kUInt64)
+    return instance<F, Vec<int64_t>, kOperand...>(dtype);
+  return {};
+}
+
+// The row that serves functor F for a dtype, or none: see Note [Functors].
+template <class F, int... kOperand>
+PointwiseKernel serve(DType dtype) {
+  constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
+  if constexpr (kHas(math::kReal)) {
+    if (dtype == DType::kFloat32) return instance<F, VF, kOperand...>(dtype);
+    if (dtype == DType::kFloat64) return instance<F, VD, kOperand...>(dtype);
   }
-  if constexpr ((kTypes & (kIntegers | kSignless)) != 0) {
-    if constexpr ((kTypes & kSignless) == 0) {
-      if (dtype == DType::kUInt8) return make.template operator()<Vec<uint8_t>>();
-      if (dtype == DType::kUInt16) return make.template operator()<Vec<uint16_t>>();
-      if (dtype == DType::kUInt32) return make.template operator()<Vec<uint32_t>>();
-      if (dtype == DType::kUInt64) return make.template operator()<Vec<uint64_t>>();
-    }
-    if (dtype == DType::kInt8 || dtype == DType::kUInt8)
-      return make.template operator()<Vec<int8_t>>();
-    if (dtype == DType::kInt16 || dtype == DType::kUInt16)
-      return make.template operator()<Vec<int16_t>>();
-    if (dtype == DType::kInt32 || dtype == DType::kUInt32)
-      return make.template operator()<Vec<int32_t>>();
-    if (dtype == DType::kInt64 || dtype == DType::kUInt64)
-      return make.template operator()<Vec<int64_t>>();
+  if constexpr (kHas(math::kComplexes)) {
+    if (dtype == DType::kComplex64) return instance<F, math::Complex<VF>, kOperand...>(dtype);
+    if (dtype == DType::kComplex128) return instance<F, math::Complex<VD>, kOperand...>(dtype);
   }
-  return nullptr;
-}
-template <class F, unsigned kTypes>
-inline Row pick_unary(DType dtype) {
-  return pick<kTypes>(dtype, []<class V>() -> Row { return &unary_row<F, V>; });
-}
-template <class F, unsigned kTypes>
-inline Row pick_binary(DType dtype) {
-  return pick<kTypes>(dtype, []<class V>() -> Row { return &binary_row<F, V>; });
-}
-template <class F, unsigned kTypes>
-inline Row pick_ternary(DType dtype) {
-  return pick<kTypes>(dtype, []<class V>() -> Row { return &ternary_row<F, V>; });
+  if constexpr (kHas(math::kBools)) {
+    if (dtype == DType::kBool) return instance<F, Vec<int8_t>, kOperand...>(dtype);
+  } else if constexpr (requires { typename F::OnBools; }) {
+    if (dtype == DType::kBool) return serve<typename F::OnBools, kOperand...>(dtype);
+  }
+  if constexpr (kHas(math::kIntegers)) {
+    if (dtype == DType::kUInt8) return instance<F, Vec<uint8_t>, kOperand...>(dtype);
+    if (dtype == DType::kUInt16) return instance<F, Vec<uint16_t>, kOperand...>(dtype);
+    if (dtype == DType::kUInt32) return instance<F, Vec<uint32_t>, kOperand...>(dtype);
+    if (dtype == DType::kUInt64) return instance<F, Vec<uint64_t>, kOperand...>(dtype);
+  }
+  if constexpr (kHas(math::kIntegers | math::kSignless))
+    return by_width<F, kOperand...>(dtype);
+  else if constexpr (requires { typename F::OnIntegers; })
+    return by_width<typename F::OnIntegers, kOperand...>(dtype);
+  else
+    return {};
 }
 
 // The rows of this level, one function per family; see Level.
-Row find_unary(kernel::UnaryOp op, DType compute);
-Row find_binary(kernel::BinaryOp op, DType compute);
-Row find_ternary(kernel::TernaryOp op, DType compute);
+PointwiseKernel find_unary(kernel::UnaryOp op, DType compute);
+PointwiseKernel find_binary(kernel::BinaryOp op, DType compute);
+PointwiseKernel find_ternary(kernel::TernaryOp op, DType compute);
 CastRow find_cast(DType from, DType to);
-ReduceRow find_reduce(Fold fold, DType element);
+ReduceKernel find_reduce(kernel::ReduceOp op, DType input);
 MultiplyAddRow find_multiply_add(DType dtype);
 void stream_copy(void* to, const void* from, int64_t nbytes);
 

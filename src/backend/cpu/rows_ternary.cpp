@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The ternary rows of one instruction-set level.
-#include "backend/common/functors_ternary.h"
+#include "backend/common/generated/visit_ternary.h"
 #include "backend/cpu/row_loop.h"
 
 namespace tsr::cpu::TSR_ISA {
 namespace {
-
-using kernel::TernaryOp;
 
 // Moves elements without looking into them, so one row serves every type of a size.
 template <class T>
@@ -97,21 +95,13 @@ MultiplyAddRow find_multiply_add(DType dtype) {
   }
 }
 
-Row find_ternary(TernaryOp op, DType dtype) {
-  switch (op) {
-    case TernaryOp::kWhere:
-      return find_where(dtype);
-    case TernaryOp::kLerp:
-      return pick_ternary<math::Lerp, kReal>(dtype);
-    case TernaryOp::kAddcmul:
-      return pick_ternary<math::Addcmul, kReal | kComplexes | kSignless>(dtype);
-    case TernaryOp::kAddcdiv:
-      return pick_ternary<math::Addcdiv, kReal | kComplexes>(dtype);
-    case TernaryOp::kClip:
-      return pick_ternary<math::ClipBetween, kReal | kIntegers>(dtype);
-    default:
-      return nullptr;
-  }
+PointwiseKernel find_ternary(kernel::TernaryOp op, DType dtype) {
+  return math::visit_functor(op, [dtype]<class F>() -> PointwiseKernel {
+    if constexpr ((F::kTypes & math::kMoved) != 0)
+      return {find_where(dtype), dtype, nullptr};
+    else
+      return serve<F, 0, 1, 2>(dtype);
+  });
 }
 
 }  // namespace tsr::cpu::TSR_ISA

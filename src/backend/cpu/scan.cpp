@@ -39,7 +39,7 @@ struct Scan {
       : plan(p), size(itemsize(p.dtype)), total(wide(p.dtype)), total_size(itemsize(total)) {
     const kernel::BinaryOp op =
         p.op == ScanOp::kSum ? kernel::BinaryOp::kAdd : kernel::BinaryOp::kMultiply;
-    step = best_level()->binary(op, total);
+    step = best_level()->binary(op, total).row;
     widen = best_level()->cast(p.dtype, total);
     narrow = best_level()->cast(total, p.dtype);
   }

@@ -144,9 +144,9 @@ TEST(Unary, predicates_write_bools) {
       expect_elements(output, {&input},
                       [&](const std::vector<Value>& x) { return Value(f(x[0].real()) ? 1 : 0); });
     };
-    run(UnaryOp::kIsNan, [](double x) { return std::isnan(x); });
-    run(UnaryOp::kIsInf, [](double x) { return std::isinf(x); });
-    run(UnaryOp::kIsFinite, [](double x) { return std::isfinite(x); });
+    run(UnaryOp::kIsnan, [](double x) { return std::isnan(x); });
+    run(UnaryOp::kIsinf, [](double x) { return std::isinf(x); });
+    run(UnaryOp::kIsfinite, [](double x) { return std::isfinite(x); });
     run(UnaryOp::kLogicalNot, [](double x) { return x == 0; });
   }
 }
@@ -161,12 +161,6 @@ TEST(Unary, parameters_reach_the_functor) {
     ASSERT_EQ(kernels().unary(UnaryOp::kLeakyRelu, plan), kernel::kOk);
     expect_elements(output, {&input}, [](const std::vector<Value>& x) {
       return x[0].real() < 0 ? 0.25 * x[0] : x[0];
-    });
-    set_param(plan.params[0], dtype, -1);
-    set_param(plan.params[1], dtype, 2);
-    ASSERT_EQ(kernels().unary(UnaryOp::kClip, plan), kernel::kOk);
-    expect_elements(output, {&input}, [](const std::vector<Value>& x) {
-      return Value(std::min(2.0, std::max(-1.0, x[0].real())));
     });
   }
 }

@@ -100,7 +100,7 @@ TEST(VecMath, errors_stay_below_two_ulp_over_the_whole_range) {
                      [&](float x) { return c.reference(static_cast<double>(x)); });
       for (size_t l = 0; l < all.size(); ++l) {
         const void* operands[1] = {in.data()};
-        all[l]->unary(c.op, DType::kFloat32)(kBlock, out.data(), operands, params);
+        all[l]->unary(c.op, DType::kFloat32).row(kBlock, out.data(), operands, params);
         for (size_t i = 0; i < kBlock; ++i) {
           const double error = error_in_ulp(out[i], want[i]);
           if (error <= worst[l]) continue;
@@ -145,7 +145,7 @@ TEST(VecMath, powers_hypot_and_atan2_of_pairs) {
     for (const Pair& pair : pairs) {
       for (const cpu::Level* level : levels()) {
         const void* operands[2] = {a.data(), b.data()};
-        level->binary(pair.op, DType::kFloat32)(kBlock, out.data(), operands, params);
+        level->binary(pair.op, DType::kFloat32).row(kBlock, out.data(), operands, params);
         for (size_t i = 0; i < kBlock; ++i) {
           const double want = pair.reference(static_cast<double>(a[i]), static_cast<double>(b[i]));
           if (std::abs(want) > std::numeric_limits<float>::max()) {
@@ -171,7 +171,7 @@ TEST(VecMath, signed_zeros_keep_their_sign) {
           UnaryOp::kAtan, UnaryOp::kSinh, UnaryOp::kTanh, UnaryOp::kErf, UnaryOp::kSqrt,
           UnaryOp::kRound, UnaryOp::kTrunc, UnaryOp::kFloor, UnaryOp::kCeil}) {
       float out[2] = {1, 1};
-      level->unary(op, DType::kFloat32)(2, out, operands, params);
+      level->unary(op, DType::kFloat32).row(2, out, operands, params);
       EXPECT_TRUE(out[0] == 0 && !std::signbit(out[0]))
           << static_cast<int>(op) << " " << level->name;
       EXPECT_TRUE(out[1] == 0 && std::signbit(out[1]))
