@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator import gradients, model, tests  # noqa: E402
+from generator import cases, model, tests  # noqa: E402
 
 # Names of the list that several rows, or functions outside ops, serve.
 SERVED_BY = {
@@ -38,7 +38,7 @@ def rows_by_name(schema):
 def lacks_gradient(op):
     """No case to differentiate, though some input and some result are floating and nobody said there is none."""
     if not op.gradient or any(
-        gradients.gradient_case(op, form) for form in ("functional", "inplace")
+        cases.gradient_case(op, form) for form in ("functional", "inplace")
     ):
         return False
     floating = {"f32", "f64"}
@@ -46,12 +46,12 @@ def lacks_gradient(op):
     takes = any(a.type.base == "tensor" for a in op.args)
     return (
         takes
-        and any(v.dtype in floating for value in values for v in gradients._literals(value))
+        and any(v.dtype in floating for value in values for v in cases.literals_in(value))
         and not all(
             r.dtype not in floating
             for c in op.cases
             for value in c.returns
-            for r in gradients._literals(value)
+            for r in cases.literals_in(value)
         )
     )
 

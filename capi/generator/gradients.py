@@ -4,53 +4,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from typing import Any
-
+from .cases import gradient_function, gradient_place, literals_in
 from .literals import literal
-from .model import Case, Literal, Op, Schema
-
-FLOATS = ("f16", "bf16", "f32", "f64")
-
-
-def gradient_case(op: Op, form: str) -> Case | None:
-    """The first case without host scalars for tensors, with floating inputs and results."""
-    if not op.gradient or form not in op.forms or (form == "functional" and not op.returns):
-        return None
-    for case in op.cases:
-        plain = not any(
-            isinstance(case.args.get(a.name), (int, float, str))
-            for a in op.args
-            if a.type.base == "tensor"
-        )
-        if case.error or not plain or (case.forms and form not in case.forms):
-            continue
-        inputs = [v for given in case.args.values() for v in _literals(given)]
-        results = [v for r in (*case.returns, *case.after.values()) for v in _literals(r)]
-        first = case.args.get(op.args[0].name) if op.args else None
-        fits = form == "functional" or (
-            isinstance(first, Literal) and _moves(first) and first.shape == results[0].shape
-        )
-        if fits and any(_moves(v) for v in inputs) and any(v.dtype in FLOATS for v in results):
-            return case
-    return None
-
-
-def _literals(value: Any) -> list[Literal]:
-    values = value if isinstance(value, list) else [value]
-    return [v for v in values if isinstance(v, Literal)]
-
-
-def _moves(value: Any) -> bool:
-    return isinstance(value, Literal) and value.dtype in FLOATS and bool(value.data)
-
-
-def _moved(value: Literal, start: int) -> Literal:
-    """As float64, a little nearer to 0 and no two alike: away from kinks, ties and the ends of domains."""
-    finite = (float(x) if math.isfinite(x) else 0.7 for x in value.data or ())
-    data = tuple(x * 0.9 + 0.013 * (start + i + 1) for i, x in enumerate(finite))
-    return dataclasses.replace(value, dtype="f64", data=tuple(round(x, 6) for x in data))
+from .model import Op, Schema
 
 
 def gradient_test(schema: Schema, op: Op) -> str:
@@ -60,41 +16,23 @@ def gradient_test(schema: Schema, op: Op) -> str:
 
 
 def _test(schema: Schema, op: Op, form: str, name: str) -> str:
-    case = gradient_case(op, form)
-    if case is None:
+    place = gradient_place(op, form)
+    if place is None:
         return ""
     from .tests import bind
 
-    place = op.gradient_args or {}
-    case = dataclasses.replace(case, args=case.args | place)
+    case, differentiable = place
     inputs: list[str] = []
     slots: dict[str, list[str]] = {}
-    count = 0
-    for arg in op.args:
-        given = case.args.get(arg.name)
-        values = _literals(given)
-        if (
-            not values
-            or not all(_moves(v) for v in values)
-            or len(values) != (len(given) if isinstance(given, list) else 1)
-        ):
-            continue
-        slots[arg.name] = (
+    for argument in differentiable:
+        values = literals_in(case.args[argument])
+        slots[argument] = (
             [f"in + {len(inputs)}", str(len(values))]
-            if arg.type.is_list
+            if op.arg(argument).type.is_list
             else [f"in[{len(inputs)}]"]
         )
-        for value in values:
-            inputs.append(
-                literal(
-                    schema,
-                    dataclasses.replace(value, dtype="f64")
-                    if arg.name in place
-                    else _moved(value, count),
-                )
-            )
-            count += len(value.data or ())
-    function = next(f for f in op.functions if f.form == form and f.scalar_kind in (None, "f64"))
+        inputs += [literal(schema, value) for value in values]
+    function = gradient_function(op, form)
     call = bind(schema, function, case)
     results = [] if form == "inplace" else op.returns
     outs = (

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .cases import matching
 from .gradients import gradient_test
 from .literals import literal, number
-from .model import Arg, Case, CFunction, Domain, Literal, Op, Schema
+from .model import Arg, Case, CFunction, Domain, Op, Schema
 from .mutations import refused_calls
 from .text import banner, c_banner, c_string
 
@@ -114,74 +115,6 @@ def _constant(schema: Schema, enum: str, value: Any) -> str:
         ):
             return constant.name
     return str(value)
-
-
-def matching(op: Op, case: Case) -> list[CFunction]:
-    """The functions of a row that a case can call with the results it states."""
-    numbers = {
-        a.name
-        for a in op.args
-        if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))
-    }
-    found = []
-    for function in op.functions:
-        scalars = {a.name for a in function.args if a.type.base == "scalar"} - {
-            a.name for a in op.args if a.type.base == "scalar"
-        }
-        if not numbers <= scalars or any(isinstance(case.args.get(n), Literal) for n in scalars):
-            continue
-        if case.forms and function.form not in case.forms:
-            continue
-        if function.scalar_kind is not None and not _kind_fits(function, case):
-            continue
-        if (
-            function.form == "inplace"
-            and not case.error
-            and case.returns
-            and not _fits_in_place(op, case)
-        ):
-            continue
-        found.append(function)
-    return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, str))
-
-
-def _kind_fits(function: CFunction, case: Case) -> bool:
-    given = [
-        case.args[a.name]
-        for a in function.args
-        if a.type.base == "scalar" and case.args.get(a.name) is not None
-    ]
-    kinds = {bool: "bool", int: "i64", float: "f64", str: "c128"}
-    if not given:
-        return function.scalar_kind == "f64"
-    order = ["bool", "i64", "f64", "c128"]
-    natural = max((kinds[type(v)] for v in given), key=order.index)
-    if natural == "bool" and function.op is not None and "bool" not in function.op.scalar_kinds:
-        natural = "i64"
-    if function.scalar_kind == natural:
-        return True
-    # A whole number means the same in both kinds where floating operands decide the result.
-    floating = ("f16", "bf16", "f32", "f64")
-    tensors = [v for v in case.args.values() if isinstance(v, Literal) and v.dtype != "bool"]
-    decided = bool(tensors) and all(t.dtype in floating for t in tensors)
-    decided = decided and all(
-        isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns
-    )
-    whole = natural == "i64" or (natural == "f64" and all(float(v).is_integer() for v in given))
-    return decided and whole and {natural, function.scalar_kind} == {"i64", "f64"}
-
-
-def _fits_in_place(op: Op, case: Case) -> bool:
-    first, result = case.args.get(op.args[0].name), case.returns[0]
-    return (
-        isinstance(first, Literal)
-        and isinstance(result, Literal)
-        and (first.dtype, first.shape) == (result.dtype, result.shape)
-    )
 
 
 def uncovered(schema: Schema) -> list[str]:

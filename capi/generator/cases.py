@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which function a case of an op can call, and where the op's gradient is looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from .model import Case, CFunction, Literal, Op
+
+FLOATS = ("f16", "bf16", "f32", "f64")
+
+
+def matching(op: Op, case: Case) -> list[CFunction]:
+    """The functions of a row that a case can call with the results it states."""
+    numbers = {
+        a.name
+        for a in op.args
+        if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))
+    }
+    found = []
+    for function in op.functions:
+        scalars = {a.name for a in function.args if a.type.base == "scalar"} - {
+            a.name for a in op.args if a.type.base == "scalar"
+        }
+        if not numbers <= scalars or any(isinstance(case.args.get(n), Literal) for n in scalars):
+            continue
+        if case.forms and function.form not in case.forms:
+            continue
+        if function.scalar_kind is not None and not _kind_fits(function, case):
+            continue
+        if (
+            function.form == "inplace"
+            and not case.error
+            and case.returns
+            and not _fits_in_place(op, case)
+        ):
+            continue
+        found.append(function)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, str))
+
+
+def _kind_fits(function: CFunction, case: Case) -> bool:
+    given = [
+        case.args[a.name]
+        for a in function.args
+        if a.type.base == "scalar" and case.args.get(a.name) is not None
+    ]
+    kinds = {bool: "bool", int: "i64", float: "f64", str: "c128"}
+    if not given:
+        return function.scalar_kind == "f64"
+    order = ["bool", "i64", "f64", "c128"]
+    natural = max((kinds[type(v)] for v in given), key=order.index)
+    if natural == "bool" and function.op is not None and "bool" not in function.op.scalar_kinds:
+        natural = "i64"
+    if function.scalar_kind == natural:
+        return True
+    # A whole number means the same in both kinds where floating operands decide the result.
+    floating = ("f16", "bf16", "f32", "f64")
+    tensors = [v for v in case.args.values() if isinstance(v, Literal) and v.dtype != "bool"]
+    decided = bool(tensors) and all(t.dtype in floating for t in tensors)
+    decided = decided and all(
+        isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns
+    )
+    whole = natural == "i64" or (natural == "f64" and all(float(v).is_integer() for v in given))
+    return decided and whole and {natural, function.scalar_kind} == {"i64", "f64"}
+
+
+def _fits_in_place(op: Op, case: Case) -> bool:
+    first, result = case.args.get(op.args[0].name), case.returns[0]
+    return (
+        isinstance(first, Literal)
+        and isinstance(result, Literal)
+        and (first.dtype, first.shape) == (result.dtype, result.shape)
+    )
+
+
+def gradient_case(op: Op, form: str) -> Case | None:
+    """The first case without host scalars for tensors, with floating inputs and results."""
+    if not op.gradient or form not in op.forms or (form == "functional" and not op.returns):
+        return None
+    for case in op.cases:
+        plain = not any(
+            isinstance(case.args.get(a.name), (int, float, str))
+            for a in op.args
+            if a.type.base == "tensor"
+        )
+        if case.error or not plain or (case.forms and form not in case.forms):
+            continue
+        inputs = [v for given in case.args.values() for v in literals_in(given)]
+        results = [v for r in (*case.returns, *case.after.values()) for v in literals_in(r)]
+        first = case.args.get(op.args[0].name) if op.args else None
+        fits = form == "functional" or (
+            isinstance(first, Literal) and _moves(first) and first.shape == results[0].shape
+        )
+        if fits and any(_moves(v) for v in inputs) and any(v.dtype in FLOATS for v in results):
+            return case
+    return None
+
+
+def literals_in(value: Any) -> list[Literal]:
+    values = value if isinstance(value, list) else [value]
+    return [v for v in values if isinstance(v, Literal)]
+
+
+def _moves(value: Any) -> bool:
+    return isinstance(value, Literal) and value.dtype in FLOATS and bool(value.data)
+
+
+def _moved(value: Literal, start: int) -> Literal:
+    """As float64, a little nearer to 0 and no two alike: away from kinks, ties and the ends of domains."""
+    finite = (float(x) if math.isfinite(x) else 0.7 for x in value.data or ())
+    data = tuple(x * 0.9 + 0.013 * (start + i + 1) for i, x in enumerate(finite))
+    return dataclasses.replace(value, dtype="f64", data=tuple(round(x, 6) for x in data))
+
+
+def gradient_place(op: Op, form: str) -> tuple[Case, tuple[str, ...]] | None:
+    """The gradient case moved to a good place in float64, and the arguments that get gradients there."""
+    case = gradient_case(op, form)
+    if case is None:
+        return None
+    named = op.gradient_args or {}
+    args = case.args | named
+    inputs: list[str] = []
+    count = 0
+    for arg in op.args:
+        given = args.get(arg.name)
+        values = given if isinstance(given, list) else [given]
+        if not values or not all(_moves(v) for v in values):
+            continue
+        moved = []
+        for value in values:
+            moved.append(
+                dataclasses.replace(value, dtype="f64")
+                if arg.name in named
+                else _moved(value, count)
+            )
+            count += len(value.data or ())
+        args[arg.name] = moved if isinstance(given, list) else moved[0]
+        inputs.append(arg.name)
+    return dataclasses.replace(case, args=args), tuple(inputs)
+
+
+def gradient_function(op: Op, form: str) -> CFunction:
+    """The function that is called there: host numbers of an op are float64."""
+    return next(f for f in op.functions if f.form == form and f.scalar_kind in (None, "f64"))

@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The conformance calls as data of no language: each op's cases and its gradient, with the keys of their tensors.
+
+Every language's emitter prints a Replay as one test; tests/conformance/README.md says what the test does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Union
+
+from .cases import FLOATS, gradient_function, gradient_place, matching
+from .model import Arg, Case, CFunction, Constant, DType, Literal, Op, Schema
+
+TOLERANCES = {  # of results of a dtype, relative and absolute; others are compared exactly
+    "f16": (1e-3, 1e-5),
+    "bf16": (1.6e-2, 1e-5),
+    "f32": (1.3e-6, 1e-5),
+    "c64": (1.3e-6, 1e-5),
+    "f64": (1e-7, 1e-7),
+    "c128": (1e-7, 1e-7),
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A tensor of vectors.safetensors. Its literal has no data where make_vectors.py computes it."""
+
+    key: str
+    literal: Literal
+
+    @property
+    def pairs(self) -> bool:
+        """complex128, which the format does not know, is stored as float64 with a last axis of (real, imaginary)."""
+        return self.literal.dtype == "c128"
+
+
+Tensors = Union[Stored, tuple[Union[Stored, None], ...]]  # one, or a list with holes
+
+
+@dataclass(frozen=True)
+class Given:
+    """An argument of a replay. `value` is None (absent), a Stored, a tuple (list), a number, text, a DType, a
+    Constant, or ("cpu", 0); numbers have the type of the function: int for int64, float for f64, and so on."""
+
+    arg: Arg  # of the C function: type `scalar` where the overload takes a host number for a tensor
+    value: Any
+    stated: bool  # False: the value is the argument's default
+    changes: bool  # the call writes to it: pass a copy of what is stored
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Backward of the sum of result * weight, in float64. Keys of both are names of results or arguments."""
+
+    weights: dict[str, Tensors]  # of floating results, or of the argument that the op changes
+    grads: dict[str, Tensors]  # what the arguments that require a gradient receive
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One call of one C function with what must come out of it."""
+
+    name: str  # sum_0, add_3_i64, sum_gradient: of the test in every language
+    number: int  # of the case in the schema
+    function: CFunction  # functional, or in place where the op has no other form
+    args: tuple[Given, ...]  # in order; those of outs are `results`
+    results: dict[str, Tensors]  # by name, in order; empty for an op that only mutates
+    after: dict[str, Tensors]  # arguments as they stand after the call
+    rtol: float | None  # instead of the dtype's, when the case states one
+    atol: float | None
+    gradient: Gradient | None = None
+
+    @cached_property
+    def op(self) -> Op:
+        assert self.function.op is not None
+        return self.function.op
+
+    def tolerance(self, expected: Stored) -> tuple[float, float]:
+        """(rtol, atol) of one result."""
+        rtol, atol = TOLERANCES.get(expected.literal.dtype, (0.0, 0.0))
+        return (
+            rtol if self.rtol is None else self.rtol,
+            atol if self.atol is None else self.atol,
+        )
+
+    def stored(self) -> Iterator[Stored]:
+        """Every tensor of the replay."""
+        groups = [[g.value for g in self.args], self.results.values(), self.after.values()]
+        if self.gradient is not None:
+            groups += [self.gradient.weights.values(), self.gradient.grads.values()]
+        for tensors in (t for group in groups for t in group):
+            for one in tensors if isinstance(tensors, tuple) else (tensors,):
+                if isinstance(one, Stored):
+                    yield one
+
+
+def replays(schema: Schema) -> list[Replay]:
+    """All replays, in the order of the schema."""
+    return [replay for op in schema.ops for replay in op_replays(schema, op)]
+
+
+def op_replays(schema: Schema, op: Op) -> list[Replay]:
+    form = "inplace" if op.forms == ("inplace",) else "functional"
+    found = []
+    for number, case in enumerate(op.cases):
+        if case.error is not None or not _states_values(case):
+            continue
+        functions = [f for f in matching(op, case) if f.form == form]
+        for function in functions:
+            name = f"{op.name}_{number}"
+            kind = f"_{function.scalar_kind}" if len(functions) > 1 else ""
+            found.append(_case_replay(schema, function, case, number, name, name + kind))
+    gradient = _gradient_replay(schema, op, form)
+    return found + ([gradient] if gradient is not None else [])
+
+
+def unreplayed(schema: Schema) -> list[str]:
+    """Ops without a replay."""
+    return [op.name for op in schema.ops if not op_replays(schema, op)]
+
+
+def _states_values(case: Case) -> bool:
+    results = [*case.returns, *case.after.values()]
+    return all(
+        literal.data is not None
+        for result in results
+        for literal in (result if isinstance(result, list) else [result])
+    )
+
+
+def _case_replay(
+    schema: Schema, function: CFunction, case: Case, number: int, prefix: str, name: str
+) -> Replay:
+    op = function.op
+    assert op is not None
+    results, after = case.returns, dict(case.after)
+    if function.form == "inplace" and results:
+        results, after = (), {op.args[0].name: results[0]} | after
+    return Replay(
+        name=name,
+        number=number,
+        function=function,
+        args=_arguments(schema, function, case, prefix),
+        results=_stored_results(op, results, f"{prefix}/out"),
+        after={n: _stored(v, f"{prefix}/after/{n}") for n, v in after.items()},
+        rtol=case.rtol,
+        atol=case.atol,
+    )
+
+
+def _gradient_replay(schema: Schema, op: Op, form: str) -> Replay | None:
+    place = gradient_place(op, form)
+    if place is None:
+        return None
+    case, inputs = place
+    name = f"{op.name}_gradient"
+    function = gradient_function(op, form)
+    computed = Case(case.args, tuple(_computed(r) for r in case.returns))
+    if form == "inplace" and not case.returns:  # setitem states what its input becomes
+        computed = Case(case.args, after={n: _computed(v) for n, v in case.after.items()})
+    stated = (case.returns, case.after)
+    number = next(i for i, c in enumerate(op.cases) if (c.returns, c.after) == stated)
+    replay = _case_replay(schema, function, computed, number, name, name)
+    weights = {}
+    for result, value in {**replay.results, **replay.after}.items():
+        literals = [s.literal for s in (value if isinstance(value, tuple) else (value,)) if s]
+        if all(literal.dtype == "f64" for literal in literals):
+            drawn = [_weight(literal, i) for i, literal in enumerate(literals)]
+            weights[result] = _stored(
+                drawn if isinstance(value, tuple) else drawn[0], f"{name}/weight/{result}"
+            )
+    grads = {n: _stored(_computed(case.args[n]), f"{name}/grad/{n}") for n in inputs}
+    return replace(replay, gradient=Gradient(weights, grads))
+
+
+def _computed(value: Any) -> Any:
+    """The literals without data, floating ones as float64."""
+    if isinstance(value, list):
+        return [_computed(v) for v in value]
+    return Literal("f64" if value.dtype in FLOATS else value.dtype, value.shape, None)
+
+
+def _weight(like: Literal, place: int) -> Literal:
+    """Of both signs, never near 0, no short period, exact in binary."""
+    count = 1
+    for size in like.shape:
+        count *= size
+    data = tuple(
+        (0.5 + ((5 * i + 3 * place) % 7) / 8) * (1 if (i + place) % 2 == 0 else -1)
+        for i in range(count)
+    )
+    return Literal("f64", like.shape, data)
+
+
+def _stored(value: Any, key: str) -> Any:
+    if isinstance(value, list):
+        return tuple(_stored(v, f"{key}/{i}") for i, v in enumerate(value))
+    return None if value is None else Stored(key, value)
+
+
+def _stored_results(op: Op, values: tuple[Any, ...], key: str) -> dict[str, Tensors]:
+    return {r.name: _stored(v, f"{key}/{r.name}") for r, v in zip(op.returns, values)}
+
+
+def _arguments(schema: Schema, function: CFunction, case: Case, prefix: str) -> tuple[Given, ...]:
+    op = function.op
+    assert op is not None
+    found = []
+    for place, arg in enumerate(function.args[: len(op.args)]):
+        stated = arg.name in case.args
+        value = case.args.get(arg.name, None if arg.required else arg.default)
+        changes = arg.name in op.mutates or (function.form == "inplace" and place == 0)
+        value = _value(schema, function, arg, value, f"{prefix}/in/{arg.name}")
+        found.append(Given(arg, value, stated, changes))
+    return tuple(found)
+
+
+def _value(schema: Schema, function: CFunction, arg: Arg, value: Any, key: str) -> Any:
+    """The argument in the type that the function takes."""
+    kind = arg.type
+    if value is None:
+        return None
+    if kind.base == "tensor":
+        return _stored(value, key)
+    if kind.is_list:
+        number = float if kind.base == "f64" else int
+        return tuple(number(v) for v in value)
+    if kind.base == "scalar":
+        return _number(function.scalar_kind or "f64", value)
+    if kind.base == "dtype":
+        return dtype_named(schema, value)
+    if kind.base == "enum":
+        return enum_constant(schema, kind.name or "", value)
+    if kind.base == "device":
+        return ("cpu", 0)
+    return {"f64": float, "int64": int, "bool": bool, "str": str}[kind.base](value)
+
+
+def _number(kind: str, value: Any) -> bool | int | float | complex:
+    if kind == "c128":
+        return complex(value.replace(" ", "") if isinstance(value, str) else value)
+    return {"f64": float, "i64": int, "bool": bool}[kind](value)
+
+
+def dtype_named(schema: Schema, name: str) -> DType:
+    return next(t for t in schema.dtypes if name in (t.short, t.name))
+
+
+def enum_constant(schema: Schema, enum: str, value: Any) -> Constant:
+    row = schema.enum(enum)
+    for constant in row.constants:
+        short = constant.name.removeprefix(row.prefix)
+        if value in (constant.value, constant.name, short, short.lower()):
+            return constant
+    raise ValueError(f"{enum} has no value {value!r}")
