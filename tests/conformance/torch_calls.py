@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The differentiable ops as calls of PyTorch (1.13 and newer), the arguments being those of the schema by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+Arguments = SimpleNamespace
+
+# Ops that PyTorch lacks, or that it differentiates otherwise.
+ABSENT = {
+    "floor_divide": "has no derivative there; here it is 0 as for floor",
+}
+
+
+def plain(function: Callable[..., Any], *names: str) -> Callable[[Arguments], Any]:
+    """The function of the named arguments, in order."""
+    return lambda a: function(*(getattr(a, name) for name in names))
+
+
+def reduced(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    """A reduction that takes all axes as a tuple."""
+    return lambda a: function(a.input, axes(a), a.keepdims)
+
+
+def axes(a: Arguments) -> Any:
+    return tuple(range(a.input.ndim)) if a.axes is None else a.axes
+
+
+def one_by_one(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    """A reduction that takes one axis, over all of them."""
+
+    def run(a: Arguments) -> Any:
+        result = a.input
+        for axis in sorted((i % a.input.ndim for i in axes(a)), reverse=True):
+            result = function(result, axis)
+        return result
+
+    return run
+
+
+def convolution(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    return lambda a: function(
+        a.input, a.weight, a.bias, a.stride or 1, "same" if a.same else a.padding or 0, a.dilation or 1, a.groups
+    )
+
+
+def transposed_convolution(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    return lambda a: function(
+        a.input, a.weight, a.bias, a.stride or 1, a.padding or 0, a.output_padding or 0, a.groups, a.dilation or 1
+    )
+
+
+def max_pool(a: Arguments) -> Any:
+    return functional.max_pool2d(
+        a.input, a.kernel_size, a.stride, a.padding or 0, a.dilation or 1, a.ceil_mode, return_indices=True
+    )
+
+
+def index_of(items: tuple[int, ...], arrays: Any) -> tuple[Any, ...]:
+    """The items of the schema's index_kind as Python writes them."""
+    left = iter(arrays)
+    kinds: dict[int, Callable[..., Any]] = {
+        0: lambda start, stop, step: start,
+        1: lambda start, stop, step: slice(start, stop, step),
+        2: lambda start, stop, step: None,
+        3: lambda start, stop, step: Ellipsis,
+        4: lambda start, stop, step: next(left),
+    }
+    return tuple(kinds[items[i]](*items[i + 1 : i + 4]) for i in range(0, len(items), 4))
+
+
+def assigned(a: Arguments) -> Any:
+    a.input[index_of(a.items, a.arrays)] = a.value
+    return a.input
+
+
+_ONE = (
+    "abs negative sign reciprocal square sqrt rsqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan sinh "
+    "cosh tanh floor ceil round trunc sigmoid erf relu clone"
+)
+_TWO = "add subtract multiply divide remainder pow maximum minimum atan2 hypot matmul bmm dot outer"
+
+CALLS: dict[str, Callable[[Arguments], Any]] = {
+    **{op: plain(getattr(torch, op), "input") for op in _ONE.split()},
+    **{op: plain(getattr(torch, op), "input", "other") for op in _TWO.split()},
+    "silu": lambda a: functional.silu(a.input),
+    "leaky_relu": lambda a: functional.leaky_relu(a.input, a.negative_slope),
+    "gelu": lambda a: functional.gelu(a.input, approximate=a.approximate),
+    "sum": reduced(torch.sum),
+    "prod": one_by_one(torch.prod),
+    "mean": reduced(torch.mean),
+    "var": lambda a: torch.var(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
+    "std": lambda a: torch.std(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
+    "max": reduced(torch.amax),
+    "min": reduced(torch.amin),
+    "amax": reduced(torch.amax),
+    "amin": reduced(torch.amin),
+    "logsumexp": reduced(torch.logsumexp),
+    "vector_norm": lambda a: torch.linalg.vector_norm(a.input, a.ord, axes(a), a.keepdims),
+    "cumulative_sum": lambda a: torch.cumsum(a.input, 0 if a.axis is None else a.axis),
+    "linear": lambda a: functional.linear(a.input, a.weight, a.bias),
+    "addmm": lambda a: torch.addmm(a.input, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha),
+    "asarray": lambda a: a.input.clone(),
+    "where": plain(torch.where, "condition", "input", "other"),
+    "lerp": plain(torch.lerp, "input", "other", "weight"),
+    "addcmul": lambda a: torch.addcmul(a.input, a.tensor1, a.tensor2, value=a.value),
+    "addcdiv": lambda a: torch.addcdiv(a.input, a.tensor1, a.tensor2, value=a.value),
+    "clip": lambda a: torch.clip(a.input, a.min, a.max),
+    "sort": lambda a: torch.sort(a.input, a.axis, a.descending).values,
+    "sort_with_indices": lambda a: torch.sort(a.input, a.axis, a.descending),
+    "topk": lambda a: torch.topk(a.input, a.k, a.axis, a.largest),
+    "to": lambda a: a.input.to(torch.float64),
+    "copy": lambda a: a.input.copy_(a.source),
+    "reshape": plain(torch.reshape, "input", "shape"),
+    "view": lambda a: a.input.view(a.shape),
+    "flatten": plain(torch.flatten, "input", "start", "end_axis"),
+    "squeeze": lambda a: one_by_one(torch.squeeze)(a),
+    "expand_dims": plain(torch.unsqueeze, "input", "axis"),
+    "unsqueeze": plain(torch.unsqueeze, "input", "axis"),
+    "permute_dims": plain(torch.permute, "input", "axes"),
+    "transpose": plain(torch.transpose, "input", "axis0", "axis1"),
+    "matrix_transpose": lambda a: a.input.mT,
+    "moveaxis": plain(torch.moveaxis, "input", "source", "destination"),
+    "broadcast_to": plain(torch.broadcast_to, "input", "shape"),
+    "expand": lambda a: a.input.expand(a.shape),
+    "select": plain(torch.select, "input", "axis", "index"),
+    "slice": lambda a: a.input[(slice(None),) * a.axis + (slice(a.start, a.stop, a.step),)],
+    "narrow": plain(torch.narrow, "input", "axis", "start", "length"),
+    "split": plain(torch.split, "input", "size", "axis"),
+    "split_with_sizes": plain(torch.split_with_sizes, "input", "sizes", "axis"),
+    "chunk": plain(torch.chunk, "input", "chunks", "axis"),
+    "unstack": plain(torch.unbind, "input", "axis"),
+    "diagonal": plain(torch.diagonal, "input", "offset", "axis1", "axis2"),
+    "concat": plain(torch.concat, "tensors", "axis"),
+    "stack": plain(torch.stack, "tensors", "axis"),
+    "tile": plain(torch.tile, "input", "repetitions"),
+    "repeat": plain(torch.repeat_interleave, "input", "repeats", "axis"),
+    "flip": lambda a: torch.flip(a.input, axes(a)),
+    "roll": plain(torch.roll, "input", "shift", "axes"),
+    "tril": plain(torch.tril, "input", "diagonal"),
+    "triu": plain(torch.triu, "input", "diagonal"),
+    "pad": lambda a: functional.pad(a.input, a.padding, a.mode, a.value),
+    "getitem": lambda a: a.input[index_of(a.items, a.arrays)],
+    "getitem_basic": lambda a: a.input[index_of(a.items, ())],
+    "getitem_boolean": lambda a: a.input[a.mask],
+    "getitem_integer": lambda a: a.input[tuple(i.long() for i in a.indices)],
+    "setitem": assigned,
+    "index_put": plain(torch.index_put, "input", "indices", "values", "accumulate"),
+    "index_select": plain(torch.index_select, "input", "axis", "index"),
+    "take": lambda a: a.input[(slice(None),) * (a.axis or 0) + (a.indices,)],
+    "embedding": lambda a: functional.embedding(a.input, a.weight, a.padding_idx),
+    "gather": plain(torch.gather, "input", "axis", "index"),
+    "take_along_axis": plain(torch.take_along_dim, "input", "indices", "axis"),
+    "scatter_add": plain(torch.scatter_add, "input", "axis", "index", "source"),
+    "masked_fill": plain(torch.masked_fill, "input", "mask", "value"),
+    "masked_select": plain(torch.masked_select, "input", "mask"),
+    "conv1d": convolution(functional.conv1d),
+    "conv2d": convolution(functional.conv2d),
+    "conv3d": convolution(functional.conv3d),
+    "conv_transpose1d": transposed_convolution(functional.conv_transpose1d),
+    "conv_transpose2d": transposed_convolution(functional.conv_transpose2d),
+    "conv_transpose3d": transposed_convolution(functional.conv_transpose3d),
+    "max_pool2d": lambda a: max_pool(a)[0],
+    "max_pool2d_with_positions": max_pool,
+    "avg_pool2d": lambda a: functional.avg_pool2d(
+        a.input, a.kernel_size, a.stride, a.padding or 0, a.ceil_mode, a.count_include_pad, a.divisor_override
+    ),
+    "adaptive_avg_pool2d": lambda a: functional.adaptive_avg_pool2d(a.input, a.output_size),
+    "batch_norm": lambda a: functional.batch_norm(
+        a.input, a.running_mean, a.running_var, a.weight, a.bias, a.training, a.momentum, a.eps
+    ),
+    "layer_norm": lambda a: functional.layer_norm(a.input, a.normalized_shape, a.weight, a.bias, a.eps),
+    "softmax": plain(torch.softmax, "input", "axis"),
+    "log_softmax": plain(torch.log_softmax, "input", "axis"),
+    "cross_entropy": lambda a: functional.cross_entropy(
+        a.input, a.target, a.weight, ignore_index=a.ignore_index, reduction=a.reduction, label_smoothing=a.label_smoothing
+    ),
+    "nll_loss": lambda a: functional.nll_loss(
+        a.input, a.target, a.weight, ignore_index=a.ignore_index, reduction=a.reduction
+    ),
+    "mse_loss": lambda a: functional.mse_loss(a.input, a.target, reduction=a.reduction),
+    "binary_cross_entropy_with_logits": lambda a: functional.binary_cross_entropy_with_logits(
+        a.input, a.target, a.weight, pos_weight=a.pos_weight, reduction=a.reduction
+    ),
+    "dropout": lambda a: functional.dropout(a.input, a.p, a.training),
+}
