@@ -4,7 +4,7 @@
 #ifndef TESSERA_PY_INSTALL_H
 #define TESSERA_PY_INSTALL_H
 
-#include "dlpack.h"
+#include "exchange.h"
 #include "indexing.h"
 #include "ops_generated.h"
 
@@ -72,7 +72,8 @@ static int tpy_make_type(PyObject* table) {
   PyType_Spec spec = {"tessera.TensorBase", sizeof(tpy_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   tpy.base = (PyTypeObject*)PyType_FromSpec(&spec);
   tpy.tensor = tpy.base;
-  return tpy.base != NULL && PyDict_SetItemString(table, "TensorBase", (PyObject*)tpy.base) == 0;
+  return tpy.base != NULL && tpy_add_exchange(tpy.base) &&
+         PyDict_SetItemString(table, "TensorBase", (PyObject*)tpy.base) == 0;
 }
 
 /* Called through cffi, thus without the lock. `table` is the address of a dict. */
