@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "capi"))
 from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
-EMITTERS = ("c", "cpp", "kernels", "shims", "docs", "tests", "python")
+EMITTERS = ("c", "cpp", "kernels", "shims", "docs", "tests", "python", "python_conformance")
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (
     "include/tessera",
@@ -24,6 +24,7 @@ OWNED = (
     "capi/generated",
     "docs/api",
     "tests/capi/generated",
+    "wrappers/python/tests/generated",
     "src/kernel/generated",
     "src/backend/common/generated",
     "src/ops/generated",

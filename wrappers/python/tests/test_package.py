@@ -27,9 +27,18 @@ def test_import_is_quick() -> None:
 
 
 def test_every_public_name_exists() -> None:
-    for module in (ts.nn, ts.optim, ts.autograd, ts.utils.data, ts.io, ts.nn.functional):
+    modules = (ts.nn, ts.optim, ts.autograd, ts.utils.data, ts.io, ts.nn.functional, ts.optim.functional, ts.linalg)
+    for module in modules:
         for name in module.__all__:
             assert hasattr(module, name), f"{module.__name__}.{name}"
+
+
+def test_every_op_stands_in_its_namespace() -> None:
+    from tessera import _ops
+
+    spaces = ((_ops.NN_FUNCTIONAL, ts.nn.functional), (_ops.OPTIM_FUNCTIONAL, ts.optim.functional), (_ops.LINALG, ts.linalg))
+    for names, module in spaces:
+        assert set(names) <= set(module.__all__), module.__name__
 
 
 def test_functions_document_themselves() -> None:

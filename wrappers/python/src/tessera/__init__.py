@@ -72,7 +72,7 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
-from . import autograd, io, memory, nn, optim, utils
+from . import autograd, io, linalg, memory, nn, optim, utils
 from .autograd import (
     enable_grad,
     inference_mode,

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers: SGD, Adam, AdamW."""
 
+from . import functional
 from .adam import Adam, AdamW
 from .optimizer import Optimizer
 from .sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "functional"]
