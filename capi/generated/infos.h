@@ -93,6 +93,8 @@ inline constexpr CallInfo kInfo_live_handles{"tsr_live_handles", {}};
 inline constexpr CallInfo kInfo_live_nodes{"tsr_live_nodes", {}};
 inline constexpr CallInfo kInfo_memory_pressure_threshold{"tsr_memory_pressure_threshold", {"device", "nbytes"}};
 inline constexpr CallInfo kInfo_memory_pressure_threshold_set{"tsr_memory_pressure_threshold_set", {"device", "nbytes"}};
+inline constexpr CallInfo kInfo_memory_allocator_set{"tsr_memory_allocator_set", {"device", "vtable", "user"}};
+inline constexpr CallInfo kInfo_memory_allocator_reset{"tsr_memory_allocator_reset", {"device"}};
 inline constexpr CallInfo kInfo_from_dlpack{"tsr_from_dlpack", {"managed", "flags", "out"}};
 inline constexpr CallInfo kInfo_from_dlpack_versioned{"tsr_from_dlpack_versioned", {"managed", "flags", "out"}};
 inline constexpr CallInfo kInfo_to_dlpack{"tsr_to_dlpack", {"tensor", "flags", "managed"}};

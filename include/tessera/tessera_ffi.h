@@ -121,6 +121,7 @@ typedef struct tsr_error_view tsr_error_view;
 typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
+typedef struct tsr_allocator_vtable tsr_allocator_vtable;
 typedef struct tsr_memory_stat tsr_memory_stat;
 typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
 typedef struct tsr_memory_stats tsr_memory_stats;
@@ -143,6 +144,13 @@ typedef tsr_status (*tsr_saved_pack_fn)(
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 typedef tsr_status (*tsr_final_fn)(void* user);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
+typedef tsr_status (*tsr_allocate_fn)(
+    void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream, void** block);
+typedef void (*tsr_deallocate_fn)(
+    void* user, int32_t device_index, void* block, int64_t nbytes, void* stream);
+typedef tsr_status (*tsr_record_stream_fn)(
+    void* user, int32_t device_index, void* block, void* stream);
+typedef int64_t (*tsr_trim_fn)(void* user, int32_t device_index, int64_t keep);
 typedef tsr_status (*tsr_exchange_import_fn)(
     struct DLManagedTensorVersioned* managed, tsr_tensor* out);
 typedef tsr_status (*tsr_exchange_export_fn)(
@@ -198,6 +206,16 @@ struct tsr_saved_hooks_vtable {
   uint32_t flags;
   tsr_saved_pack_fn pack;
   tsr_saved_unpack_fn unpack;
+  tsr_drop_fn drop;
+};
+
+struct tsr_allocator_vtable {
+  uint32_t struct_size;
+  uint32_t flags;
+  tsr_allocate_fn allocate;
+  tsr_deallocate_fn deallocate;
+  tsr_record_stream_fn record_stream;
+  tsr_trim_fn trim;
   tsr_drop_fn drop;
 };
 
@@ -357,6 +375,8 @@ int64_t tsr_live_handles(void);
 int64_t tsr_live_nodes(void);
 tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t device_index, int64_t* nbytes);
 tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
+tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable, void* user);
+tsr_status tsr_memory_allocator_reset(tsr_device_type device_type, int32_t device_index);
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed);

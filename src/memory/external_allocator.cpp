@@ -28,7 +28,26 @@ ExternalAllocator::ExternalAllocator(Device device, const ExternalFunctions& fun
 }
 
 ExternalAllocator::~ExternalAllocator() {
+  if (functions_.drop != nullptr && !dropped_) functions_.drop(functions_.user);
+}
+
+void ExternalAllocator::end_call() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    --calls_;
+    if (!retired_ || dropped_ || calls_ > 0 || !lent_.empty()) return;
+    dropped_ = true;
+  }
   if (functions_.drop != nullptr) functions_.drop(functions_.user);
+}
+
+void ExternalAllocator::retire() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    retired_ = true;
+    ++calls_;
+  }
+  end_call();
 }
 
 void* ExternalAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
@@ -36,36 +55,54 @@ void* ExternalAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   if (debug_flags() != 0) [[unlikely]]
     check_injected_failure(nbytes);
   admit(nbytes);
+  struct Ended {
+    ExternalAllocator& allocator;
+    ~Ended() { allocator.end_call(); }
+  } const ended{*this};
   void* block = nullptr;
-  const int32_t status = functions_.allocate(
-      functions_.user, device().index, static_cast<int64_t>(nbytes), kAlignment, stream, &block);
-  const bool failed = status != 0 || block == nullptr;
+  const int32_t status = ask_host(nbytes, stream, &block);
+  if (status != 0 || block == nullptr) fail_allocation(status, nbytes);
   try {
+    TSR_CHECK(reinterpret_cast<uintptr_t>(block) % kAlignment == 0, Code::kBackend, nullptr,
+              "expected the allocator of ", device(), " to align blocks to ", kAlignment, " bytes");
     const std::lock_guard lock(mutex_);
-    in_flight_ -= nbytes;
-    if (!failed) {
-      lent_.emplace(block, Lent{nbytes, stream});
-      count(nbytes);
-    }
+    lent_.emplace(block, Lent{nbytes, stream});
+    count(nbytes);
   } catch (...) {
     functions_.deallocate(functions_.user, device().index, block, static_cast<int64_t>(nbytes),
                           stream);
     throw;
   }
-  if (failed) fail_allocation(status, nbytes);
   trace(TracePoint::kAllocate, "memory", nbytes, block);
   return block;
 }
 
+int32_t ExternalAllocator::ask_host(uint64_t nbytes, StreamHandle stream, void** block) {
+  struct Settled {
+    ExternalAllocator& allocator;
+    uint64_t nbytes;
+    ~Settled() {
+      const std::lock_guard lock(allocator.mutex_);
+      allocator.in_flight_ -= nbytes;
+    }
+  } const settled{*this, nbytes};
+  return functions_.allocate(functions_.user, device().index, static_cast<int64_t>(nbytes),
+                             kAlignment, stream, block);
+}
+
 // Claims the bytes before the host is asked, so that two threads cannot pass the limit together.
+// end_call must follow.
 void ExternalAllocator::admit(uint64_t nbytes) {
   const std::lock_guard lock(mutex_);
+  TSR_CHECK(!retired_, Code::kBackend, nullptr, "the allocator of ", device(),
+            " was replaced while this call asked it for memory");
   const uint64_t held = static_cast<uint64_t>(stats_.reserved_bytes.all.current) + in_flight_;
   const bool fits = nbytes <= kMaxRequest && held <= limit_ && nbytes <= limit_ - held;
   if (!fits) ++stats_.num_ooms;
   TSR_CHECK(fits, Code::kOutOfMemory, nullptr, "out of memory on ", device(), ": asked for ",
             nbytes, " bytes, held ", held, "; limit ", limit_);
   in_flight_ += nbytes;
+  ++calls_;
 }
 
 void ExternalAllocator::fail_allocation(int32_t status, uint64_t nbytes) {
@@ -95,9 +132,11 @@ void ExternalAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
     lent = found->second;
     lent_.erase(found);
     uncount(lent.nbytes);
+    ++calls_;
   }
   functions_.deallocate(functions_.user, device().index, block, static_cast<int64_t>(lent.nbytes),
                         lent.stream);
+  end_call();
 }
 
 void ExternalAllocator::record_stream(void* block, StreamHandle stream) {
@@ -110,7 +149,13 @@ void ExternalAllocator::record_stream(void* block, StreamHandle stream) {
 uint64_t ExternalAllocator::trim(uint64_t keep) {
   if (functions_.trim == nullptr) return 0;
   const auto bounded = static_cast<int64_t>(keep > INT64_MAX ? INT64_MAX : keep);
+  {
+    const std::lock_guard lock(mutex_);
+    if (retired_) return 0;
+    ++calls_;
+  }
   const int64_t freed = functions_.trim(functions_.user, device().index, bounded);
+  end_call();
   return freed > 0 ? static_cast<uint64_t>(freed) : 0;
 }
 

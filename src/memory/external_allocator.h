@@ -10,7 +10,8 @@
 
 namespace tsr {
 
-// Called from any thread with no lock held; must not throw. `device` is the index within its type.
+// Called from any thread with no lock held. `device` is the index within its type. allocate and
+// record_stream may throw in place of returning a status; the others must not throw.
 struct ExternalFunctions {
   void* user = nullptr;
   // Status codes of the ABI; *out is set only on success and is a multiple of `alignment`.
@@ -22,6 +23,7 @@ struct ExternalFunctions {
   int32_t (*record_stream)(void* user, int32_t device, void* block, void* stream) = nullptr;
   // Returns the bytes given back; optional, as the two around it.
   int64_t (*trim)(void* user, int32_t device, int64_t keep) = nullptr;
+  // Once: when the allocator was retired and its last block is back, or is destroyed.
   void (*drop)(void* user) = nullptr;
 };
 
@@ -43,12 +45,18 @@ class ExternalAllocator final : public Allocator {
   [[nodiscard]] std::string snapshot() const override;
   void verify() const override;
 
+  // Lends no more: allocations fail with kBackend from now on. Blocks still lent come back to the
+  // host's functions; the last of them, or this call when there is none, drops the user pointer.
+  void retire() noexcept;
+
  private:
   struct Lent {
     uint64_t nbytes;
     StreamHandle stream;
   };
   void admit(uint64_t nbytes);
+  int32_t ask_host(uint64_t nbytes, StreamHandle stream, void** block);
+  void end_call() noexcept;
   void count(uint64_t nbytes) noexcept;
   void uncount(uint64_t nbytes) noexcept;
   [[noreturn]] void fail_allocation(int32_t status, uint64_t nbytes);
@@ -57,6 +65,9 @@ class ExternalAllocator final : public Allocator {
   mutable GuardedMutex mutex_;
   uint64_t limit_ = UINT64_MAX;
   uint64_t in_flight_ = 0;  // bytes being asked of the host just now
+  uint32_t calls_ = 0;      // of the host's functions running now
+  bool retired_ = false;
+  bool dropped_ = false;
   std::unordered_map<void*, Lent> lent_;
   MemoryStats stats_;
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -136,6 +137,14 @@ tsr_status give_packed(void*, void* payload, tsr_tensor* tensor) {
   *tensor = static_cast<tsr_tensor>(payload);
   tsr_tensor_retain(*tensor);
   return TSR_OK;
+}
+tsr_status take_memory(void*, int32_t, int64_t nbytes, int64_t alignment, void*, void** block) {
+  const int64_t rounded = (nbytes + alignment - 1) / alignment * alignment;
+  *block = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(rounded));
+  return *block == nullptr ? TSR_OUT_OF_MEMORY : TSR_OK;
+}
+void give_memory(void*, int32_t, void* block, int64_t, void*) {
+  std::free(block);
 }
 tsr_status double_forward(void*, tsr_node, const tsr_tensor* inputs, int32_t, tsr_tensor* outputs,
                           int32_t) {

@@ -51,6 +51,10 @@ tsr_pressure_action ignore_pressure(void* user, const tsr_memory_event* event);
 /* The payload is the tensor itself, retained. */
 tsr_status keep_packed(void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
 tsr_status give_packed(void* user, void* payload, tsr_tensor* tensor);
+/* malloc and free. */
+tsr_status take_memory(void* user, int32_t device_index, int64_t nbytes, int64_t alignment,
+                       void* stream, void** block);
+void give_memory(void* user, int32_t device_index, void* block, int64_t nbytes, void* stream);
 tsr_status double_forward(void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs,
                           tsr_tensor* outputs, int32_t n_outputs);
 tsr_status double_backward(void* user, tsr_node node, const tsr_tensor* grad_out,

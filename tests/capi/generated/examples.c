@@ -1001,6 +1001,29 @@ static void example_tsr_memory_pressure_threshold_set(void) {
   CHECK_FAILS(TSR_VALUE, tsr_memory_pressure_threshold_set(TSR_DEVICE_CPU, 0, -1));
 }
 
+static void example_tsr_memory_allocator_set(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_allocator_vtable vtable = {sizeof(vtable)};
+  vtable.allocate = take_memory;
+  vtable.deallocate = give_memory;
+  vtable.drop = count_drop;
+  const int64_t shape[1] = {1000};
+  tsr_tensor t = NULL;
+  CHECK_OK(tsr_memory_allocator_set(TSR_DEVICE_CPU, 0, &vtable, &drops));
+  CHECK_OK(tsr_ones(shape, 1, TSR_FLOAT32, TSR_DEVICE_CPU, 0, &t));
+  CHECK_OK(tsr_memory_allocator_reset(TSR_DEVICE_CPU, 0));
+  CHECK(drops == 0 && item(t, 999) == 1.0);
+  tsr_tensor_release(t);
+  CHECK(drops == 1);
+}
+
+static void example_tsr_memory_allocator_reset(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK_OK(tsr_memory_allocator_reset(TSR_DEVICE_CPU, 0));
+}
+
 static void example_tsr_from_dlpack(void) {
   int drops = 0;
   (void)drops;
@@ -1376,6 +1399,8 @@ const struct example kExamples[] = {
     {"tsr_live_nodes", example_tsr_live_nodes},
     {"tsr_memory_pressure_threshold", example_tsr_memory_pressure_threshold},
     {"tsr_memory_pressure_threshold_set", example_tsr_memory_pressure_threshold_set},
+    {"tsr_memory_allocator_set", example_tsr_memory_allocator_set},
+    {"tsr_memory_allocator_reset", example_tsr_memory_allocator_reset},
     {"tsr_from_dlpack", example_tsr_from_dlpack},
     {"tsr_from_dlpack_versioned", example_tsr_from_dlpack_versioned},
     {"tsr_to_dlpack", example_tsr_to_dlpack},

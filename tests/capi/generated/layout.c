@@ -49,6 +49,14 @@ PROVE(tsr_saved_hooks_vtable_flags, offsetof(tsr_saved_hooks_vtable, flags) == 4
 PROVE(tsr_saved_hooks_vtable_pack, offsetof(tsr_saved_hooks_vtable, pack) == 8);
 PROVE(tsr_saved_hooks_vtable_unpack, offsetof(tsr_saved_hooks_vtable, unpack) == 16);
 PROVE(tsr_saved_hooks_vtable_drop, offsetof(tsr_saved_hooks_vtable, drop) == 24);
+PROVE(size_of_tsr_allocator_vtable, sizeof(tsr_allocator_vtable) == 48);
+PROVE(tsr_allocator_vtable_struct_size, offsetof(tsr_allocator_vtable, struct_size) == 0);
+PROVE(tsr_allocator_vtable_flags, offsetof(tsr_allocator_vtable, flags) == 4);
+PROVE(tsr_allocator_vtable_allocate, offsetof(tsr_allocator_vtable, allocate) == 8);
+PROVE(tsr_allocator_vtable_deallocate, offsetof(tsr_allocator_vtable, deallocate) == 16);
+PROVE(tsr_allocator_vtable_record_stream, offsetof(tsr_allocator_vtable, record_stream) == 24);
+PROVE(tsr_allocator_vtable_trim, offsetof(tsr_allocator_vtable, trim) == 32);
+PROVE(tsr_allocator_vtable_drop, offsetof(tsr_allocator_vtable, drop) == 40);
 PROVE(size_of_tsr_memory_stat, sizeof(tsr_memory_stat) == 32);
 PROVE(tsr_memory_stat_current, offsetof(tsr_memory_stat, current) == 0);
 PROVE(tsr_memory_stat_peak, offsetof(tsr_memory_stat, peak) == 8);

@@ -1770,6 +1770,52 @@ TEST(Function_tsr_memory_pressure_threshold_set, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_memory_allocator_set, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(99, 0, f.sized<tsr_allocator_vtable>(), nullptr), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(TSR_DEVICE_CPU, 77, f.sized<tsr_allocator_vtable>(), nullptr), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(TSR_DEVICE_CPU, -9, f.sized<tsr_allocator_vtable>(), nullptr), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(TSR_DEVICE_CPU, 0, nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(TSR_DEVICE_CPU, 0, f.sized<tsr_allocator_vtable>(0), nullptr), TSR_ABI);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(TSR_DEVICE_CPU, 0, f.sized<tsr_allocator_vtable>(3), nullptr), TSR_ABI);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_set(TSR_DEVICE_CPU, 0, f.sized<tsr_allocator_vtable>(UINT32_MAX), nullptr), TSR_ABI);
+  }
+}
+
+TEST(Function_tsr_memory_allocator_reset, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_reset(99, 0), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_reset(TSR_DEVICE_CPU, 77), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_memory_allocator_reset(TSR_DEVICE_CPU, -9), TSR_DEVICE);
+  }
+}
+
 TEST(Function_tsr_from_dlpack, refuses_bad_arguments) {
   {
     Fixture f;
