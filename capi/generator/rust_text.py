@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the Rust emitters share: names, documentation comments, C types in Rust."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+PLAIN = {
+    "int32_t": "i32",
+    "uint32_t": "u32",
+    "int64_t": "i64",
+    "uint64_t": "u64",
+    "double": "f64",
+    "void": "c_void",
+    "char": "c_char",
+}
+
+
+def camel(name: str) -> str:
+    """max_pool2d -> MaxPool2d, OUT_OF_MEMORY -> OutOfMemory."""
+    return "".join(part.capitalize() for part in name.lower().split("_"))
+
+
+def rust_type(ctype: str) -> str:
+    """A C type of the ABI as tessera-sys spells it."""
+    base = ctype.replace("*", "").replace("const ", "").replace("struct ", "").strip()
+    spelled = PLAIN.get(base, base)
+    for level in range(ctype.count("*")):
+        const = level == 0 and ctype.startswith("const ")
+        spelled = f"*{'const' if const else 'mut'} {spelled}"
+    return spelled
+
+
+def doc(text: str, pad: str = "", mark: str = "///") -> str:
+    """A documentation comment; what Markdown would take for a link, a tag or emphasis is escaped."""
+    lines: list[str] = []
+    for paragraph in text.strip().split("\n"):
+        safe = re.sub(r"(?<!\\)([\[\]<>*])", r"\\\1", paragraph)
+        lines += textwrap.wrap(safe, 95 - len(pad), break_long_words=False) or [""]
+    return "".join(f"{pad}{mark} {line}".rstrip() + "\n" for line in lines)
+
+
+def call(head: str, parts: list[str], tail: str, pad: str, fence: str = "()") -> str:
+    """head(parts)tail on one line, or with one indented block of arguments when that is too long."""
+    space = " " if fence == "{}" else ""
+    one = f"{pad}{head}{fence[0]}{space}{', '.join(parts)}{space}{fence[1]}{tail}"
+    if len(one) <= 100:
+        return one
+    lines, line = [], ""
+    for part in parts:
+        if line and len(pad) + 4 + len(line) + len(part) + 2 > 100:
+            lines.append(line.rstrip())
+            line = ""
+        line += part + ", "
+    inner = "".join(f"{pad}    {text}\n" for text in [*lines, line.rstrip()])
+    return f"{pad}{head}{fence[0]}\n{inner}{pad}{fence[1]}{tail}"

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Custom differentiable functions, and the nodes of the graph.
+//!
+//! [`custom_function`] takes two closures; [`NodeBuilder`] is the form below it, for forwards that do
+//! not fit a closure. The forward is plain Rust: no callback runs it.
+
+use crate::arguments::{count, handles, sparse_handles};
+use crate::error::{callback, done, drop_box, text};
+use crate::{no_grad, Error, ErrorKind, Result, Tensor};
+use std::borrow::Borrow;
+use std::ffi::c_void;
+use std::fmt;
+use std::ptr::{null, null_mut, NonNull};
+use tessera_sys as sys;
+
+// ---- Nodes ----
+
+/// A node of the autograd graph.
+pub struct Node(pub(super) NonNull<sys::tsr_node_s>);
+
+// SAFETY: the ABI lets any handle be used from any thread.
+unsafe impl Send for Node {}
+// SAFETY: as above; the safe methods only read.
+unsafe impl Sync for Node {}
+
+impl Node {
+    fn raw(&self) -> sys::tsr_node {
+        self.0.as_ptr()
+    }
+
+    /// Its name, such as `ExpBackward`.
+    pub fn name(&self) -> Result<String> {
+        let (mut name, mut length) = (null(), 0);
+        // SAFETY: a valid handle; the name is copied while the node lives.
+        unsafe {
+            done(sys::tsr_node_name(self.raw(), &mut name, &mut length))?;
+            Ok(text(name, length))
+        }
+    }
+
+    /// Nodes made later on one thread have larger numbers and run earlier in a backward.
+    pub fn sequence(&self) -> Result<u64> {
+        let mut number = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_node_sequence(self.raw(), &mut number) })?;
+        Ok(number)
+    }
+
+    /// For each input: the node that its gradient goes to and the number of that node's output;
+    /// `None` when nobody wants it.
+    pub fn next(&self) -> Result<Vec<Option<(Node, i64)>>> {
+        let mut length = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_node_next_count(self.raw(), &mut length) })?;
+        (0..length)
+            .map(|index| {
+                let (mut next, mut output) = (null_mut(), 0);
+                // SAFETY: as above; a success gives a new reference or null.
+                done(unsafe { sys::tsr_node_next(self.raw(), index, &mut next, &mut output) })?;
+                Ok(NonNull::new(next).map(|next| (Node(next), output)))
+            })
+            .collect()
+    }
+
+    /// The leaf that an AccumulateGrad node adds to; `None` for other nodes.
+    pub fn variable(&self) -> Result<Option<Tensor>> {
+        let mut leaf = null_mut();
+        // SAFETY: a valid handle; a success gives a new reference or null.
+        unsafe {
+            done(sys::tsr_node_variable(self.raw(), &mut leaf))?;
+            Ok(Tensor::adopt_optional(leaf))
+        }
+    }
+}
+
+impl Clone for Node {
+    fn clone(&self) -> Self {
+        // SAFETY: a valid handle.
+        unsafe { sys::tsr_node_retain(self.raw()) };
+        Self(self.0)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // SAFETY: this is our reference.
+        unsafe { sys::tsr_node_release(self.raw()) };
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.name().unwrap_or_default())
+    }
+}
+
+// ---- The backward of a custom function ----
+
+type Backward = Box<
+    dyn Fn(&BackwardContext<'_>, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> + Send + Sync,
+>;
+
+/// What a custom backward may ask.
+#[derive(Debug)]
+pub struct BackwardContext<'a> {
+    node: sys::tsr_node,
+    _lent: std::marker::PhantomData<&'a ()>,
+}
+
+impl BackwardContext<'_> {
+    /// The tensor that was saved as number `index`; an error when it was written in place since.
+    pub fn saved(&self, index: usize) -> Result<Tensor> {
+        crate::arguments::one(|out| {
+            // SAFETY: the node is lent for the call of the backward, which the lifetime says.
+            unsafe { sys::tsr_node_saved(self.node, index as i64, out) }
+        })
+    }
+
+    /// Whether anybody wants the gradient of input number `index`.
+    pub fn needs_input_grad(&self, index: usize) -> Result<bool> {
+        let mut value = 0;
+        // SAFETY: as above.
+        done(unsafe { sys::tsr_node_needs_input_grad(self.node, index as i64, &mut value) })?;
+        Ok(value != 0)
+    }
+}
+
+unsafe extern "C" fn run_backward(
+    user: *mut c_void,
+    node: sys::tsr_node,
+    grad_out: *const sys::tsr_tensor,
+    n_grad_out: i32,
+    grad_in: *mut sys::tsr_tensor,
+    n_grad_in: i32,
+) -> i32 {
+    callback(|| {
+        // SAFETY: user is the box of `NodeBuilder::new`; the gradients are lent for the call.
+        let (backward, grads) =
+            unsafe { (&*user.cast::<Backward>(), Tensor::lent(grad_out, n_grad_out)) };
+        let context = BackwardContext { node, _lent: std::marker::PhantomData };
+        let results = backward(&context, grads)?;
+        if results.len() != n_grad_in as usize {
+            let text = format!(
+                "a custom backward returned {} gradients for {n_grad_in} inputs",
+                results.len()
+            );
+            return Err(Error::new(ErrorKind::Autograd, text));
+        }
+        for (index, result) in results.into_iter().enumerate() {
+            // SAFETY: there are n_grad_in places; the library takes the references over.
+            unsafe { *grad_in.add(index) = result.map_or(null_mut(), Tensor::into_raw) };
+        }
+        Ok(())
+    })
+}
+
+// ---- Node form ----
+
+/// A custom function whose forward has its outputs already: create the builder, save tensors, attach
+/// the outputs. When no input requires grad, all of it does nothing.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{autograd::NodeBuilder, no_grad, Tensor};
+/// let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+/// let y = { let _guard = no_grad(); &x * &x };
+/// let node = NodeBuilder::new("Square", &[&x], |context, grads| {
+///     let grad = grads[0].as_ref().expect("zeros stand in for a missing gradient");
+///     Ok(vec![Some(context.saved(0)? * grad * 2.0)])
+/// })?;
+/// node.save(&[Some(&x)])?;
+/// node.attach(&[&y])?;
+/// y.sum()?.backward()?;
+/// assert_eq!(x.grad()?.unwrap().to_vec::<f64>()?, [2.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct NodeBuilder(Node);
+
+impl NodeBuilder {
+    /// Begins a function of these inputs. The backward gets a gradient for each output and returns one
+    /// for each input.
+    pub fn new(
+        name: &str,
+        inputs: &[impl Borrow<Tensor>],
+        backward: impl Fn(&BackwardContext<'_>, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>
+            + Send
+            + Sync
+            + 'static,
+    ) -> Result<Self> {
+        let inputs = handles(inputs);
+        let table = sys::tsr_node_vtable {
+            backward: Some(run_backward),
+            drop: Some(drop_box::<Backward>),
+            ..Default::default()
+        };
+        let user = Box::into_raw(Box::new(Box::new(backward) as Backward)).cast();
+        let mut node = null_mut();
+        // SAFETY: valid lists and lengths; the box is freed by the table's drop, also on failure.
+        done(unsafe {
+            sys::tsr_node_create(
+                name.as_ptr().cast(),
+                name.len() as i64,
+                &table,
+                user,
+                inputs.as_ptr(),
+                count(inputs.len()),
+                &mut node,
+            )
+        })?;
+        Ok(Self(Node(NonNull::new(node).expect("a handle after a success"))))
+    }
+
+    /// Keeps tensors for the backward, inputs and outputs too.
+    pub fn save(&self, tensors: &[Option<&Tensor>]) -> Result<()> {
+        let tensors = sparse_handles(tensors);
+        // SAFETY: a valid handle, a list and its length.
+        done(unsafe { sys::tsr_node_save(self.0.raw(), tensors.as_ptr(), count(tensors.len())) })
+    }
+
+    /// Says which inputs the forward changed in place; they must be attached as outputs.
+    pub fn mark_dirty(&self, tensors: &[impl Borrow<Tensor>]) -> Result<()> {
+        let tensors = handles(tensors);
+        // SAFETY: as above.
+        done(unsafe {
+            sys::tsr_node_mark_dirty(self.0.raw(), tensors.as_ptr(), count(tensors.len()))
+        })
+    }
+
+    /// Says which outputs have no gradient.
+    pub fn mark_non_differentiable(&self, tensors: &[impl Borrow<Tensor>]) -> Result<()> {
+        let tensors = handles(tensors);
+        // SAFETY: as above.
+        done(unsafe {
+            let length = count(tensors.len());
+            sys::tsr_node_mark_non_differentiable(self.0.raw(), tensors.as_ptr(), length)
+        })
+    }
+
+    /// Whether anybody wants the gradient of input number `index`.
+    pub fn needs_input_grad(&self, index: usize) -> Result<bool> {
+        let mut value = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_node_needs_input_grad(self.0.raw(), index as i64, &mut value) })?;
+        Ok(value != 0)
+    }
+
+    /// Makes the outputs the results of this function.
+    pub fn attach(self, outputs: &[impl Borrow<Tensor>]) -> Result<()> {
+        let outputs = handles(outputs);
+        // SAFETY: as above.
+        done(unsafe { sys::tsr_node_attach(self.0.raw(), outputs.as_ptr(), count(outputs.len())) })
+    }
+}
+
+// ---- Closures ----
+
+/// What the forward of a [`custom_function`] wants to keep or to say about its tensors.
+#[derive(Debug, Default)]
+pub struct Saver {
+    saved: Vec<Option<Tensor>>,
+    dirty: Vec<Tensor>,
+    non_differentiable: Vec<Tensor>,
+}
+
+impl Saver {
+    /// Keeps a tensor for the backward, which asks for it by its number: 0 for the first.
+    pub fn save(&mut self, tensor: &Tensor) {
+        self.saved.push(Some(tensor.clone()));
+    }
+
+    /// Says that this input was changed in place; it must be among the outputs.
+    pub fn mark_dirty(&mut self, tensor: &Tensor) {
+        self.dirty.push(tensor.clone());
+    }
+
+    /// Says that this output has no gradient.
+    pub fn mark_non_differentiable(&mut self, tensor: &Tensor) {
+        self.non_differentiable.push(tensor.clone());
+    }
+}
+
+/// A differentiable function made of two closures. The forward runs at once and unrecorded, and
+/// returns the outputs; the backward runs in each backward, on the thread that called it.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{autograd::custom_function, Tensor};
+/// let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+/// let y = custom_function(
+///     "Exp",
+///     &[&x],
+///     |saver| {
+///         let y = x.exp()?;
+///         saver.save(&y);
+///         Ok(vec![y])
+///     },
+///     |context, grads| Ok(vec![Some(context.saved(0)? * grads[0].as_ref().unwrap())]),
+/// )?
+/// .remove(0);
+/// y.sum()?.backward()?;
+/// assert_eq!(x.grad()?.unwrap().to_vec::<f64>()?, y.to_vec::<f64>()?);
+/// # Ok(())
+/// # }
+/// ```
+pub fn custom_function(
+    name: &str,
+    inputs: &[impl Borrow<Tensor>],
+    forward: impl FnOnce(&mut Saver) -> Result<Vec<Tensor>>,
+    backward: impl Fn(&BackwardContext<'_>, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>
+        + Send
+        + Sync
+        + 'static,
+) -> Result<Vec<Tensor>> {
+    let mut saver = Saver::default();
+    let outputs = {
+        let _guard = no_grad();
+        forward(&mut saver)?
+    };
+    let node = NodeBuilder::new(name, inputs, backward)?;
+    node.save(&saver.saved.iter().map(Option::as_ref).collect::<Vec<_>>())?;
+    node.mark_dirty(&saver.dirty)?;
+    node.mark_non_differentiable(&saver.non_differentiable)?;
+    node.attach(&outputs)?;
+    Ok(outputs)
+}

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Differentiation: backward, gradients as values, modes of recording, hooks, custom functions.
+
+mod function;
+mod hooks;
+
+pub use function::{custom_function, BackwardContext, Node, NodeBuilder, Saver};
+pub use hooks::{on_backward_end, Hook};
+
+use crate::arguments::{count, handles, sparse_handles};
+use crate::error::done;
+use crate::{Result, Tensor};
+use std::borrow::Borrow;
+use std::marker::PhantomData;
+use std::ptr::{null_mut, NonNull};
+use tessera_sys as sys;
+
+/// How [`backward`] and [`grad`] run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BackwardOptions {
+    flags: i32,
+}
+
+impl BackwardOptions {
+    fn with(mut self, flag: i32, on: bool) -> Self {
+        self.flags = if on { self.flags | flag } else { self.flags & !flag };
+        self
+    }
+
+    /// Keeps what the nodes saved, so that a second backward can run.
+    #[must_use]
+    pub fn retain_graph(self, on: bool) -> Self {
+        self.with(sys::TSR_BACKWARD_RETAIN_GRAPH, on)
+    }
+
+    /// Records the backward itself, for derivatives of derivatives; retains the graph, too.
+    #[must_use]
+    pub fn create_graph(self, on: bool) -> Self {
+        self.with(sys::TSR_BACKWARD_CREATE_GRAPH, on)
+    }
+
+    /// With [`grad`]: an input that was not used gets `None` instead of an error.
+    #[must_use]
+    pub fn allow_unused(self, on: bool) -> Self {
+        self.with(sys::TSR_BACKWARD_ALLOW_UNUSED, on)
+    }
+}
+
+/// Adds the gradients of the roots to the leaves that require grad, or, when `inputs` are given, to
+/// those tensors only. `grads` has an entry for each root, or none at all; `None` stands for 1 and
+/// needs a root of one element.
+pub fn backward(
+    roots: &[impl Borrow<Tensor>],
+    grads: &[Option<&Tensor>],
+    inputs: &[impl Borrow<Tensor>],
+    options: impl FnOnce(BackwardOptions) -> BackwardOptions,
+) -> Result<()> {
+    let (roots, grads, inputs) = (handles(roots), sparse_handles(grads), handles(inputs));
+    // SAFETY: lists of valid handles and their lengths.
+    done(unsafe {
+        sys::tsr_backward(
+            roots.as_ptr(),
+            count(roots.len()),
+            grads.as_ptr(),
+            count(grads.len()),
+            inputs.as_ptr(),
+            count(inputs.len()),
+            options(BackwardOptions::default()).flags,
+        )
+    })
+}
+
+/// The gradients of the outputs with respect to the inputs; changes no accumulated gradient. An entry
+/// is `None` only with [`BackwardOptions::allow_unused`].
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{autograd, Tensor};
+/// let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+/// let y = x.pow(3)?.sum()?;
+/// let first = autograd::grad(&[&y], &[], &[&x], |o| o.create_graph(true))?.remove(0).unwrap();
+/// let second = autograd::grad(&[first.sum()?], &[], &[&x], |o| o)?.remove(0).unwrap();
+/// assert_eq!(second.to_vec::<f64>()?, [6.0, 12.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn grad(
+    outputs: &[impl Borrow<Tensor>],
+    grads: &[Option<&Tensor>],
+    inputs: &[impl Borrow<Tensor>],
+    options: impl FnOnce(BackwardOptions) -> BackwardOptions,
+) -> Result<Vec<Option<Tensor>>> {
+    let (outputs, grads, inputs) = (handles(outputs), sparse_handles(grads), handles(inputs));
+    let mut results = vec![null_mut(); inputs.len()];
+    // SAFETY: lists of valid handles and their lengths; one result for each input.
+    done(unsafe {
+        sys::tsr_grad(
+            outputs.as_ptr(),
+            count(outputs.len()),
+            grads.as_ptr(),
+            count(grads.len()),
+            inputs.as_ptr(),
+            count(inputs.len()),
+            options(BackwardOptions::default()).flags,
+            results.as_mut_ptr(),
+        )
+    })?;
+    // SAFETY: a success hands out a new reference each, or null.
+    Ok(results.into_iter().map(|handle| unsafe { Tensor::adopt_optional(handle) }).collect())
+}
+
+impl Tensor {
+    /// Adds the gradients of this tensor, which has one element, to the leaves that require grad.
+    pub fn backward(&self) -> Result<()> {
+        self.backward_with(None, |o| o)
+    }
+
+    /// As [`Tensor::backward`], with the gradient of this tensor and options.
+    pub fn backward_with(
+        &self,
+        gradient: Option<&Tensor>,
+        options: impl FnOnce(BackwardOptions) -> BackwardOptions,
+    ) -> Result<()> {
+        backward(&[self], &[gradient], &[] as &[Tensor], options)
+    }
+
+    /// The accumulated gradient.
+    pub fn grad(&self) -> Result<Option<Tensor>> {
+        let mut grad = null_mut();
+        // SAFETY: a valid handle, a writable pointer.
+        done(unsafe { sys::tsr_tensor_grad(self.raw(), &mut grad) })?;
+        // SAFETY: a new reference or null.
+        Ok(unsafe { Tensor::adopt_optional(grad) })
+    }
+
+    /// Replaces the accumulated gradient; `None` clears it.
+    pub fn set_grad(&self, grad: Option<&Tensor>) -> Result<()> {
+        // SAFETY: valid handles, or null.
+        done(unsafe { sys::tsr_tensor_set_grad(self.raw(), grad.map_or(null_mut(), Tensor::raw)) })
+    }
+
+    /// Says whether a leaf takes part in differentiation.
+    pub fn set_requires_grad(&self, on: bool) -> Result<()> {
+        // SAFETY: a valid handle.
+        done(unsafe { sys::tsr_tensor_set_requires_grad(self.raw(), i32::from(on)) })
+    }
+
+    /// The tensor itself, after [`Tensor::set_requires_grad`].
+    pub fn requiring_grad(self) -> Result<Self> {
+        self.set_requires_grad(true)?;
+        Ok(self)
+    }
+
+    /// Whether the tensor has no history.
+    pub fn is_leaf(&self) -> Result<bool> {
+        let mut value = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_tensor_is_leaf(self.raw(), &mut value) })?;
+        Ok(value != 0)
+    }
+
+    /// Makes a backward keep the gradient of this computed tensor, too.
+    pub fn retain_grad(&self) -> Result<()> {
+        // SAFETY: a valid handle.
+        done(unsafe { sys::tsr_tensor_retain_grad(self.raw()) })
+    }
+
+    /// Whether a backward keeps the gradient of this computed tensor.
+    pub fn retains_grad(&self) -> Result<bool> {
+        let mut value = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_tensor_retains_grad(self.raw(), &mut value) })?;
+        Ok(value != 0)
+    }
+
+    /// The node that computed the tensor; `None` for a leaf.
+    pub fn grad_fn(&self) -> Result<Option<Node>> {
+        let mut node = null_mut();
+        // SAFETY: a valid handle, a writable pointer.
+        done(unsafe { sys::tsr_tensor_grad_fn(self.raw(), &mut node) })?;
+        Ok(NonNull::new(node).map(Node))
+    }
+}
+
+// ---- Modes ----
+
+/// Whether functions record on this thread.
+pub fn is_grad_enabled() -> bool {
+    // SAFETY: takes nothing.
+    unsafe { sys::tsr_grad_mode() != 0 }
+}
+
+/// Whether this thread is in inference mode.
+pub fn is_inference_mode() -> bool {
+    // SAFETY: takes nothing.
+    unsafe { sys::tsr_inference_mode() != 0 }
+}
+
+type Switch = unsafe extern "C" fn(i32, *mut i32) -> i32;
+
+/// Brings this thread's mode of recording back when it is dropped.
+#[must_use = "the mode ends with the guard"]
+#[derive(Debug)]
+pub struct ModeGuard {
+    switch: Switch,
+    previous: i32,
+    _thread: PhantomData<*const ()>, // the mode belongs to this thread
+}
+
+impl ModeGuard {
+    fn new(switch: Switch, on: bool) -> Self {
+        let mut previous = 0;
+        // SAFETY: a number and a place for a number.
+        let status = unsafe { switch(i32::from(on), &mut previous) };
+        assert_eq!(status, sys::TSR_OK, "switching a mode of recording");
+        Self { switch, previous, _thread: PhantomData }
+    }
+}
+
+impl Drop for ModeGuard {
+    fn drop(&mut self) {
+        let mut ignored = 0;
+        // SAFETY: as in `new`.
+        unsafe { (self.switch)(self.previous, &mut ignored) };
+    }
+}
+
+/// Stops recording on this thread until the guard is dropped.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// let x = tessera::Tensor::ones(&[2])?.requiring_grad()?;
+/// {
+///     let _guard = tessera::no_grad();
+///     assert!(!x.exp()?.requires_grad());
+/// }
+/// assert!(x.exp()?.requires_grad());
+/// # Ok(())
+/// # }
+/// ```
+pub fn no_grad() -> ModeGuard {
+    ModeGuard::new(sys::tsr_grad_mode_set, false)
+}
+
+/// Records on this thread until the guard is dropped, also inside [`no_grad`].
+pub fn enable_grad() -> ModeGuard {
+    ModeGuard::new(sys::tsr_grad_mode_set, true)
+}
+
+/// Inference mode on this thread until the guard is dropped: results have no version counter and can
+/// never be differentiated.
+pub fn inference_mode() -> ModeGuard {
+    ModeGuard::new(sys::tsr_inference_mode_set, true)
+}

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Errors, and how a failure of a Rust callback finds its way through the library and out again.
+
+use crate::ErrorKind;
+use std::any::Any;
+use std::collections::HashSet;
+use std::ffi::{c_char, c_void};
+use std::fmt;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use tessera_sys as sys;
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call failed. One pointer wide, so that a `Result` stays small.
+pub struct Error(Box<Record>);
+
+struct Record {
+    kind: ErrorKind,
+    message: String,
+    operation: String,
+    argument: Option<usize>,
+    native_code: i64,
+}
+
+impl Error {
+    /// An error of one's own, for hooks and custom functions.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let (operation, argument, native_code) = (String::new(), None, 0);
+        Self(Box::new(Record { kind, message, operation, argument, native_code }))
+    }
+
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// A sentence that names the operation, the argument, what was expected and what came.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The function of the library that failed; empty for an error made in Rust.
+    pub fn operation(&self) -> &str {
+        &self.0.operation
+    }
+
+    /// The number of the argument at fault, in the order of the schema.
+    pub fn argument(&self) -> Option<usize> {
+        self.0.argument
+    }
+
+    /// The number that a layer below gave, such as `errno`; 0 when there is none.
+    pub fn native_code(&self) -> i64 {
+        self.0.native_code
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The error of the call that just returned this status. A panic of a callback goes on from here.
+#[cold]
+#[inline(never)]
+pub(crate) fn failure(status: i32) -> Error {
+    let mut view = sys::tsr_error_view::default();
+    // SAFETY: the view has its size; its pointers are read before any other call.
+    if unsafe { sys::tsr_error_last(&mut view) } != sys::TSR_OK {
+        return Error::new(ErrorKind::from_code(status), "the library left no record of the error");
+    }
+    match take_payload(view.payload) {
+        Some(Payload::Panic(panic)) => resume_unwind(panic),
+        Some(Payload::Error(error)) => return error,
+        None => {}
+    }
+    Error(Box::new(Record {
+        kind: ErrorKind::from_code(view.code),
+        // SAFETY: pointers and lengths come from the library and are valid until its next failure.
+        message: unsafe { text(view.message, view.message_len) },
+        operation: unsafe { text(view.op, view.op_len) },
+        argument: usize::try_from(view.arg_index).ok(),
+        native_code: view.native_code,
+    }))
+}
+
+/// `Ok` for status 0.
+#[inline(always)]
+pub(crate) fn done(status: i32) -> Result<()> {
+    if status == sys::TSR_OK {
+        Ok(())
+    } else {
+        Err(failure(status))
+    }
+}
+
+/// Copies text of the library; what is not UTF-8 is replaced.
+///
+/// # Safety
+/// `data` points to `length` bytes, or is null.
+pub(crate) unsafe fn text(data: *const c_char, length: i64) -> String {
+    if data.is_null() || length <= 0 {
+        return String::new();
+    }
+    // SAFETY: as promised by the caller.
+    let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length as usize) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+// ---- Failures of callbacks ----
+
+/// What a failed callback leaves for the call that ran it.
+enum Payload {
+    Error(Error),
+    Panic(Box<dyn Any + Send>),
+}
+
+type Slot = Mutex<Option<Payload>>;
+
+/// Addresses of our payloads that the library holds: a payload of another language is none of them.
+fn ours() -> MutexGuard<'static, HashSet<usize>> {
+    static OURS: OnceLock<Mutex<HashSet<usize>>> = OnceLock::new();
+    OURS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn take_payload(address: *mut c_void) -> Option<Payload> {
+    let known = ours();
+    if !known.contains(&(address as usize)) {
+        return None;
+    }
+    // SAFETY: a known address is a slot that drop_payload has not freed, as it needs the lock.
+    let slot = unsafe { &*address.cast::<Slot>() };
+    let payload = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    payload
+}
+
+unsafe extern "C" fn drop_payload(address: *mut c_void) {
+    if ours().remove(&(address as usize)) {
+        // SAFETY: it was made by Box::into_raw in `raise` and is removed once.
+        drop_quietly(unsafe { Box::from_raw(address.cast::<Slot>()) });
+    }
+}
+
+fn raise(message: &str, payload: Payload) -> i32 {
+    let slot: *mut Slot = Box::into_raw(Box::new(Mutex::new(Some(payload))));
+    ours().insert(slot as usize);
+    // SAFETY: the message is a valid slice; the payload is dropped by drop_payload once.
+    unsafe {
+        sys::tsr_error_set(
+            sys::TSR_CALLBACK,
+            message.as_ptr().cast(),
+            message.len() as i64,
+            slot.cast(),
+            Some(drop_payload),
+        );
+    }
+    sys::TSR_CALLBACK
+}
+
+/// Runs the body of a callback: an error or a panic becomes a status and comes out again, as itself,
+/// of the call that ran the callback.
+pub(crate) fn callback(body: impl FnOnce() -> Result<()>) -> i32 {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => sys::TSR_OK,
+        Ok(Err(error)) => raise(&error.to_string(), Payload::Error(error)),
+        Err(panic) => raise("a Rust callback panicked", Payload::Panic(panic)),
+    }
+}
+
+/// Drops where no panic may leave: the destructor of a closure runs inside the library.
+pub(crate) fn drop_quietly<T>(value: T) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(panic);
+    }
+}
+
+/// The `drop` of a callback whose user pointer is a `Box<T>`.
+pub(crate) unsafe extern "C" fn drop_box<T>(user: *mut c_void) {
+    // SAFETY: user came from Box::<T>::into_raw, and the library calls drop once.
+    drop_quietly(unsafe { Box::from_raw(user.cast::<T>()) });
+}

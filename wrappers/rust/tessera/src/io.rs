@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Files of named tensors in the safetensors format, parsed and checked by the library.
+
+use crate::arguments::{count, handles, one};
+use crate::error::{done, text};
+use crate::memory::buffer_text;
+use crate::{Error, ErrorKind, Result, Tensor};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::ptr::{null, null_mut, NonNull};
+use tessera_sys as sys;
+
+/// Tensors by name, such as the state of a model.
+pub type TensorMap = BTreeMap<String, Tensor>;
+
+/// An open safetensors file. Its tensors share memory with the file's pages; what is written to them
+/// never reaches the file.
+#[derive(Debug)]
+pub struct Archive(NonNull<sys::tsr_archive_s>);
+
+// SAFETY: the ABI lets any handle be used from any thread; an archive never changes.
+unsafe impl Send for Archive {}
+// SAFETY: as above.
+unsafe impl Sync for Archive {}
+
+impl Drop for Archive {
+    fn drop(&mut self) {
+        // SAFETY: this is our reference.
+        unsafe { sys::tsr_archive_release(self.0.as_ptr()) };
+    }
+}
+
+fn path_text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| Error::new(ErrorKind::Io, format!("{path:?} is not UTF-8")))
+}
+
+impl Archive {
+    /// Opens a file and checks all of its header.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path_text(path.as_ref())?;
+        let mut handle = null_mut();
+        // SAFETY: text and its length, a writable pointer.
+        done(unsafe {
+            sys::tsr_archive_open(path.as_ptr().cast(), path.len() as i64, &mut handle)
+        })?;
+        Ok(Self(NonNull::new(handle).expect("a handle after a success")))
+    }
+
+    /// The names, as they stand in the file.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let mut length = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_archive_count(self.0.as_ptr(), &mut length) })?;
+        (0..length)
+            .map(|index| {
+                let (mut name, mut size) = (null(), 0);
+                // SAFETY: as above; the name is copied while the archive lives.
+                unsafe {
+                    done(sys::tsr_archive_name(self.0.as_ptr(), index, &mut name, &mut size))?;
+                    Ok(text(name, size))
+                }
+            })
+            .collect()
+    }
+
+    /// Tensor number `index` of [`Archive::names`].
+    pub fn tensor(&self, index: usize) -> Result<Tensor> {
+        // SAFETY: a valid handle.
+        one(|out| unsafe { sys::tsr_archive_tensor(self.0.as_ptr(), index as i64, out) })
+    }
+
+    /// The texts that were saved beside the tensors.
+    pub fn metadata(&self) -> Result<BTreeMap<String, String>> {
+        let mut buffer = null_mut();
+        // SAFETY: a valid handle; the buffer is given away to buffer_text.
+        let json = unsafe {
+            done(sys::tsr_archive_metadata(self.0.as_ptr(), &mut buffer))?;
+            buffer_text(buffer)?
+        };
+        json::texts(&json)
+    }
+}
+
+/// All tensors of a safetensors file, without a copy.
+pub fn load_file(path: impl AsRef<Path>) -> Result<TensorMap> {
+    let archive = Archive::open(path)?;
+    let names = archive.names()?.into_iter().enumerate();
+    names.map(|(index, name)| Ok((name, archive.tensor(index)?))).collect()
+}
+
+/// Writes tensors to a safetensors file, which replaces an old one only when it is whole.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{io, Tensor};
+/// let path = std::env::temp_dir().join(format!("doc-{}.safetensors", std::process::id()));
+/// let weight = Tensor::from([1.0, 2.0]);
+/// io::save_file(&io::TensorMap::from([("weight".to_string(), weight)]), &path)?;
+/// assert_eq!(io::load_file(&path)?["weight"].to_vec::<f64>()?, [1.0, 2.0]);
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok(())
+/// # }
+/// ```
+pub fn save_file(tensors: &TensorMap, path: impl AsRef<Path>) -> Result<()> {
+    save_file_with(tensors, path, &BTreeMap::new())
+}
+
+/// As [`save_file`], with texts beside the tensors.
+pub fn save_file_with(
+    tensors: &TensorMap,
+    path: impl AsRef<Path>,
+    metadata: &BTreeMap<String, String>,
+) -> Result<()> {
+    let path = path_text(path.as_ref())?;
+    let quoted: Vec<String> = tensors.keys().map(|name| json::quote(name)).collect();
+    let names = format!("[{}]", quoted.join(","));
+    let pairs: Vec<String> =
+        metadata.iter().map(|(k, v)| format!("{}:{}", json::quote(k), json::quote(v))).collect();
+    let texts = format!("{{{}}}", pairs.join(","));
+    let list = handles(&tensors.values().collect::<Vec<_>>());
+    // SAFETY: texts and lists with their lengths.
+    done(unsafe {
+        sys::tsr_archive_save(
+            path.as_ptr().cast(),
+            path.len() as i64,
+            names.as_ptr().cast(),
+            names.len() as i64,
+            list.as_ptr(),
+            count(list.len()),
+            texts.as_ptr().cast(),
+            texts.len() as i64,
+        )
+    })
+}
+
+/// As much JSON as the ABI speaks: texts, and objects of texts.
+mod json {
+    use crate::{Error, ErrorKind, Result};
+    use std::collections::BTreeMap;
+    use std::fmt::Write;
+
+    pub fn quote(text: &str) -> String {
+        let mut quoted = String::from("\"");
+        for c in text.chars() {
+            match c {
+                '"' | '\\' => quoted.extend(['\\', c]),
+                c if c < ' ' => write!(quoted, "\\u{:04x}", c as u32).expect("a String grows"),
+                c => quoted.push(c),
+            }
+        }
+        quoted + "\""
+    }
+
+    pub fn texts(json: &str) -> Result<BTreeMap<String, String>> {
+        object(&mut json.chars())
+            .ok_or_else(|| Error::new(ErrorKind::Io, "the metadata is no object of texts"))
+    }
+
+    type Chars<'a> = std::str::Chars<'a>;
+
+    fn next(chars: &mut Chars<'_>) -> Option<char> {
+        chars.find(|c| *c != ' ')
+    }
+
+    fn object(chars: &mut Chars<'_>) -> Option<BTreeMap<String, String>> {
+        let mut found = BTreeMap::new();
+        if next(chars)? != '{' {
+            return None;
+        }
+        loop {
+            match next(chars)? {
+                '}' => return Some(found),
+                ',' if !found.is_empty() => {}
+                '"' => {
+                    let key = string(chars)?;
+                    if next(chars)? != ':' || next(chars)? != '"' {
+                        return None;
+                    }
+                    found.insert(key, string(chars)?);
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// What follows an opening quote, up to the closing one.
+    fn string(chars: &mut Chars<'_>) -> Option<String> {
+        let mut units: Vec<u16> = Vec::new();
+        loop {
+            let unit = match chars.next()? {
+                '"' => return String::from_utf16(&units).ok(),
+                '\\' => match chars.next()? {
+                    'n' => 10,
+                    't' => 9,
+                    'r' => 13,
+                    'b' => 8,
+                    'f' => 12,
+                    'u' => {
+                        let digits: String = chars.by_ref().take(4).collect();
+                        u16::from_str_radix(&digits, 16).ok()?
+                    }
+                    c => c as u16,
+                },
+                c => {
+                    units.extend(c.encode_utf16(&mut [0; 2]).iter());
+                    continue;
+                }
+            };
+            units.push(unit);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! The caching allocator: statistics, limits, and a closure for when memory runs short.
+
+use crate::error::{done, drop_box, drop_quietly, text};
+use crate::{Device, Result};
+use std::ffi::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::{null, null_mut};
+use tessera_sys as sys;
+
+pub use sys::{
+    tsr_memory_pool_stat as PoolStat, tsr_memory_stat as Stat, tsr_memory_stats as Stats,
+};
+
+/// The statistics of a device's allocator. Bytes in use now: `stats.allocated_bytes.all.current`.
+pub fn stats(device: Device) -> Result<Stats> {
+    let mut stats = Stats::default();
+    // SAFETY: the struct has its size.
+    done(unsafe { sys::tsr_memory_stats_get(device.kind as i32, device.index, &mut stats) })?;
+    Ok(stats)
+}
+
+/// Every segment and block and the recorded history, as one JSON object.
+pub fn snapshot(device: Device) -> Result<String> {
+    let mut buffer = null_mut();
+    // SAFETY: `buffer` is writable and released after its text was copied.
+    unsafe {
+        done(sys::tsr_memory_snapshot(device.kind as i32, device.index, &mut buffer))?;
+        buffer_text(buffer)
+    }
+}
+
+/// The text of a buffer, which is released.
+///
+/// # Safety
+/// A valid handle, whose reference is given away.
+pub(crate) unsafe fn buffer_text(buffer: sys::tsr_buffer) -> Result<String> {
+    let (mut data, mut length) = (null(), 0);
+    // SAFETY: the buffer is valid until it is released at the end.
+    unsafe {
+        let status = sys::tsr_buffer_data(buffer, &mut data, &mut length);
+        let copied = done(status).map(|()| text(data, length));
+        sys::tsr_buffer_release(buffer);
+        copied
+    }
+}
+
+/// Gives all cached memory back to the device; tells how many bytes.
+pub fn empty_cache(device: Device) -> Result<i64> {
+    let mut freed = 0;
+    // SAFETY: `freed` is writable.
+    done(unsafe { sys::tsr_memory_empty_cache(device.kind as i32, device.index, &mut freed) })?;
+    Ok(freed)
+}
+
+/// Gives cached memory back until at most `keep` bytes are held, as far as possible.
+pub fn trim(device: Device, keep: i64) -> Result<i64> {
+    let mut freed = 0;
+    // SAFETY: `freed` is writable.
+    done(unsafe { sys::tsr_memory_trim(device.kind as i32, device.index, keep, &mut freed) })?;
+    Ok(freed)
+}
+
+/// The most bytes the allocator may hold; `None` for no limit.
+pub fn limit(device: Device) -> Result<Option<i64>> {
+    let mut nbytes = 0;
+    // SAFETY: `nbytes` is writable.
+    done(unsafe { sys::tsr_memory_limit(device.kind as i32, device.index, &mut nbytes) })?;
+    Ok(Some(nbytes).filter(|&nbytes| nbytes != i64::MAX))
+}
+
+/// Sets the most bytes the allocator may hold; `None` lifts the limit. Memory in use stays.
+pub fn set_limit(device: Device, nbytes: Option<i64>) -> Result<()> {
+    let nbytes = nbytes.unwrap_or(i64::MAX);
+    // SAFETY: plain numbers.
+    done(unsafe { sys::tsr_memory_set_limit(device.kind as i32, device.index, nbytes) })
+}
+
+/// Sets every peak to the current value.
+pub fn reset_peak(device: Device) -> Result<()> {
+    // SAFETY: plain numbers.
+    done(unsafe { sys::tsr_memory_reset_peak(device.kind as i32, device.index) })
+}
+
+/// How many tensors are alive in the process.
+pub fn live_tensors() -> i64 {
+    // SAFETY: takes nothing.
+    unsafe { sys::tsr_live_handles() }
+}
+
+/// How many nodes of the autograd graph are alive in the process.
+pub fn live_nodes() -> i64 {
+    // SAFETY: takes nothing.
+    unsafe { sys::tsr_live_nodes() }
+}
+
+// ---- Pressure ----
+
+/// What a pressure closure is told.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Pressure {
+    /// Bytes the failing call asked for.
+    pub requested: i64,
+    /// Bytes held but not in use.
+    pub cached_free: i64,
+    /// Bytes in use.
+    pub live_bytes: i64,
+    /// Tensors alive in the process.
+    pub live_tensors: i64,
+}
+
+type Callback = Box<dyn Fn(&Pressure) -> bool + Send + Sync>;
+
+/// A registered pressure closure, removed when this is dropped.
+#[must_use = "the closure is removed with the guard"]
+#[derive(Debug)]
+pub struct PressureGuard(i64);
+
+impl Drop for PressureGuard {
+    fn drop(&mut self) {
+        // SAFETY: a plain number. A failure means that it is gone already.
+        unsafe { sys::tsr_memory_pressure_remove(self.0) };
+    }
+}
+
+unsafe extern "C" fn run_pressure(user: *mut c_void, event: *const sys::tsr_memory_event) -> i32 {
+    // SAFETY: user is the box of `on_pressure`, the event is valid during the call.
+    let (callback, event) = unsafe { (&*user.cast::<Callback>(), &*event) };
+    let told = Pressure {
+        requested: event.requested,
+        cached_free: event.cached_free,
+        live_bytes: event.live_bytes,
+        live_tensors: event.live_handles,
+    };
+    match catch_unwind(AssertUnwindSafe(|| callback(&told))) {
+        Ok(true) => sys::TSR_PRESSURE_FREED_MAYBE,
+        Ok(false) => sys::TSR_PRESSURE_NOTHING,
+        Err(panic) => {
+            drop_quietly(panic);
+            sys::TSR_PRESSURE_NOTHING
+        }
+    }
+}
+
+/// Calls the closure before the allocator gives up, on the allocating thread and with no lock held.
+/// It may drop tensors, and answers whether it did. A panic counts as "no".
+pub fn on_pressure(
+    device: Device,
+    callback: impl Fn(&Pressure) -> bool + Send + Sync + 'static,
+) -> Result<PressureGuard> {
+    let user = Box::into_raw(Box::new(Box::new(callback) as Callback)).cast();
+    let mut id = 0;
+    // SAFETY: the box is freed by drop_box once, also when this fails.
+    done(unsafe {
+        sys::tsr_memory_pressure_add(
+            device.kind as i32,
+            device.index,
+            Some(run_pressure),
+            user,
+            Some(drop_box::<Callback>),
+            &mut id,
+        )
+    })?;
+    Ok(PressureGuard(id))
+}

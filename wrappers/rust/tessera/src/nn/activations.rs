@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Layers without parameters, for [`Sequential`](super::Sequential).
+
+use super::{Module, Training, Visitor};
+use crate::{Error, ErrorKind, Result, Tensor};
+use std::fmt;
+
+macro_rules! activations {
+    ($($(#[$doc:meta])* $name:ident $fields:tt, |$layer:pat_param, $x:ident| $call:expr;)*) => {$(
+        activations!(@declare $(#[$doc])* $name $fields);
+
+        impl Module for $name {
+            fn forward(&self, $x: &Tensor) -> Result<Tensor> {
+                let $layer = self;
+                $call
+            }
+        }
+    )*};
+    (@declare $(#[$doc:meta])* $name:ident ()) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+    };
+    (@declare $(#[$doc:meta])* $name:ident ($($kind:ty),+)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name($(pub $kind),+);
+    };
+}
+
+activations! {
+    /// `max(x, 0)`.
+    Relu (), |_, x| x.relu();
+    /// Gaussian error linear unit.
+    Gelu (), |_, x| x.gelu();
+    /// `x * sigmoid(x)`.
+    Silu (), |_, x| x.silu();
+    /// `1 / (1 + exp(-x))`.
+    Sigmoid (), |_, x| x.sigmoid();
+    /// Hyperbolic tangent.
+    Tanh (), |_, x| x.tanh();
+    /// `x` where positive, else this slope times `x`.
+    LeakyRelu (f64), |Self(slope), x| x.leaky_relu_with(|o| o.negative_slope(*slope));
+    /// Softmax over this axis.
+    Softmax (i64), |Self(axis), x| x.softmax_with(|o| o.axis(*axis));
+    /// Joins all axes from this one on.
+    Flatten (i64), |Self(start), x| x.flatten_with(|o| o.start(*start));
+    /// The largest of each window of this size.
+    MaxPool2d ([i64; 2]), |Self(size), x| x.max_pool2d(size);
+}
+
+/// A function as a module.
+///
+/// ```
+/// use tessera::nn::{Func, Sequential};
+/// let twice = Sequential::new().with(Func::new(|x| x.multiply(2)));
+/// ```
+pub struct Func(Box<Function>);
+
+type Function = dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync;
+
+impl Func {
+    /// The function as a module.
+    pub fn new(function: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static) -> Self {
+        Self(Box::new(function))
+    }
+}
+
+impl fmt::Debug for Func {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Func")
+    }
+}
+
+impl Module for Func {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        (self.0)(input)
+    }
+}
+
+/// In training, zeros elements at random and scales the others to keep the mean.
+#[derive(Debug)]
+pub struct Dropout {
+    p: f64,
+    training: Training,
+}
+
+impl Dropout {
+    /// Each element is zeroed with probability `p`.
+    pub fn new(p: f64) -> Result<Self> {
+        if !(0.0..=1.0).contains(&p) {
+            let text = format!("Dropout: expected a probability, got {p}");
+            return Err(Error::new(ErrorKind::Value, text));
+        }
+        Ok(Self { p, training: Training::default() })
+    }
+}
+
+impl Module for Dropout {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        input.dropout_with(|o| o.p(self.p).training(self.training.is_on()))
+    }
+
+    fn visit(&self, visitor: &mut Visitor) {
+        visitor.training(&self.training);
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Initial values of parameters, in place and unrecorded.
+
+use crate::{no_grad, Error, ErrorKind, Result, Tensor};
+
+/// The side of a weight whose size decides the spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FanMode {
+    /// Inputs of an output: keeps the variance of the forward.
+    #[default]
+    In,
+    /// Outputs of an input: keeps the variance of the backward.
+    Out,
+}
+
+/// What follows the layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nonlinearity {
+    /// Nothing, or a sigmoid.
+    Linear,
+    /// tanh.
+    Tanh,
+    /// relu.
+    Relu,
+    /// leaky_relu with this slope.
+    LeakyRelu(f64),
+}
+
+impl Nonlinearity {
+    /// The factor that keeps the variance through it.
+    pub fn gain(self) -> f64 {
+        match self {
+            Self::Linear => 1.0,
+            Self::Tanh => 5.0 / 3.0,
+            Self::Relu => 2f64.sqrt(),
+            Self::LeakyRelu(slope) => (2.0 / (1.0 + slope * slope)).sqrt(),
+        }
+    }
+}
+
+/// How many inputs feed one output of a weight, and the reverse.
+pub fn fan_in_and_fan_out(tensor: &Tensor) -> Result<(i64, i64)> {
+    let shape = tensor.shape();
+    if shape.len() < 2 {
+        let text = format!("fan in and out need at least 2 axes, got shape {shape:?}");
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    let field: i64 = shape[2..].iter().product();
+    Ok((shape[1] * field, shape[0] * field))
+}
+
+/// Uniform between two numbers.
+pub fn uniform_(tensor: &Tensor, low: f64, high: f64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.uniform_(|o| o.low(low).high(high)).map(|_| ())
+}
+
+/// Normal with this mean and standard deviation.
+pub fn normal_(tensor: &Tensor, mean: f64, std: f64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.normal_(|o| o.mean(mean).std(std)).map(|_| ())
+}
+
+/// One number everywhere.
+pub fn constant_(tensor: &Tensor, value: f64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.fill_(value).map(|_| ())
+}
+
+fn xavier(tensor: &Tensor, gain: f64) -> Result<f64> {
+    let (fan_in, fan_out) = fan_in_and_fan_out(tensor)?;
+    Ok(gain * (2.0 / (fan_in + fan_out) as f64).sqrt())
+}
+
+/// Glorot's uniform values.
+pub fn xavier_uniform_(tensor: &Tensor, gain: f64) -> Result<()> {
+    let bound = 3f64.sqrt() * xavier(tensor, gain)?;
+    uniform_(tensor, -bound, bound)
+}
+
+/// Glorot's normal values.
+pub fn xavier_normal_(tensor: &Tensor, gain: f64) -> Result<()> {
+    normal_(tensor, 0.0, xavier(tensor, gain)?)
+}
+
+fn kaiming(tensor: &Tensor, mode: FanMode, nonlinearity: Nonlinearity) -> Result<f64> {
+    let (fan_in, fan_out) = fan_in_and_fan_out(tensor)?;
+    let fan = if mode == FanMode::In { fan_in } else { fan_out };
+    Ok(nonlinearity.gain() / (fan as f64).sqrt())
+}
+
+/// He's uniform values.
+pub fn kaiming_uniform_(tensor: &Tensor, mode: FanMode, nonlinearity: Nonlinearity) -> Result<()> {
+    let bound = 3f64.sqrt() * kaiming(tensor, mode, nonlinearity)?;
+    uniform_(tensor, -bound, bound)
+}
+
+/// He's normal values.
+pub fn kaiming_normal_(tensor: &Tensor, mode: FanMode, nonlinearity: Nonlinearity) -> Result<()> {
+    normal_(tensor, 0.0, kaiming(tensor, mode, nonlinearity)?)
+}
+
+/// The values that Linear and the convolutions begin with: weight and bias uniform within
+/// 1 / sqrt(fan in), as PyTorch has them.
+pub(super) fn layer(weight: &Tensor, bias: Option<&Tensor>) -> Result<()> {
+    kaiming_uniform_(weight, FanMode::In, Nonlinearity::LeakyRelu(5f64.sqrt()))?;
+    let Some(bias) = bias else { return Ok(()) };
+    let fan_in = fan_in_and_fan_out(weight)?.0;
+    let bound = if fan_in > 0 { 1.0 / (fan_in as f64).sqrt() } else { 0.0 };
+    uniform_(bias, -bound, bound)
+}

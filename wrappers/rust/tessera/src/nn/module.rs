@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! The trait of layers and models, and how it names what is in them.
+
+use crate::io::TensorMap;
+use crate::{no_grad, Error, ErrorKind, Result, Tensor};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a layer is being trained; layers that behave differently then have one.
+#[derive(Debug)]
+pub struct Training(AtomicBool);
+
+impl Training {
+    /// Whether the layer is being trained.
+    pub fn is_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self(AtomicBool::new(true))
+    }
+}
+
+/// What a module shows the things in it to.
+#[derive(Debug, Default)]
+pub struct Visitor {
+    prefix: String,
+    parameters: Vec<(String, Tensor)>,
+    buffers: Vec<(String, Tensor)>,
+    order: Vec<(String, Tensor)>,
+    mode: Option<bool>,
+}
+
+impl Visitor {
+    /// A tensor that is trained.
+    pub fn parameter(&mut self, name: &str, tensor: &Tensor) {
+        let named = (format!("{}{name}", self.prefix), tensor.clone());
+        self.order.push(named.clone());
+        self.parameters.push(named);
+    }
+
+    /// A tensor that belongs to the state but is not trained.
+    pub fn buffer(&mut self, name: &str, tensor: &Tensor) {
+        let named = (format!("{}{name}", self.prefix), tensor.clone());
+        self.order.push(named.clone());
+        self.buffers.push(named);
+    }
+
+    /// A part of the module.
+    pub fn module(&mut self, name: &str, module: &dyn Module) {
+        let length = self.prefix.len();
+        self.prefix.push_str(name);
+        self.prefix.push('.');
+        module.visit(self);
+        self.prefix.truncate(length);
+    }
+
+    /// The flag of a layer that behaves differently in training.
+    pub fn training(&mut self, training: &Training) {
+        if let Some(on) = self.mode {
+            training.0.store(on, Ordering::Relaxed);
+        }
+    }
+
+    fn walk(module: &(impl Module + ?Sized), mode: Option<bool>) -> Self {
+        let mut visitor = Self { mode, ..Self::default() };
+        module.visit(&mut visitor);
+        visitor
+    }
+}
+
+/// A layer or a model.
+///
+/// ```
+/// use tessera::nn::{Linear, Module, Visitor};
+/// use tessera::{Result, Tensor};
+///
+/// struct Net {
+///     hidden: Linear,
+///     last: Linear,
+/// }
+///
+/// impl Module for Net {
+///     fn forward(&self, x: &Tensor) -> Result<Tensor> {
+///         self.last.forward(&self.hidden.forward(x)?.relu()?)
+///     }
+///
+///     fn visit(&self, visitor: &mut Visitor) {
+///         visitor.module("hidden", &self.hidden);
+///         visitor.module("last", &self.last);
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let net = Net { hidden: Linear::new(4, 8)?, last: Linear::new(8, 2)? };
+/// assert_eq!(net.parameters().len(), 4);
+/// assert!(net.state_dict()?.contains_key("hidden.weight"));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Module: Send + Sync {
+    /// The output for an input.
+    fn forward(&self, input: &Tensor) -> Result<Tensor>;
+
+    /// Shows the visitor every parameter, buffer, part and training flag, in order. A module without
+    /// any has nothing to do.
+    fn visit(&self, visitor: &mut Visitor) {
+        let _ = visitor;
+    }
+
+    /// All parameters by path, in order.
+    fn named_parameters(&self) -> Vec<(String, Tensor)> {
+        Visitor::walk(self, None).parameters
+    }
+
+    /// All buffers by path, in order.
+    fn named_buffers(&self) -> Vec<(String, Tensor)> {
+        Visitor::walk(self, None).buffers
+    }
+
+    /// All parameters, for an optimizer.
+    fn parameters(&self) -> Vec<Tensor> {
+        self.named_parameters().into_iter().map(|(_, tensor)| tensor).collect()
+    }
+
+    /// Switches between training and evaluation.
+    fn train(&self, on: bool) {
+        Visitor::walk(self, Some(on));
+    }
+
+    /// Switches to evaluation.
+    fn eval(&self) {
+        self.train(false);
+    }
+
+    /// Clears the gradients of all parameters.
+    fn zero_grad(&self) -> Result<()> {
+        self.parameters().iter().try_for_each(|parameter| parameter.set_grad(None))
+    }
+
+    /// Says whether the parameters take part in differentiation.
+    fn requires_grad(&self, on: bool) -> Result<()> {
+        self.parameters().iter().try_for_each(|parameter| parameter.set_requires_grad(on))
+    }
+
+    /// All parameters and buffers by path. The tensors share memory with the model.
+    fn state_dict(&self) -> Result<TensorMap> {
+        let named = Visitor::walk(self, None).order;
+        named.into_iter().map(|(name, tensor)| Ok((name, tensor.detach()?))).collect()
+    }
+
+    /// Copies a state into this model: the names must be the same, and the shapes.
+    fn load_state_dict(&self, state: &TensorMap) -> Result<()> {
+        let own = self.state_dict()?;
+        let mut problems = Vec::new();
+        let missing: Vec<_> = own.keys().filter(|name| !state.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            problems.push(format!("missing: {missing:?}"));
+        }
+        let unexpected: Vec<_> = state.keys().filter(|name| !own.contains_key(*name)).collect();
+        if !unexpected.is_empty() {
+            problems.push(format!("unexpected: {unexpected:?}"));
+        }
+        for (name, target) in &own {
+            if let Some(source) = state.get(name) {
+                let (have, got) = (target.shape(), source.shape());
+                if have != got {
+                    problems
+                        .push(format!("{name}: the model has shape {have:?}, the state {got:?}"));
+                }
+            }
+        }
+        if !problems.is_empty() {
+            let text = format!("load_state_dict: {}", problems.join("; "));
+            return Err(Error::new(ErrorKind::Value, text));
+        }
+        let _guard = no_grad();
+        own.iter().try_for_each(|(name, target)| target.copy_(&state[name]).map(|_| ()))
+    }
+}
+
+impl<M: Module + ?Sized> Module for Box<M> {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        (**self).forward(input)
+    }
+
+    fn visit(&self, visitor: &mut Visitor) {
+        (**self).visit(visitor);
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Operators, on tensors and references to them, with tensors and numbers.
+//!
+//! An operator yields a tensor and panics where the method of the same meaning returns an error, as
+//! operators of Rust do for a mistake of the program: `&a + &b` or `a.add(&b)?`.
+//!
+//! Numbers are `f64` and `i64`, and no more kinds, so that the type of a literal is never in doubt:
+//! `(&x * 2).exp()`. The methods take all kinds of numbers.
+
+use crate::{Result, Tensor};
+use std::ops;
+
+#[track_caller]
+fn expect(result: Result<Tensor>) -> Tensor {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+macro_rules! binary {
+    ($($op:ident $fn:ident = $method:ident, $assign:ident $assign_fn:ident = $in_place:ident;)*) => {$(
+        binary!(@pair $op $fn $method, Tensor, Tensor, |b| &b);
+        binary!(@pair $op $fn $method, Tensor, &Tensor, |b| b);
+        binary!(@pair $op $fn $method, &Tensor, Tensor, |b| &b);
+        binary!(@pair $op $fn $method, &Tensor, &Tensor, |b| b);
+        binary!(@assign $assign $assign_fn $in_place, Tensor, |b| &b);
+        binary!(@assign $assign $assign_fn $in_place, &Tensor, |b| b);
+    )*};
+    (@numbers $op:ident $fn:ident $method:ident, $assign:ident $assign_fn:ident $in_place:ident, $($kind:ty)*) => {$(
+        binary!(@pair $op $fn $method, Tensor, $kind, |b| b);
+        binary!(@pair $op $fn $method, &Tensor, $kind, |b| b);
+        binary!(@assign $assign $assign_fn $in_place, $kind, |b| b);
+    )*};
+    (@pair $op:ident $fn:ident $method:ident, $left:ty, $right:ty, |$b:ident| $operand:expr) => {
+        impl ops::$op<$right> for $left {
+            type Output = Tensor;
+            #[track_caller]
+            #[inline]
+            fn $fn(self, $b: $right) -> Tensor {
+                expect(Tensor::$method(&self, $operand))
+            }
+        }
+    };
+    (@assign $op:ident $fn:ident $method:ident, $right:ty, |$b:ident| $operand:expr) => {
+        impl ops::$op<$right> for Tensor {
+            #[track_caller]
+            #[inline]
+            fn $fn(&mut self, $b: $right) {
+                if let Err(error) = Tensor::$method(self, $operand) {
+                    panic!("{error}");
+                }
+            }
+        }
+    };
+}
+
+binary! {
+    Add add = add, AddAssign add_assign = add_;
+    Sub sub = subtract, SubAssign sub_assign = subtract_;
+    Mul mul = multiply, MulAssign mul_assign = multiply_;
+    Div div = divide, DivAssign div_assign = divide_;
+    Rem rem = remainder, RemAssign rem_assign = remainder_;
+    BitAnd bitand = bitwise_and, BitAndAssign bitand_assign = bitwise_and_;
+    BitOr bitor = bitwise_or, BitOrAssign bitor_assign = bitwise_or_;
+    BitXor bitxor = bitwise_xor, BitXorAssign bitxor_assign = bitwise_xor_;
+}
+binary!(@numbers Add add add, AddAssign add_assign add_, f64 i64);
+binary!(@numbers Sub sub subtract, SubAssign sub_assign subtract_, f64 i64);
+binary!(@numbers Mul mul multiply, MulAssign mul_assign multiply_, f64 i64);
+binary!(@numbers Div div divide, DivAssign div_assign divide_, f64 i64);
+binary!(@numbers Rem rem remainder, RemAssign rem_assign remainder_, f64 i64);
+
+/// Numbers on the left.
+macro_rules! left {
+    ($($op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr;)*) => {$(
+        left!(@kinds $op $fn, |$number, $tensor| $call, f64 i64);
+    )*};
+    (@kinds $op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr, f64 i64) => {
+        left!(@one $op $fn, |$number, $tensor| $call, f64);
+        left!(@one $op $fn, |$number, $tensor| $call, i64);
+    };
+    (@one $op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr, $kind:ty) => {
+        impl ops::$op<&Tensor> for $kind {
+            type Output = Tensor;
+            #[track_caller]
+            #[inline]
+            fn $fn(self, $tensor: &Tensor) -> Tensor {
+                let $number = self;
+                expect($call)
+            }
+        }
+        impl ops::$op<Tensor> for $kind {
+            type Output = Tensor;
+            #[track_caller]
+            #[inline]
+            fn $fn(self, tensor: Tensor) -> Tensor {
+                ops::$op::$fn(self, &tensor)
+            }
+        }
+    };
+}
+
+left! {
+    Add add, |number, tensor| tensor.add(number);
+    Sub sub, |number, tensor| tensor.subtract_left(number);
+    Mul mul, |number, tensor| tensor.multiply(number);
+    Div div, |number, tensor| tensor.divide_left(number);
+    Rem rem, |number, tensor| tensor.remainder_left(number);
+}
+
+macro_rules! unary {
+    ($($op:ident $fn:ident = $method:ident;)*) => {$(
+        impl ops::$op for &Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            #[inline]
+            fn $fn(self) -> Tensor {
+                expect(self.$method())
+            }
+        }
+        impl ops::$op for Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            #[inline]
+            fn $fn(self) -> Tensor {
+                expect(self.$method())
+            }
+        }
+    )*};
+}
+unary! {
+    Neg neg = negative;
+    Not not = bitwise_invert;
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Data loading: order, shuffling, collating, threads and what goes wrong in them.
+
+use std::collections::BTreeSet;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use tessera::data::{Collate, DataLoader, Dataset, TensorDataset};
+use tessera::{Error, ErrorKind, Generator, Result, Tensor};
+
+fn counted(rows: i64) -> TensorDataset {
+    let inputs = Tensor::arange_int(0, 2 * rows).unwrap().reshape(&[rows, 2]).unwrap();
+    TensorDataset::new(inputs, Tensor::arange_int(0, rows).unwrap()).unwrap()
+}
+
+fn targets<D: Dataset<Sample = (Tensor, Tensor)>>(loader: &DataLoader<D>) -> Vec<Vec<i64>> {
+    loader.iter().map(|batch| batch.unwrap().1.to_vec().unwrap()).collect()
+}
+
+#[test]
+fn batches_come_in_order_and_the_last_may_be_short() -> Result<()> {
+    let loader = DataLoader::new(counted(5)).batch_size(2);
+    assert_eq!(loader.len(), 3);
+    assert_eq!(targets(&loader), [vec![0, 1], vec![2, 3], vec![4]]);
+    let (inputs, _) = loader.iter().next().unwrap()?;
+    assert_eq!((inputs.shape(), inputs.to_vec::<i64>()?), (vec![2, 2], vec![0, 1, 2, 3]));
+    let whole = DataLoader::new(counted(5)).batch_size(2).drop_last(true);
+    assert_eq!((whole.len(), targets(&whole)), (2, vec![vec![0, 1], vec![2, 3]]));
+    assert!(DataLoader::new(counted(1)).batch_size(2).drop_last(true).is_empty());
+    Ok(())
+}
+
+#[test]
+fn shuffling_is_a_permutation_and_follows_the_seed() -> Result<()> {
+    let order = |seed| {
+        let generator = Generator::new(seed).unwrap();
+        let loader = DataLoader::new(counted(50)).shuffle(true).generator(generator);
+        (targets(&loader).concat(), targets(&loader).concat())
+    };
+    let (first, second) = order(3);
+    assert_ne!(first, second, "each pass has an order of its own");
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 50);
+    assert_eq!(order(3), (first, second));
+    Ok(())
+}
+
+/// Squares of numbers; some of them misbehave.
+struct Squares {
+    length: usize,
+    threads: Arc<Mutex<BTreeSet<String>>>,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Squares {
+    fn new(length: usize) -> Self {
+        Self { length, threads: Arc::default(), calls: Arc::default() }
+    }
+}
+
+fn name_of(id: ThreadId) -> String {
+    format!("{id:?}")
+}
+
+impl Dataset for Squares {
+    type Sample = Tensor;
+
+    fn len(&self) -> usize {
+        self.length
+    }
+
+    fn get(&self, index: usize) -> Result<Tensor> {
+        self.threads.lock().unwrap().insert(name_of(thread::current().id()));
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        match index {
+            1000 => Err(Error::new(ErrorKind::Io, "no sample 1000")),
+            2000 => panic!("sample 2000 is bad"),
+            index => Tensor::scalar((index * index) as i64),
+        }
+    }
+}
+
+#[test]
+fn workers_keep_the_order_of_the_sampler() -> Result<()> {
+    let dataset = Squares::new(100);
+    let threads = dataset.threads.clone();
+    let loader = DataLoader::new(dataset).batch_size(3).workers(3).prefetch(2);
+    let values: Vec<i64> =
+        loader.iter().flat_map(|batch| batch.unwrap().to_vec::<i64>().unwrap()).collect();
+    assert_eq!(values, (0..100).map(|n| n * n).collect::<Vec<i64>>());
+    let threads = threads.lock().unwrap();
+    assert!(!threads.contains(&name_of(thread::current().id())), "{threads:?}");
+    Ok(())
+}
+
+#[test]
+fn errors_and_panics_in_workers_arrive_in_their_place() {
+    for workers in [0, 2] {
+        let loader = DataLoader::new(Squares::new(3000)).batch_size(500).workers(workers);
+        let mut batches = loader.iter();
+        assert!(batches.next().unwrap().is_ok() && batches.next().unwrap().is_ok());
+        let error = batches.next().unwrap().unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Io, "no sample 1000"));
+        assert!(batches.next().unwrap().is_ok());
+        let panic = catch_unwind(AssertUnwindSafe(|| batches.next())).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"sample 2000 is bad"));
+        assert!(batches.next().unwrap().is_ok() && batches.next().is_none());
+    }
+}
+
+#[test]
+fn leaving_early_stops_the_workers() {
+    let dataset = Squares::new(900);
+    let calls = dataset.calls.clone();
+    let loader = DataLoader::new(dataset).batch_size(10).workers(2).prefetch(1);
+    let mut batches = loader.iter();
+    batches.next().unwrap().unwrap();
+    drop(batches); // joins the threads
+    let done = calls.load(Ordering::SeqCst);
+    assert!(done <= 30, "{done} samples for one batch and what was ahead");
+}
+
+#[test]
+fn collating() -> Result<()> {
+    let pair = |n: i64| (Tensor::scalar(n).unwrap(), vec![Tensor::from([n, n])]);
+    let (numbers, lists) = Collate::collate(vec![pair(1), pair(2)])?;
+    assert_eq!(numbers.to_vec::<i64>()?, [1, 2]);
+    assert_eq!((lists.len(), lists[0].shape()), (1, vec![2, 2]));
+    let ragged = Collate::collate(vec![vec![Tensor::scalar(1)?], vec![]]);
+    assert_eq!(ragged.unwrap_err().kind(), ErrorKind::Shape);
+    Ok(())
+}
+
+#[test]
+fn datasets() -> Result<()> {
+    let dataset = counted(4);
+    assert_eq!((dataset.len(), dataset.is_empty()), (4, false));
+    let (row, target) = dataset.get(3)?;
+    assert_eq!((row.to_vec::<i64>()?, target.item::<i64>()?), (vec![6, 7], 3));
+    assert_eq!(dataset.get(4).unwrap_err().kind(), ErrorKind::Index);
+    let misfit = TensorDataset::new(Tensor::ones(&[2])?, Tensor::ones(&[3])?).unwrap_err();
+    assert_eq!(misfit.kind(), ErrorKind::Shape);
+    let flat = TensorDataset::new(Tensor::scalar(1)?, Tensor::scalar(1)?).unwrap_err();
+    assert_eq!(flat.kind(), ErrorKind::Shape);
+    Ok(())
+}

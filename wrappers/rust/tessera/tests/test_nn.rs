@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Layers: values by hand, names, states, modes, initial values.
+
+use tessera::nn::init::{self, FanMode, Nonlinearity};
+use tessera::nn::{
+    BatchNorm2d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten, Func, Gelu, LayerNorm,
+    LeakyRelu, Linear, MaxPool2d, Module, Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
+};
+use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
+
+fn close(tensor: &Tensor, expected: &[f64]) {
+    let values = tensor.detach().unwrap().astype(DType::F64).unwrap().to_vec::<f64>().unwrap();
+    assert_eq!(values.len(), expected.len(), "{values:?}");
+    for (value, wanted) in values.iter().zip(expected) {
+        assert!((value - wanted).abs() < 1e-5, "{values:?} and {expected:?}");
+    }
+}
+
+fn fill(tensor: &Tensor, values: &[f32]) {
+    let _guard = no_grad();
+    tensor.detach().unwrap().write_from(values).unwrap();
+}
+
+#[test]
+fn linear_multiplies_and_adds() -> Result<()> {
+    let layer = Linear::new(2, 2)?;
+    fill(&layer.weight, &[1.0, 2.0, 3.0, 4.0]);
+    fill(layer.bias.as_ref().unwrap(), &[10.0, 20.0]);
+    let x = Tensor::from([[1.0f32, 1.0], [0.0, 2.0]]);
+    close(&layer.forward(&x)?, &[13.0, 27.0, 14.0, 28.0]);
+    let plain = Linear::without_bias(2, 3)?;
+    assert_eq!(plain.forward(&x)?.shape(), [2, 3]);
+    assert_eq!(plain.parameters().len(), 1);
+    Ok(())
+}
+
+#[test]
+fn convolutions_match_sums_by_hand() -> Result<()> {
+    let image = Tensor::arange_int(0, 9)?.astype(DType::F32)?.reshape(&[1, 1, 3, 3])?;
+    let conv = Conv2d::with(1, 1, [2, 2], |c| c.bias(false))?;
+    fill(&conv.weight, &[1.0, 2.0, 3.0, 4.0]);
+    close(&conv.forward(&image)?, &[27.0, 37.0, 57.0, 67.0]);
+    let strided = Conv2d::with(1, 1, [2, 2], |c| c.bias(false).stride([2, 2]).padding([1, 1]))?;
+    fill(&strided.weight, &[1.0, 2.0, 3.0, 4.0]);
+    close(&strided.forward(&image)?, &[0.0, 11.0, 30.0, 67.0]);
+    let back = ConvTranspose2d::with(1, 1, [2, 2], |c| c.bias(false))?;
+    fill(&back.weight, &[1.0, 2.0, 3.0, 4.0]);
+    let small = Tensor::from([[1.0f32, 2.0]]).reshape(&[1, 1, 1, 2])?;
+    close(&back.forward(&small)?, &[1.0, 4.0, 4.0, 3.0, 10.0, 8.0]);
+    assert_eq!(Conv2d::with(4, 6, [1, 1], |c| c.groups(2))?.weight.shape(), [6, 2, 1, 1]);
+    let misfit = Conv2d::with(3, 4, [1, 1], |c| c.groups(2)).unwrap_err();
+    assert_eq!(misfit.kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
+fn batch_norm_normalises_and_remembers() -> Result<()> {
+    let norm = BatchNorm2d::with(1, |c| c.eps(0.0).momentum(Some(0.5)))?;
+    let x = Tensor::from([1.0f32, 3.0]).reshape(&[2, 1, 1, 1])?;
+    close(&norm.forward(&x)?, &[-1.0, 1.0]);
+    let state = norm.state_dict()?;
+    close(&state["running_mean"], &[1.0]); // 0 and 2, in equal parts
+    close(&state["running_var"], &[1.5]); // 1 and the unbiased 2
+    close(&state["num_batches_tracked"], &[1.0]);
+    norm.eval();
+    let root = 1.5f64.sqrt();
+    close(&norm.forward(&x)?, &[0.0, 2.0 / root]);
+    close(&norm.state_dict()?["num_batches_tracked"], &[1.0]);
+    assert_eq!(norm.forward(&Tensor::ones(&[2, 1])?).unwrap_err().kind(), ErrorKind::Shape);
+
+    let mean = BatchNorm2d::with(1, |c| c.momentum(None))?;
+    mean.forward(&x)?;
+    mean.forward(&(&x + 2))?;
+    close(&mean.state_dict()?["running_mean"], &[3.0]);
+    let bare = BatchNorm2d::with(1, |c| c.affine(false).track_running_stats(false).eps(0.0))?;
+    bare.eval();
+    assert!(bare.state_dict()?.is_empty());
+    close(&bare.forward(&x)?, &[-1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn layer_norm_normalises_the_last_axes() -> Result<()> {
+    let norm = LayerNorm::with_eps(&[2], 0.0)?;
+    fill(&norm.weight, &[1.0, 2.0]);
+    fill(&norm.bias, &[0.0, 1.0]);
+    close(&norm.forward(&Tensor::from([[1.0f32, 3.0], [0.0, 10.0]]))?, &[-1.0, 3.0, -1.0, 3.0]);
+    assert_eq!(LayerNorm::new(&[3, 2])?.parameters()[0].shape(), [3, 2]);
+    Ok(())
+}
+
+#[test]
+fn embedding_looks_rows_up() -> Result<()> {
+    let table = Embedding::new(4, 2)?.padding(-1)?;
+    let rows = table.forward(&Tensor::from([[3i64, 0]]))?;
+    assert_eq!(rows.shape(), [1, 2, 2]);
+    close(&rows.i((0, 0))?, &[0.0, 0.0]);
+    rows.sum()?.backward()?;
+    close(&table.weight.grad()?.unwrap(), &[1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(Embedding::new(4, 2)?.padding(4).unwrap_err().kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
+fn activations_are_their_functions() -> Result<()> {
+    let x = Tensor::from([[-1.0f32, 0.0, 2.0]]);
+    close(&Relu.forward(&x)?, &[0.0, 0.0, 2.0]);
+    close(&LeakyRelu(0.1).forward(&x)?, &[-0.1, 0.0, 2.0]);
+    close(&Sigmoid.forward(&x)?, &[0.268941, 0.5, 0.880797]);
+    close(&Tanh.forward(&x)?, &[-0.761594, 0.0, 0.964028]);
+    close(&Silu.forward(&x)?, &[-0.268941, 0.0, 1.761594]);
+    close(&Gelu.forward(&x)?, &[-0.158655, 0.0, 1.954500]);
+    close(&Softmax(-1).forward(&x)?, &[0.042010, 0.114195, 0.843795]);
+    close(&Func::new(|x| x.multiply(2)).forward(&x)?, &[-2.0, 0.0, 4.0]);
+    let image = Tensor::arange_int(0, 16)?.astype(DType::F32)?.reshape(&[1, 1, 4, 4])?;
+    let pooled = MaxPool2d([2, 2]).forward(&image)?;
+    close(&Flatten(1).forward(&pooled)?, &[5.0, 7.0, 13.0, 15.0]);
+    Ok(())
+}
+
+struct Net {
+    body: Sequential,
+    head: Linear,
+}
+
+impl Net {
+    fn new() -> Result<Self> {
+        let body = Sequential::new()
+            .with(Conv2d::with(1, 2, [3, 3], |c| c.padding([1, 1]))?)
+            .with(BatchNorm2d::new(2)?)
+            .with(Relu)
+            .with(Flatten(1));
+        Ok(Self { body, head: Linear::new(32, 3)? })
+    }
+}
+
+impl Module for Net {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        self.head.forward(&self.body.forward(x)?)
+    }
+
+    fn visit(&self, visitor: &mut Visitor) {
+        visitor.module("body", &self.body);
+        visitor.module("head", &self.head);
+    }
+}
+
+#[test]
+fn registration_names_everything_once() -> Result<()> {
+    let net = Net::new()?;
+    let names: Vec<_> = net.named_parameters().into_iter().map(|(name, _)| name).collect();
+    let expected = ["0.weight", "0.bias", "1.weight", "1.bias"].map(|name| format!("body.{name}"));
+    assert_eq!(names[..4], expected);
+    assert_eq!(names[4..], ["head.weight", "head.bias"]);
+    let buffers: Vec<_> = net.named_buffers().into_iter().map(|(name, _)| name).collect();
+    let expected = ["running_mean", "running_var", "num_batches_tracked"];
+    assert_eq!(buffers, expected.map(|name| format!("body.1.{name}")));
+    assert_eq!((net.body.len(), Sequential::new().is_empty()), (4, true));
+    Ok(())
+}
+
+#[test]
+fn state_dict_round_trips_and_reports_what_does_not_fit() -> Result<()> {
+    let (first, second) = (Net::new()?, Net::new()?);
+    let x = Tensor::rand(&[5, 1, 4, 4])?;
+    first.forward(&x)?; // moves the running statistics
+    second.load_state_dict(&first.state_dict()?)?;
+    first.eval();
+    second.eval();
+    assert!(first.forward(&x)?.equal(&second.forward(&x)?)?.all()?.item::<bool>()?);
+
+    let mut state = first.state_dict()?;
+    state.insert("head.extra".into(), Tensor::ones(&[1])?);
+    state.insert("head.bias".into(), Tensor::ones(&[4])?);
+    state.remove("body.0.bias");
+    let error = second.load_state_dict(&state).unwrap_err();
+    for part in ["missing: [\"body.0.bias\"]", "unexpected: [\"head.extra\"]", "head.bias"] {
+        assert!(error.message().contains(part), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn state_goes_through_safetensors() -> Result<()> {
+    let path = std::env::temp_dir().join(format!("tessera-nn-{}.safetensors", std::process::id()));
+    let (first, second) = (Net::new()?, Net::new()?);
+    io::save_file(&first.state_dict()?, &path)?;
+    second.load_state_dict(&io::load_file(&path)?)?;
+    std::fs::remove_file(path).unwrap();
+    let same = first.head.weight.equal(&second.head.weight)?.all()?;
+    assert!(same.item::<bool>()?);
+    Ok(())
+}
+
+#[test]
+fn modes_and_gradients() -> Result<()> {
+    let net: Box<dyn Module> = Box::new(Net::new()?);
+    net.forward(&Tensor::rand(&[2, 1, 4, 4])?)?.sum()?.backward()?;
+    assert!(net.parameters().iter().all(|p| p.grad().unwrap().is_some()));
+    net.zero_grad()?;
+    assert!(net.parameters().iter().all(|p| p.grad().unwrap().is_none()));
+    net.requires_grad(false)?;
+    assert!(!net.forward(&Tensor::rand(&[2, 1, 4, 4])?)?.requires_grad());
+    Ok(())
+}
+
+#[test]
+fn dropout_scales_and_only_trains() -> Result<()> {
+    let dropout = Dropout::new(0.5)?;
+    let x = Tensor::ones(&[1000])?;
+    let kept = dropout.forward(&x)?;
+    let ones = kept.greater(0)?.count_nonzero()?.item::<i64>()?;
+    assert!((400..600).contains(&ones), "{ones}");
+    assert_eq!(kept.max()?.item::<f32>()?, 2.0);
+    dropout.eval();
+    close(&dropout.forward(&x)?.sum()?, &[1000.0]);
+    dropout.train(true);
+    assert!(dropout.forward(&x)?.equal(0)?.any()?.item::<bool>()?);
+    assert_eq!(Dropout::new(1.5).unwrap_err().kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
+fn initial_values_have_pytorchs_bounds() -> Result<()> {
+    manual_seed(0)?;
+    let within = |tensor: &Tensor, bound: f64| {
+        let largest = tensor.detach().unwrap().abs().unwrap().max().unwrap();
+        let largest = largest.item::<f64>().unwrap();
+        assert!(largest <= bound && largest > 0.9 * bound, "{largest} and {bound}");
+    };
+    let layer = Linear::new(100, 50)?;
+    within(&layer.weight, 0.1);
+    within(layer.bias.as_ref().unwrap(), 0.1);
+    within(&Conv2d::new(4, 64, [5, 5])?.weight, 0.1);
+    let weight = Tensor::empty(&[40, 60])?;
+    init::xavier_uniform_(&weight, 1.0)?;
+    within(&weight, (6.0f64 / 100.0).sqrt());
+    init::kaiming_uniform_(&weight, FanMode::Out, Nonlinearity::Relu)?;
+    within(&weight, (6.0f64 / 40.0).sqrt());
+    let spread = |t: &Tensor| t.std().unwrap().item::<f64>().unwrap();
+    init::xavier_normal_(&weight, 1.0)?;
+    assert!((spread(&weight) / (2.0f64 / 100.0).sqrt() - 1.0).abs() < 0.05);
+    init::kaiming_normal_(&weight, FanMode::In, Nonlinearity::LeakyRelu(0.0))?;
+    assert!((spread(&weight) / (2.0f64 / 60.0).sqrt() - 1.0).abs() < 0.05);
+    init::constant_(&weight, 3.0)?;
+    assert_eq!(weight.min()?.item::<f32>()?, 3.0);
+    assert_eq!((Nonlinearity::Linear.gain(), Nonlinearity::Tanh.gain()), (1.0, 5.0 / 3.0));
+    let flat = init::fan_in_and_fan_out(&Tensor::ones(&[3])?).unwrap_err();
+    assert_eq!(flat.kind(), ErrorKind::Shape);
+    Ok(())
+}
+
+#[test]
+fn losses_match_values_by_hand() -> Result<()> {
+    let logits = Tensor::from([[0.0, 0.0], [0.0, 0.0]]);
+    let classes = Tensor::from([0i64, 1]);
+    close(&logits.cross_entropy(&classes)?, &[2f64.ln()]);
+    let summed = logits.cross_entropy_with(&classes, |o| o.reduction("sum"))?;
+    close(&summed, &[2.0 * 2f64.ln()]);
+    close(&Tensor::from([1.0, 3.0]).mse_loss(&Tensor::from([0.0, 0.0]))?, &[5.0]);
+    let binary = Tensor::from([0.0]).binary_cross_entropy_with_logits(&Tensor::from([1.0]))?;
+    close(&binary, &[2f64.ln()]);
+    Ok(())
+}
+
+#[test]
+fn gan_losses_reach_only_what_they_should() -> Result<()> {
+    let (generator, judge) = (Linear::new(2, 2)?, Linear::new(2, 1)?);
+    let made = generator.forward(&Tensor::rand(&[4, 2])?)?;
+    judge.forward(&made.detach()?)?.sum()?.backward()?;
+    assert!(generator.weight.grad()?.is_none() && judge.weight.grad()?.is_some());
+    judge.zero_grad()?;
+    judge.forward(&made)?.sum()?.backward()?;
+    assert!(generator.weight.grad()?.is_some());
+    Ok(())
+}
