@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Trains a convolutional network on handwritten digits and writes its weights.
+//!
+//! Usage: digits DATA OUT [--epochs N] [--seed S]
+
+mod digits_model;
+
+use std::error::Error;
+use std::f64::consts::PI;
+use std::path::PathBuf;
+
+use digits_model::{logits_of, share_right, Net};
+use tessera::data::{DataLoader, TensorDataset};
+use tessera::nn::Module;
+use tessera::optim::{AdamConfig, AdamW, Optimizer};
+use tessera::{io, manual_seed, Generator, Result};
+
+const LEARNING_RATE: f64 = 2e-3;
+const WEIGHT_DECAY: f64 = 1e-3;
+const BATCH_SIZE: usize = 64;
+const USAGE: &str = "usage: digits DATA OUT [--epochs N] [--seed S]";
+
+struct Options {
+    data: PathBuf,
+    out: PathBuf,
+    epochs: usize,
+    seed: u64,
+}
+
+fn read_options() -> std::result::Result<Options, Box<dyn Error>> {
+    let (mut paths, mut epochs, mut seed) = (Vec::new(), 30, 0);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--epochs" => epochs = arguments.next().ok_or(USAGE)?.parse()?,
+            "--seed" => seed = arguments.next().ok_or(USAGE)?.parse()?,
+            _ => paths.push(PathBuf::from(argument)),
+        }
+    }
+    match <[PathBuf; 2]>::try_from(paths) {
+        Ok([data, out]) if epochs > 0 => Ok(Options { data, out, epochs, seed }),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Half a cosine wave, from the full rate down to almost nothing.
+fn rate_of(epoch: usize, epochs: usize) -> f64 {
+    LEARNING_RATE * 0.5 * (1.0 + (PI * epoch as f64 / epochs as f64).cos())
+}
+
+/// The mean loss over the batches, as they were met.
+fn train_epoch(
+    model: &Net,
+    optimizer: &mut AdamW,
+    loader: &DataLoader<TensorDataset>,
+) -> Result<f64> {
+    let (mut total, mut count) = (0.0, 0);
+    for batch in loader {
+        let (images, classes) = batch?;
+        optimizer.zero_grad()?;
+        let loss = model.forward(&images)?.cross_entropy(&classes)?;
+        loss.backward()?;
+        optimizer.step()?;
+        total += loss.item::<f64>()? * classes.numel() as f64;
+        count += classes.numel();
+    }
+    Ok(total / count as f64)
+}
+
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let options = read_options()?;
+    let data = io::load_file(&options.data)?;
+    let tensor = |name: &str| data.get(name).cloned().ok_or(format!("{name} is missing"));
+    manual_seed(options.seed)?;
+    let model = Net::new()?;
+    let config = AdamConfig { weight_decay: Some(WEIGHT_DECAY), ..Default::default() };
+    let mut optimizer = AdamW::new(model.parameters(), LEARNING_RATE, config)?;
+    let dataset = TensorDataset::new(tensor("train_images")?, tensor("train_classes")?)?;
+    let generator = Generator::new(options.seed)?;
+    let loader = DataLoader::new(dataset).batch_size(BATCH_SIZE).shuffle(true).generator(generator);
+
+    for epoch in 0..options.epochs {
+        optimizer.set_learning_rate(rate_of(epoch, options.epochs));
+        let loss = train_epoch(&model, &mut optimizer, &loader)?;
+        eprint!("\repoch {} of {}, loss {loss:.4}", epoch + 1, options.epochs);
+    }
+    eprintln!();
+
+    std::fs::create_dir_all(&options.out)?;
+    io::save_file(&model.state_dict()?, options.out.join("digits.safetensors"))?;
+    let logits = logits_of(&model, &tensor("test_images")?)?;
+    println!("test accuracy {:.4}", share_right(&logits, &tensor("test_classes")?)?);
+    Ok(())
+}
