@@ -137,6 +137,7 @@ struct Callback {
   static void drop(void* user) noexcept { delete static_cast<Callable*>(user); }
 
   static tsr_status hook(void* user, tsr_tensor grad, tsr_tensor* replacement) noexcept {
+    const ScopePause outside_scopes;
     try {
       Callable& callable = *static_cast<Callable*>(user);
       if constexpr (std::is_void_v<std::invoke_result_t<Callable&, const Tensor&>>) {

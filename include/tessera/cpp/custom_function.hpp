@@ -134,6 +134,7 @@ struct FunctionCall {
 
   static tsr_status run(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out,
                         tsr_tensor* grad_in, int32_t n_grad_in) noexcept {
+    const detail::ScopePause outside_scopes;
     auto& call = *static_cast<FunctionCall*>(user);
     try {
       call.context->node_ = node;

@@ -52,8 +52,8 @@ inline void reset_peak_memory(Device device = {}) {
   check(tsr_memory_reset_peak(device.type, device.index));
 }
 
-// How many tensors, and nodes of graphs, are alive in the process.
-inline int64_t live_tensors() noexcept {
+// How many references to tensors programs hold, and how many nodes of graphs are alive.
+inline int64_t live_handles() noexcept {
   return tsr_live_handles();
 }
 inline int64_t live_nodes() noexcept {

@@ -196,7 +196,7 @@ class SGD : public Optimizer<SGDOptions> {
   void update(const SGDOptions& options, const std::vector<Tensor>& parameters,
               const std::vector<Tensor>& gradients) override {
     if (options.momentum == 0) {
-      step(options, parameters, gradients, {}, false);
+      change(options, parameters, gradients, {}, false);
       return;
     }
     // The first step of a parameter takes its gradient as it is: such steps go in a call of theirs.
@@ -211,15 +211,14 @@ class SGD : public Optimizer<SGDOptions> {
         their_gradients.push_back(gradients[i]);
         buffers.push_back(zeros_of(parameters[i], "momentum_buffer"));
       }
-      if (!chosen.empty()) step(options, chosen, their_gradients, buffers, first);
+      if (!chosen.empty()) change(options, chosen, their_gradients, buffers, first);
     }
     for (const Tensor& parameter : parameters) ++state_of(parameter).step;
   }
 
-  using Optimizer::step;
-  static void step(const SGDOptions& options, const std::vector<Tensor>& parameters,
-                   const std::vector<Tensor>& gradients, const std::vector<Tensor>& buffers,
-                   bool first) {
+  static void change(const SGDOptions& options, const std::vector<Tensor>& parameters,
+                     const std::vector<Tensor>& gradients, const std::vector<Tensor>& buffers,
+                     bool first) {
     sgd_step(parameters, gradients, buffers, options.learning_rate, options.momentum,
              options.dampening, options.weight_decay, options.nesterov, options.maximize, first);
   }

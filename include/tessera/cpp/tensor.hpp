@@ -15,6 +15,7 @@
 #include "tessera/cpp/arguments.hpp"
 #include "tessera/cpp/error.hpp"
 #include "tessera/cpp/methods.hpp"
+#include "tessera/device.h"
 #include "tessera/ops.h"
 #include "tessera/tensor.h"
 
@@ -28,6 +29,35 @@ namespace detail {
 
 // How many Scopes of this thread are open, see Scope in threads.hpp.
 inline thread_local int32_t t_open_scopes = 0;
+
+// Callbacks give handles away, which an open scope would own too: they run as if none was open.
+class ScopePause {
+ public:
+  ScopePause() noexcept : scopes_(t_open_scopes) {
+    if (scopes_ == 0) return;
+    before_.struct_size = sizeof before_;
+    ignore(tsr_ambient_save(&before_));
+    tsr_ambient outside = before_;
+    outside.scope = nullptr;
+    ignore(tsr_ambient_restore(&outside));
+    t_open_scopes = 0;
+  }
+  ScopePause(const ScopePause&) = delete;
+  ScopePause& operator=(const ScopePause&) = delete;
+  ~ScopePause() {
+    if (scopes_ == 0) return;
+    tsr_ambient now{};
+    now.struct_size = sizeof now;
+    ignore(tsr_ambient_save(&now));
+    now.scope = before_.scope;
+    ignore(tsr_ambient_restore(&now));
+    t_open_scopes = scopes_;
+  }
+
+ private:
+  int32_t scopes_;
+  tsr_ambient before_{};
+};
 
 }  // namespace detail
 

@@ -40,10 +40,14 @@ class AmbientState {
     check(tsr_ambient_save(&state_));
   }
   // Makes it that of this thread.
-  void restore() const { check(tsr_ambient_restore(&state_)); }
+  void restore() const {
+    check(tsr_ambient_restore(&state_));
+    detail::t_open_scopes = open_scopes_;
+  }
 
  private:
   tsr_ambient state_{};
+  int32_t open_scopes_ = detail::t_open_scopes;
 };
 
 // Runs with a state from elsewhere until it goes out of scope.
