@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs the library, moves the installed tree to another prefix, and builds and runs two outside
-# projects from there: a C program that asks only pkg-config, and a CMake project. What pkg-config says
-# of the ABI and the schema must be what the running library says.
+# projects from there: programs in C and C++ that ask only pkg-config, and a CMake project. What
+# pkg-config says of the ABI and the schema must be what the running library says.
 #
 # Usage: check_consumers.sh <repository root> <build folder> pkgconfig|cmake
 
@@ -23,6 +23,8 @@ case "$kind" in
     flags="$(pkg-config --cflags --libs tessera)"
     ${CC:-cc} -std=c99 -Wall -Wextra -Werror -pedantic "$root/tests/consumer/c/consumer.c" \
       -o "$area/consumer" $flags
+    ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -pedantic "$root/tests/consumer/cpp/consumer.cpp" \
+      -o "$area/consumer_cpp" $flags
     LD_LIBRARY_PATH="$(pkg-config --variable=libdir tessera)"
     export LD_LIBRARY_PATH
     [ "$("$area/consumer")" = "$(pkg-config --variable=tsr_abi tessera)" ] || {
@@ -33,12 +35,14 @@ case "$kind" in
       echo "pkg-config's schema is not the library's"
       exit 1
     }
+    "$area/consumer_cpp"
     ;;
   cmake)
     cmake -S "$root/tests/consumer/cmake" -B "$area/build" -G Ninja \
       -DCMAKE_PREFIX_PATH="$area/second" >/dev/null
     cmake --build "$area/build" >/dev/null
     "$area/build/consumer"
+    "$area/build/consumer_cpp"
     ;;
   *) echo "unknown kind $kind"; exit 2 ;;
 esac

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Data sets and loaders, with and without threads.
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+#include "support.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+data::LoaderOptions options_of(int64_t batch_size, int64_t workers = 0) {
+  data::LoaderOptions options;
+  options.batch_size = batch_size;
+  options.workers = workers;
+  return options;
+}
+
+std::vector<Numbers> all_batches(const data::DataLoader& loader) {
+  std::vector<Numbers> found;
+  for (const data::Batch& batch : loader) found.push_back(numbers(batch[0]));
+  return found;
+}
+
+// Numbers whose squares are the second part; sample 13 cannot be had.
+struct Squares : data::Dataset {
+  explicit Squares(int64_t length) : count(length) {}
+  int64_t size() const override { return count; }
+  data::Batch sample(int64_t index) const override {
+    if (index == 13) throw std::domain_error("sample 13");
+    ++made;
+    return {tensor(index), tensor(index * index)};
+  }
+  int64_t count;
+  mutable std::atomic<int> made{0};
+};
+
+TEST(Data, batches_come_in_order_and_the_last_may_be_short) {
+  const data::TensorDataset rows({arange(5), arange(5) * 10});
+  data::LoaderOptions options = options_of(2);
+  EXPECT_EQ(all_batches({rows, options}), (std::vector<Numbers>{{0, 1}, {2, 3}, {4}}));
+  EXPECT_EQ(data::DataLoader(rows, options).size(), 3);
+  options.drop_last = true;
+  EXPECT_EQ(all_batches({rows, options}), (std::vector<Numbers>{{0, 1}, {2, 3}}));
+  EXPECT_EQ(data::DataLoader(rows, options).size(), 2);
+  EXPECT_TRUE(all_batches({data::TensorDataset({zeros({0})}), options_of(2)}).empty());
+}
+
+TEST(Data, shuffling_is_a_permutation_and_follows_the_seed) {
+  const data::TensorDataset rows({arange(20)});
+  data::LoaderOptions options = options_of(20);
+  options.shuffle = true;
+  options.generator = Generator(4);
+  const data::DataLoader loader(rows, options);
+  const Numbers first = all_batches(loader)[0];
+  const Numbers second = all_batches(loader)[0];
+  EXPECT_NE(first, second) << "each pass has an order of its own";
+  options.generator = Generator(4);
+  EXPECT_EQ(all_batches({rows, options})[0], first);
+  EXPECT_EQ(first, numbers(randperm(20, {}, {}, Generator(4)))) << "as in every language";
+  Numbers sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, numbers(arange(20)));
+}
+
+TEST(Data, datasets) {
+  const data::TensorDataset rows({arange(4), arange(8).reshape({4, 2})});
+  EXPECT_EQ(rows.size(), 4);
+  EXPECT_EQ(numbers(rows.sample(2)[1]), (Numbers{4, 5}));
+  EXPECT_THROW(data::TensorDataset({arange(4), arange(3)}), InvalidValueError);
+  EXPECT_THROW(data::TensorDataset({}), InvalidValueError);
+}
+
+TEST(Data, samples_are_stacked) {
+  const Squares squares(4);
+  const data::Batch batch = squares.batch({1, 3});
+  ASSERT_EQ(batch.size(), 2U);
+  EXPECT_EQ(numbers(batch[1]), (Numbers{1, 9}));
+}
+
+TEST(Data, contradictions_are_refused) {
+  const data::TensorDataset rows({arange(4)});
+  EXPECT_THROW(data::DataLoader(rows, options_of(0)), InvalidValueError);
+  EXPECT_THROW(data::DataLoader(rows, options_of(1, -1)), InvalidValueError);
+}
+
+TEST(Data, workers_keep_the_order_of_the_sampler) {
+  const Squares squares(12);
+  EXPECT_EQ(all_batches({squares, options_of(2, 3)}), all_batches({squares, options_of(2)}));
+  const data::TensorDataset rows({arange(1000)});
+  EXPECT_EQ(all_batches({rows, options_of(7, 4)}), all_batches({rows, options_of(7)}));
+}
+
+TEST(Data, exceptions_in_workers_arrive_as_themselves) {
+  for (const int64_t workers : {0, 3}) {
+    const Squares squares(20);
+    const data::DataLoader loader(squares, options_of(4, workers));
+    int batches = 0;
+    EXPECT_THROW(
+        {
+          for (const data::Batch& batch : loader) batches += batch.empty() ? 0 : 1;
+        },
+        std::domain_error);
+    EXPECT_EQ(batches, 3) << "what came before the failure is whole";
+  }
+}
+
+TEST(Data, leaving_early_stops_the_workers) {
+  const int64_t before = live_handles();
+  {
+    const Squares squares(12);
+    const data::DataLoader loader(squares, options_of(1, 2));
+    for (const data::Batch& batch : loader) {
+      EXPECT_EQ(batch[0].item<int>(), 0);
+      break;
+    }
+    EXPECT_LE(squares.made, 5);
+  }
+  EXPECT_EQ(live_handles(), before);
+}
+
+TEST(Data, workers_record_nothing) {
+  const data::TensorDataset rows({leaf({1, 2, 3, 4})});
+  for (const data::Batch& batch : data::DataLoader(rows, options_of(2, 1))) {
+    EXPECT_FALSE(batch[0].requires_grad());
+  }
+}
+
+}  // namespace

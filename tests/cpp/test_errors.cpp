@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Errors: a class per kind, what they carry, exceptions of other origin.
+#include <cerrno>
+#include <string>
+#include <typeinfo>
+
+#include "support.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+TEST(Errors, every_status_has_a_class) {
+  for (int32_t code = 1; code <= kLastErrorKind; ++code) {
+    ASSERT_EQ(tsr_error_set(code, "made here", -1, nullptr, nullptr), TSR_OK);
+    try {
+      check(code);
+      FAIL() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(static_cast<int32_t>(error.kind()), code);
+      EXPECT_STREQ(error.what(), "made here");
+      EXPECT_EQ(name(error.kind()), std::string(tsr_status_name(code)));
+      EXPECT_NE(typeid(error), typeid(Error)) << "code " << code << " has no class of its own";
+    }
+  }
+}
+
+TEST(Errors, errors_carry_operation_and_argument) {
+  try {
+    ones({2, 3}).matmul(ones({2, 3}));
+    FAIL() << "nothing was thrown";
+  } catch (const ShapeError& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kShape);
+    EXPECT_EQ(error.op(), "matmul");
+    EXPECT_EQ(error.argument(), 1);
+    EXPECT_EQ(error.native_code(), 0);
+    EXPECT_NE(std::string(error.what()).find("expected 3 rows"), std::string::npos);
+  }
+}
+
+TEST(Errors, builtins_catch) {
+  EXPECT_THROW(ones({2}).reshape({3}), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(Tensor() + 1), InvalidArgumentError);
+  EXPECT_THROW(ones({2}).sum(1), OutOfRangeError);
+  EXPECT_THROW(load_file(temporary("does not exist")), FileError);
+}
+
+TEST(Errors, file_errors_carry_the_systems_number) {
+  try {
+    load_file(temporary("does not exist"));
+    FAIL() << "nothing was thrown";
+  } catch (const FileError& error) {
+    EXPECT_EQ(error.native_code(), ENOENT);
+  }
+}
+
+TEST(Errors, memory_errors_are_typed_and_harmless) {
+  const int64_t before = live_handles();
+  EXPECT_THROW(empty({int64_t{1} << 50}), OutOfMemoryError);
+  EXPECT_EQ(live_handles(), before);
+  EXPECT_EQ(ones({2}).sum().item<double>(), 2.0);
+}
+
+TEST(Errors, a_payload_of_another_language_is_left_alone) {
+  int theirs = 0;
+  ASSERT_EQ(tsr_error_set(TSR_CALLBACK, "from elsewhere", -1, &theirs, nullptr), TSR_OK);
+  EXPECT_THROW(check(TSR_CALLBACK), CallbackError);
+}
+
+}  // namespace

@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Layers, models, their states, initial values, losses.
+#include <cmath>
+#include <cstdio>
+
+#include "support.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+struct Block : nn::Module {
+  nn::Linear inner{2, 2};
+  Tensor scale = ones({2});
+  Tensor count = zeros({}, kInt64);
+  Tensor cache = zeros({1});
+
+  Block() {
+    register_module("inner", inner);
+    register_parameter("scale", scale);
+    register_buffer("count", count);
+    register_buffer("cache", cache, false);
+  }
+  Tensor forward(const Tensor& x) override { return inner(x) * scale; }
+};
+
+struct Model : nn::Module {
+  Block first, second;
+  nn::Dropout dropout{0.5};
+
+  Model() {
+    register_module("first", first);
+    register_module("second", second);
+    register_module("dropout", dropout);
+  }
+  Tensor forward(const Tensor& x) override { return dropout(second(first(x).relu())); }
+};
+
+std::vector<std::string> names(const nn::NamedTensors& tensors) {
+  std::vector<std::string> found;
+  for (const auto& [name, tensor] : tensors) found.push_back(name);
+  return found;
+}
+
+// The derivative by central differences of sum(f(x) * weight), element by element.
+void expect_gradient(nn::Module& module, Tensor x) {
+  x = x.clone().requires_grad_();
+  const Tensor y = module.forward(x);
+  const Tensor weight = rand(y.shape(), kFloat64, {}, Generator(5));
+  (y * weight).sum().backward();
+  Numbers wanted;
+  const NoGradGuard no_grad;
+  Tensor flat = x.detach().reshape({-1});
+  for (int64_t i = 0; i < flat.numel(); ++i) {
+    constexpr double kStep = 1e-6;
+    flat.index({i}) += kStep;
+    const double above = (module.forward(x.detach()) * weight).sum().item<double>();
+    flat.index({i}) -= 2 * kStep;
+    const double below = (module.forward(x.detach()) * weight).sum().item<double>();
+    flat.index({i}) += kStep;
+    wanted.push_back((above - below) / (2 * kStep));
+  }
+  expect_near(x.grad(), wanted, 1e-6);
+}
+
+TEST(Nn, registration_names_everything_once) {
+  Model model;
+  EXPECT_EQ(names(model.named_parameters()),
+            (std::vector<std::string>{"first.scale", "first.inner.weight", "first.inner.bias",
+                                      "second.scale", "second.inner.weight", "second.inner.bias"}));
+  EXPECT_EQ(
+      names(model.named_buffers()),
+      (std::vector<std::string>{"first.count", "first.cache", "second.count", "second.cache"}));
+  EXPECT_EQ(model.parameters().size(), 6U);
+  EXPECT_EQ(model.named_modules().size(), 6U);
+  EXPECT_EQ(model.named_children().size(), 3U);
+  for (const Tensor& parameter : model.parameters()) EXPECT_TRUE(parameter.requires_grad());
+  Tensor shared = model.first.scale;
+  model.second.scale = shared;
+  EXPECT_EQ(model.parameters().size(), 5U);
+}
+
+TEST(Nn, wrong_registrations_are_refused) {
+  Block block;
+  Tensor x = ones({1});
+  EXPECT_THROW(block.register_parameter("scale", x), InvalidValueError);
+  EXPECT_THROW(block.register_buffer("inner", x), InvalidValueError);
+  EXPECT_THROW(block.register_buffer("a.b", x), InvalidValueError);
+  EXPECT_THROW(block.register_buffer("", x), InvalidValueError);
+  nn::Module plain;
+  EXPECT_THROW(plain(x), NotSupportedError);
+}
+
+TEST(Nn, state_dict_round_trips_and_reports_what_does_not_fit) {
+  manual_seed(1);
+  Model a;
+  Model b;
+  TensorMap state = a.state_dict();
+  EXPECT_EQ(state.size(), 8U) << "buffers that are not persistent stay out";
+  const nn::StateDictKeys all = b.load_state_dict(state);
+  EXPECT_TRUE(all.missing.empty() && all.unexpected.empty());
+  a.eval();
+  b.eval();
+  const Tensor x = randn({3, 2});
+  EXPECT_EQ(numbers(a(x)), numbers(b(x)));
+  state.erase("first.scale");
+  state["extra"] = ones({1});
+  EXPECT_THROW(b.load_state_dict(state), InvalidValueError);
+  const nn::StateDictKeys some = b.load_state_dict(state, false);
+  EXPECT_EQ(some.missing, std::vector<std::string>{"first.scale"});
+  EXPECT_EQ(some.unexpected, std::vector<std::string>{"extra"});
+  state["second.scale"] = ones({3});
+  EXPECT_THROW(b.load_state_dict(state, false), InvalidValueError);
+}
+
+TEST(Nn, state_goes_through_safetensors) {
+  const std::string path = temporary("model.safetensors");
+  Model a;
+  Model b;
+  save_file(a.state_dict(), path);
+  b.load_state_dict(load_file(path));
+  EXPECT_EQ(numbers(a.first.inner.weight), numbers(b.first.inner.weight));
+  EXPECT_TRUE(b.first.inner.weight.requires_grad());
+  std::remove(path.c_str());
+}
+
+TEST(Nn, modes_conversion_and_gradients) {
+  Model model;
+  EXPECT_TRUE(model.is_training());
+  model.eval();
+  EXPECT_FALSE(model.first.inner.is_training() || model.dropout.is_training());
+  model.train();
+  EXPECT_TRUE(model.dropout.is_training());
+  model(ones({1, 2})).sum().backward();
+  EXPECT_TRUE(model.second.scale.grad().defined());
+  model.zero_grad();
+  EXPECT_FALSE(model.second.scale.grad().defined());
+  model.to(kFloat64);
+  EXPECT_EQ(model.first.inner.weight.dtype(), kFloat64);
+  EXPECT_EQ(model.first.count.dtype(), kInt64) << "integers keep their dtype";
+  EXPECT_TRUE(model.first.inner.weight.requires_grad() && model.first.inner.weight.is_leaf());
+  EXPECT_EQ(model(ones({1, 2}, kFloat64)).dtype(), kFloat64);
+  model.requires_grad_(false);
+  EXPECT_FALSE(model(ones({1, 2}, kFloat64)).requires_grad());
+}
+
+TEST(Nn, apply_visits_children_first) {
+  Block block;
+  std::vector<nn::Module*> order;
+  block.apply([&](nn::Module& module) { order.push_back(&module); });
+  EXPECT_EQ(order, (std::vector<nn::Module*>{&block.inner, &block}));
+}
+
+TEST(Nn, containers) {
+  manual_seed(0);
+  nn::Sequential net(nn::make<nn::Linear>(2, 3), nn::make<nn::ReLU>());
+  nn::Linear& last = net.append<nn::Linear>(3, 1);
+  EXPECT_EQ(net.size(), 3U);
+  const Tensor x = randn({4, 2});
+  expect_same(net(x).detach(), last(relu(net[0](x))).detach());
+  EXPECT_EQ(names(net.named_parameters()),
+            (std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"}));
+  EXPECT_THROW(net[3], std::out_of_range);
+}
+
+TEST(Nn, layers_pass_gradcheck) {
+  manual_seed(2);
+  nn::ConvOptions strided;
+  strided.stride = 2;
+  strided.padding = {1, 0};
+  nn::ConvOptions grouped;
+  grouped.groups = 2;
+  nn::Linear dense(4, 3);
+  nn::Conv2d conv(2, 4, 3, strided);
+  nn::Conv2d groups(2, 4, {1, 2}, grouped);
+  nn::ConvTranspose2d transposed(2, 3, 2, strided);
+  nn::BatchNorm2d batch(2);
+  nn::LayerNorm layer({3, 4});
+  nn::GELU gelu("tanh");
+  nn::LogSoftmax softmax;
+  nn::AvgPool2d pool(2, nn::Pair(1));
+  nn::AdaptiveAvgPool2d adaptive({2, 1});
+  const Tensor x = randn({2, 2, 3, 4}, kFloat64);
+  for (nn::Module* module : std::vector<nn::Module*>{&dense, &conv, &groups, &transposed, &batch,
+                                                     &layer, &gelu, &softmax, &pool, &adaptive}) {
+    module->to(kFloat64);
+    expect_gradient(*module, x);
+  }
+}
+
+TEST(Nn, activations_are_their_functions) {
+  const Tensor x = tensor({{-1.0, 0.5, 2.0}});
+  expect_near(nn::ReLU()(x), {0, 0.5, 2});
+  expect_near(nn::LeakyReLU(0.1)(x), {-0.1, 0.5, 2});
+  expect_same(nn::SiLU()(x), x * sigmoid(x));
+  expect_same(nn::Tanh()(x), x.tanh());
+  expect_same(nn::Sigmoid()(x), x.sigmoid());
+  expect_near(nn::Softmax()(x).sum(), {1});
+  EXPECT_EQ(nn::Flatten()(zeros({2, 3, 4})).shape(), (Shape{2, 12}));
+  EXPECT_TRUE(nn::Identity()(x).is_same(x));
+  expect_near(nn::MaxPool2d(2)(arange(16).reshape({1, 1, 4, 4}).to(kFloat32)), {5, 7, 13, 15});
+}
+
+TEST(Nn, batch_norm_tracks_and_uses_statistics) {
+  nn::BatchNorm2d norm(1);
+  const Tensor x = tensor({1.0, 3.0}).reshape({2, 1, 1, 1});
+  expect_near(norm(x), {-1, 1}, 1e-4);
+  expect_near(norm.running_mean, {0.2});
+  expect_near(norm.running_var, {0.9 + 0.1 * 2});
+  EXPECT_EQ(norm.num_batches_tracked.item<int>(), 1);
+  norm.eval();
+  expect_near(norm(x), {(1 - 0.2) / std::sqrt(1.1 + 1e-5), (3 - 0.2) / std::sqrt(1.1 + 1e-5)});
+  nn::BatchNormOptions cumulative;
+  cumulative.momentum = std::nullopt;
+  nn::BatchNorm2d averaging(1, cumulative);
+  averaging(x);
+  averaging(x + 2);
+  expect_near(averaging.running_mean, {3});
+  nn::BatchNormOptions plain;
+  plain.affine = plain.track_running_stats = false;
+  nn::BatchNorm2d without(1, plain);
+  without.eval();
+  EXPECT_TRUE(without.state_dict().empty());
+  expect_near(without(x), {-1, 1}, 1e-4);
+}
+
+TEST(Nn, embedding_looks_up_and_pads) {
+  nn::Embedding table(5, 3, -1);
+  const Tensor rows = table(tensor({{0, 4}}));
+  EXPECT_EQ(rows.shape(), (Shape{1, 2, 3}));
+  expect_near(rows.index({0, 1}), {0, 0, 0});
+  rows.sum().backward();
+  EXPECT_EQ(table.weight.grad()[4].sum().item<double>(), 0);
+  EXPECT_EQ(table.weight.grad()[0].sum().item<double>(), 3);
+  EXPECT_THROW(nn::Embedding(5, 3, 5), InvalidValueError);
+}
+
+TEST(Nn, dropout_scales_and_only_trains) {
+  manual_seed(0);
+  nn::Dropout dropout(0.25);
+  const Tensor x = ones({1000});
+  const Tensor y = dropout(x);
+  EXPECT_NEAR(y.mean().item<double>(), 1, 0.1);
+  EXPECT_NEAR(y.max().item<double>(), 1 / 0.75, 1e-6);
+  dropout.eval();
+  EXPECT_EQ(numbers(dropout(x)), numbers(x));
+  EXPECT_THROW(nn::Dropout(1.5), InvalidValueError);
+  EXPECT_THROW(nn::Dropout(std::nan("")), InvalidValueError);
+}
+
+TEST(Nn, initial_values_have_pytorchs_bounds) {
+  manual_seed(0);
+  const nn::Linear dense(100, 50);
+  EXPECT_LE(dense.weight.abs().max().item<double>(), 0.1);
+  EXPECT_GT(dense.weight.abs().max().item<double>(), 0.095);
+  EXPECT_LE(dense.bias.abs().max().item<double>(), 0.1);
+  const nn::Conv2d conv(4, 8, 5);
+  EXPECT_LE(conv.weight.abs().max().item<double>(), 0.1);
+  Tensor weight = zeros({200, 300});
+  nn::init::xavier_uniform_(weight);
+  EXPECT_NEAR(weight.abs().max().item<double>(), std::sqrt(6.0 / 500), 1e-3);
+  nn::init::xavier_normal_(weight, 2);
+  EXPECT_NEAR(weight.std().item<double>(), 2 * std::sqrt(2.0 / 500), 2e-3);
+  nn::init::kaiming_normal_(weight, 0, nn::init::Mode::kFanOut, "relu");
+  EXPECT_NEAR(weight.std().item<double>(), std::sqrt(2.0 / 200), 2e-3);
+  nn::init::ones_(weight);
+  EXPECT_EQ(weight.min().item<double>(), 1);
+  nn::init::zeros_(weight);
+  EXPECT_EQ(weight.max().item<double>(), 0);
+  EXPECT_THROW(nn::init::calculate_gain("unknown"), InvalidValueError);
+  Tensor flat = zeros({3});
+  EXPECT_THROW(nn::init::kaiming_uniform_(flat), InvalidValueError);
+}
+
+TEST(Nn, losses) {
+  const Tensor logits = tensor({{2.0, 0.0}, {0.0, 0.0}});
+  const Tensor classes = tensor({0, 1});
+  const double first = std::log(1 + std::exp(-2.0));
+  nn::CrossEntropyLoss cross;
+  expect_near(cross(logits, classes), {(first + std::log(2.0)) / 2});
+  expect_near(nn::CrossEntropyLoss({}, -100, "none")(logits, classes), {first, std::log(2.0)});
+  expect_near(nn::CrossEntropyLoss({}, 1, "sum")(logits, classes), {first});
+  expect_near(nn::CrossEntropyLoss(tensor({1.0, 0.0}))(logits, classes), {first});
+  expect_near(nn::NLLLoss()(log_softmax(logits), classes), {(first + std::log(2.0)) / 2});
+  expect_near(nn::MSELoss("sum")(logits, zeros({2, 2})), {4});
+  expect_near(nn::BCEWithLogitsLoss()(zeros({2}), ones({2})), {std::log(2.0)});
+  expect_near(nn::BCEWithLogitsLoss({}, "mean", tensor({3.0, 3.0}))(zeros({2}), ones({2})),
+              {3 * std::log(2.0)});
+  EXPECT_THROW(nn::MSELoss("average"), InvalidValueError);
+}
+
+TEST(Nn, misfits_raise) {
+  nn::ConvOptions options;
+  options.groups = 3;
+  EXPECT_THROW(nn::Conv2d(4, 6, 3, options), InvalidValueError);
+  options.groups = 0;
+  EXPECT_THROW(nn::Conv2d(4, 6, 3, options), InvalidValueError);
+  EXPECT_THROW(nn::BatchNorm2d(3)(zeros({2, 3})), ShapeError);
+  EXPECT_THROW(nn::Linear(3, 2)(zeros({2, 4})), ShapeError);
+}
+
+TEST(Nn, clip_grad_norm_scales_all_gradients) {
+  Tensor a = tensor({3.0});
+  Tensor b = tensor({4.0});
+  expect_near(clip_grad_norm({a, b}, 1), {5});
+  expect_near(a, {0.6}, 1e-5);
+  expect_near(b, {0.8}, 1e-5);
+}
+
+}  // namespace

@@ -1,0 +1,343 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Tensors: metadata, operators, indexing, making them from C++ values, printing.
+#include <array>
+#include <complex>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "support.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+TEST(Tensor, metadata) {
+  const Tensor x = zeros({2, 3, 4}, kFloat64);
+  EXPECT_EQ(x.shape(), (Shape{2, 3, 4}));
+  EXPECT_EQ(x.strides(), (Shape{12, 4, 1}));
+  EXPECT_EQ(x.ndim(), 3);
+  EXPECT_EQ(x.numel(), 24);
+  EXPECT_EQ(x.nbytes(), 24 * 8);
+  EXPECT_EQ(x.dtype(), kFloat64);
+  EXPECT_EQ(x.device(), Device::cpu());
+  EXPECT_EQ(x.size(0), 2);
+  EXPECT_EQ(x.size(-1), 4);
+  EXPECT_THROW(x.size(3), OutOfRangeError);
+  EXPECT_TRUE(x.is_contiguous());
+  EXPECT_FALSE(x.transpose(0, 1).is_contiguous());
+  EXPECT_EQ(name(x.dtype()), "float64");
+}
+
+TEST(Tensor, copies_share_and_moves_empty) {
+  Tensor x = ones({2});
+  const Tensor shared = x;
+  EXPECT_EQ(x.use_count(), 2);
+  x += 1;
+  EXPECT_EQ(numbers(shared), (Numbers{2, 2}));
+  const Tensor moved = std::move(x);
+  EXPECT_FALSE(x.defined());  // NOLINT(bugprone-use-after-move): the promise under test
+  EXPECT_EQ(moved.use_count(), 2);
+  Tensor own = moved.clone();
+  own += 1;
+  EXPECT_EQ(numbers(moved), (Numbers{2, 2}));
+  Tensor& itself = own;
+  own = itself;
+  EXPECT_EQ(own.use_count(), 1);
+}
+
+TEST(Tensor, nothing_is_left_behind) {
+  const int64_t before = live_handles();
+  {
+    Tensor x = ones({2});
+    Tensor y = x + 1;
+    x = y;
+    y = Tensor();
+    std::vector<Tensor> many(10, x);
+    EXPECT_EQ(live_handles(), before + 11);
+  }
+  EXPECT_EQ(live_handles(), before);
+}
+
+TEST(Tensor, handles_go_out_and_come_in) {
+  Tensor x = ones({2});
+  const tsr_tensor raw = x.release();
+  EXPECT_FALSE(x.defined());
+  const Tensor borrowed = Tensor::borrow(raw);
+  EXPECT_EQ(borrowed.use_count(), 2);
+  const Tensor taken = Tensor::take(raw);
+  EXPECT_TRUE(taken.is_same(borrowed));
+}
+
+TEST(Tensor, operators_take_numbers_on_both_sides) {
+  const Tensor x = tensor({1.0, 2.0, 4.0});
+  EXPECT_EQ(numbers(x + 1), (Numbers{2, 3, 5}));
+  EXPECT_EQ(numbers(1 + x), (Numbers{2, 3, 5}));
+  EXPECT_EQ(numbers(x - 1), (Numbers{0, 1, 3}));
+  EXPECT_EQ(numbers(1 - x), (Numbers{0, -1, -3}));
+  EXPECT_EQ(numbers(x * 2.0F), (Numbers{2, 4, 8}));
+  EXPECT_EQ(numbers(2 * x), (Numbers{2, 4, 8}));
+  EXPECT_EQ(numbers(x / 2), (Numbers{0.5, 1, 2}));
+  EXPECT_EQ(numbers(4 / x), (Numbers{4, 2, 1}));
+  EXPECT_EQ(numbers(x % 3), (Numbers{1, 2, 1}));
+  EXPECT_EQ(numbers(7 % x), (Numbers{0, 1, 3}));
+  EXPECT_EQ(numbers(-x), (Numbers{-1, -2, -4}));
+  EXPECT_EQ(numbers(pow(2, x)), (Numbers{2, 4, 16}));
+  EXPECT_EQ(numbers(x + x * x), (Numbers{2, 6, 20}));
+}
+
+TEST(Tensor, numbers_are_weak) {
+  EXPECT_EQ((tensor({1, 2}) + 1).dtype(), kInt64);
+  EXPECT_EQ((tensor({1, 2}) + 1.5).dtype(), kFloat32);
+  EXPECT_EQ((ones({2}, kFloat16) + 1.5).dtype(), kFloat16);
+  EXPECT_EQ((ones({2}, kFloat64) + 1.5F).dtype(), kFloat64);
+  EXPECT_EQ((ones({2}) * std::complex<double>(0, 1)).dtype(), kComplex64);
+}
+
+TEST(Tensor, inplace_operators_keep_the_object) {
+  Tensor x = tensor({1.0, 2.0});
+  const Tensor same = x;
+  x += 1;
+  x -= tensor({0.0, 1.0});
+  x *= 3;
+  x /= 2;
+  EXPECT_EQ(numbers(same), (Numbers{3, 3}));
+  EXPECT_TRUE(x.is_same(same));
+  EXPECT_EQ(same.version(), 4);
+  x.index({0}) += 10;  // through a view
+  EXPECT_EQ(numbers(same), (Numbers{13, 3}));
+}
+
+TEST(Tensor, comparisons_and_logic) {
+  const Tensor x = tensor({1, 2, 3});
+  EXPECT_EQ(numbers(x == 2), (Numbers{0, 1, 0}));
+  EXPECT_EQ(numbers(2 != x), (Numbers{1, 0, 1}));
+  EXPECT_EQ(numbers(x < 2), (Numbers{1, 0, 0}));
+  EXPECT_EQ(numbers(2 < x), (Numbers{0, 0, 1}));
+  EXPECT_EQ(numbers(x >= x), (Numbers{1, 1, 1}));
+  EXPECT_EQ(numbers((x > 1) & (x < 3)), (Numbers{0, 1, 0}));
+  EXPECT_EQ(numbers((x == 1) | (x == 3)), (Numbers{1, 0, 1}));
+  EXPECT_EQ(numbers(~(x == 1)), (Numbers{0, 1, 1}));
+  EXPECT_EQ(numbers(x ^ 1), (Numbers{0, 3, 2}));
+  EXPECT_EQ((x == 2).dtype(), kBool);
+}
+
+TEST(Tensor, bool_numbers_keep_bool_tensors_bool) {
+  Tensor x = tensor({true, false});
+  for (const Tensor& made : {x | true, x & true, x ^ true, true | x, where(x, x, false)}) {
+    EXPECT_EQ(made.dtype(), kBool);
+  }
+  EXPECT_EQ(where(x, true, false).dtype(), kBool);
+  x &= false;
+  EXPECT_EQ(x.dtype(), kBool);
+  EXPECT_EQ(numbers(x), (Numbers{0, 0}));
+}
+
+TEST(Tensor, numbers_of_a_kind_that_does_not_fit_are_refused) {
+  EXPECT_THROW(static_cast<void>(tensor({1, 2}) & 1.5), ArgumentTypeError);
+  EXPECT_THROW(static_cast<void>(ones({2}) < std::complex<double>(0, 1)), ArgumentTypeError);
+  EXPECT_THROW(static_cast<void>(tensor({1}) + ~uint64_t{0}), InvalidValueError);
+}
+
+TEST(Tensor, matmul_operator) {
+  const Tensor a = arange(6).reshape({2, 3}).to(kFloat32);
+  EXPECT_EQ(numbers(a.matmul(a.matrix_transpose())), (Numbers{5, 14, 14, 50}));
+}
+
+TEST(Tensor, default_arguments_and_lists) {
+  const Tensor x = arange(24).reshape({2, 3, 4});
+  EXPECT_EQ(x.sum().item<int64_t>(), 276);
+  EXPECT_EQ(x.sum(0).shape(), (Shape{3, 4}));
+  EXPECT_EQ(x.sum({0, -1}).shape(), (Shape{3}));
+  EXPECT_EQ(x.sum(std::vector<int64_t>{0, 1}, true).shape(), (Shape{1, 1, 4}));
+  EXPECT_EQ(x.sum(std::array<int64_t, 1>{2}).shape(), (Shape{2, 3}));
+  EXPECT_EQ(x.sum(std::nullopt, true).shape(), (Shape{1, 1, 1}));
+  EXPECT_EQ(x.permute_dims({2, 0, 1}).shape(), (Shape{4, 2, 3}));
+  EXPECT_EQ(zeros({}).ndim(), 0);
+  EXPECT_EQ(clip(x, 3, std::nullopt).min().item<int64_t>(), 3);
+  EXPECT_EQ(x.clip(std::nullopt, 5).max().item<int64_t>(), 5);
+  EXPECT_EQ(concat({x, x}, 1).shape(), (Shape{2, 6, 4}));
+  EXPECT_EQ(x.split(1).size(), 2U);
+  const auto [values, indices] = topk(tensor({3, 1, 2}), 2);
+  EXPECT_EQ(numbers(values), (Numbers{3, 2}));
+  EXPECT_EQ(numbers(indices), (Numbers{0, 2}));
+  EXPECT_EQ(arange(40).unstack().size(), 40U) << "a list longer than the first guess";
+}
+
+TEST(Tensor, out_forms_write_the_same_values) {
+  Tensor dst = zeros({2});
+  const Tensor& same = add_out(dst, ones({2}), 1);
+  EXPECT_TRUE(same.is_same(dst));
+  EXPECT_EQ(numbers(dst), (Numbers{2, 2}));
+  Tensor values = zeros({1}, kInt64);
+  Tensor indices = zeros({1}, kInt64);
+  topk_out(values, indices, tensor({3, 9}), 1);
+  EXPECT_EQ(values.item<int>(), 9);
+  EXPECT_EQ(indices.item<int>(), 1);
+}
+
+TEST(Tensor, indexing_matches_python) {
+  const Tensor x = arange(24).reshape({2, 3, 4});
+  EXPECT_EQ(x.index({1}).shape(), (Shape{3, 4}));
+  EXPECT_EQ(numbers(x.index({1, 2, -1})), (Numbers{23}));
+  EXPECT_EQ(numbers(x.index({0, Slice(1, 3), 0})), (Numbers{4, 8}));
+  EXPECT_EQ(numbers(x.index({0, 0, Slice(std::nullopt, std::nullopt, 2)})), (Numbers{0, 2}));
+  EXPECT_EQ(numbers(x.index({0, 0, Slice(std::nullopt, -2)})), (Numbers{0, 1}));
+  EXPECT_EQ(x.index({Ellipsis, 0}).shape(), (Shape{2, 3}));
+  EXPECT_EQ(x.index({None, Slice(), None}).shape(), (Shape{1, 2, 1, 3, 4}));
+  EXPECT_EQ(numbers(x[0][1][2]), (Numbers{6}));
+  EXPECT_EQ(numbers(x.index({x > 20})), (Numbers{21, 22, 23}));
+  EXPECT_EQ(x.index({Slice(), tensor({2, 0})}).shape(), (Shape{2, 2, 4}));
+  EXPECT_EQ(numbers(x.index({tensor({0, 1}), tensor({1, 2}), 0})), (Numbers{4, 20}));
+  EXPECT_TRUE(x.index({0}).is_view() || x.index({0}).data<int64_t>() == x.data<int64_t>());
+}
+
+TEST(Tensor, indexing_with_tensors_and_values_of_all_kinds) {
+  Tensor x = zeros({2, 3});
+  x.set({0}, tensor({1.0, 2.0, 3.0}));
+  x.set({1, Slice(1, std::nullopt)}, 7);
+  x.set({Slice(), 0}, 0.5);
+  EXPECT_EQ(numbers(x), (Numbers{0.5, 2, 3, 0.5, 7, 7}));
+  x.set({x > 2}, -1);
+  EXPECT_EQ(numbers(x), (Numbers{0.5, 2, -1, 0.5, -1, -1}));
+  x.set({Ellipsis}, false);
+  EXPECT_EQ(numbers(x.sum()), (Numbers{0}));
+  Tensor z = zeros({2}, kComplex64);
+  z.set({0}, std::complex<double>(1, 2));
+  EXPECT_EQ(z[0].item<std::complex<double>>(), std::complex<double>(1, 2));
+}
+
+TEST(Tensor, bad_indices_raise) {
+  const Tensor x = zeros({2, 3});
+  EXPECT_THROW(x[2], OutOfRangeError);
+  EXPECT_THROW(x.index({0, 0, 0}), OutOfRangeError);
+  EXPECT_THROW(x.index({Ellipsis, Ellipsis}), Error);
+  EXPECT_THROW(x.index({tensor({0.5})}), DTypeError);
+  EXPECT_THROW(x.index({Slice(0, 2, 0)}), InvalidValueError);
+}
+
+TEST(Tensor, values_of_all_kinds_make_tensors) {
+  EXPECT_EQ(tensor({1, 2}).dtype(), kInt64);
+  EXPECT_EQ(tensor({1.0, 2.0}).dtype(), kFloat32);
+  EXPECT_EQ(tensor({true, false}).dtype(), kBool);
+  EXPECT_EQ(tensor({std::complex<float>(1, 2)}).dtype(), kComplex64);
+  EXPECT_EQ(tensor({1, 2}, kUInt8).dtype(), kUInt8);
+  EXPECT_EQ(tensor({0.1}, kFloat64).item<double>(), 0.1) << "no detour through float32";
+  EXPECT_EQ(tensor({{1, 2, 3}, {4, 5, 6}}).shape(), (Shape{2, 3}));
+  EXPECT_EQ(tensor({{{1}, {2}}, {{3}, {4}}}).shape(), (Shape{2, 2, 1}));
+  EXPECT_EQ(tensor(3.5).ndim(), 0);
+  EXPECT_THROW(tensor({{1, 2}, {3}}), ShapeError);
+  const std::array<int16_t, 4> source{1, 2, 3, 4};
+  const Tensor copied = copy_from(source.data(), {2, 2});
+  EXPECT_EQ(copied.dtype(), kInt16);
+  EXPECT_EQ(numbers(copied), (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(numbers(arange(1, 6, 2)), (Numbers{1, 3, 5}));
+}
+
+TEST(Tensor, borrowed_memory_is_shared) {
+  std::vector<float> ours{1, 2, 3, 4, 5, 6};
+  Tensor flat = from_borrowed(ours);
+  flat += 1;
+  EXPECT_EQ(ours[5], 7);
+  const Tensor columns = from_borrowed(ours.data(), {3, 2}, {1, 3});
+  EXPECT_EQ(numbers(columns), (Numbers{2, 5, 3, 6, 4, 7}));
+  const std::vector<float>& fixed = ours;
+  Tensor refused = from_borrowed(fixed);
+  EXPECT_TRUE(refused.is_read_only());
+  EXPECT_THROW(refused += 1, MemoryAccessError);
+}
+
+TEST(Tensor, owners_live_as_long_as_the_memory_is_used) {
+  const auto owner = std::make_shared<std::vector<double>>(4, 1.5);
+  Tensor view;
+  {
+    const Tensor whole = from_owner(owner->data(), {4}, owner);
+    EXPECT_EQ(owner.use_count(), 2);
+    view = whole.index({Slice(1, 3)});
+  }
+  EXPECT_EQ(owner.use_count(), 2);
+  view = Tensor();
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_THROW(from_owner(owner->data(), {-4}, owner), Error);
+  EXPECT_EQ(owner.use_count(), 1) << "a failure lets the owner go, too";
+}
+
+TEST(Tensor, vectors_are_moved_in_without_a_copy) {
+  std::vector<int32_t> values{1, 2, 3, 4};
+  const int32_t* const data = values.data();
+  const Tensor x = from_vector(std::move(values), {2, 2});
+  EXPECT_EQ(x.data<int32_t>(), data);
+  EXPECT_EQ(x.shape(), (Shape{2, 2}));
+  EXPECT_THROW(from_vector(std::vector<float>{1, 2}, {3}), ShapeError);
+}
+
+TEST(Tensor, conversions_to_cpp) {
+  EXPECT_EQ(tensor(3).item<int>(), 3);
+  EXPECT_EQ(tensor(2.5).item<float>(), 2.5F);
+  EXPECT_TRUE(tensor(true).item<bool>());
+  EXPECT_THROW(tensor(2.5).item<int>(), DTypeError);
+  EXPECT_THROW(tensor({1, 2}).item<int>(), Error);
+  Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}});
+  EXPECT_EQ(x.matrix_transpose().to_vector<int>(), (std::vector<int>{1, 3, 2, 4}));
+  EXPECT_EQ(x.data<float>()[3], 4.0F);
+  EXPECT_THROW(x.data<double>(), DTypeError);
+  const int64_t version = x.version();
+  x.mutable_data<float>()[0] = 9;
+  EXPECT_EQ(x.version(), version + 1);
+  EXPECT_EQ(x.index({0, 0}).item<double>(), 9);
+}
+
+TEST(Tensor, conversions_of_dtype) {
+  const Tensor x = tensor({1.5, -2.5});
+  EXPECT_EQ(numbers(x.to(kInt32)), (Numbers{1, -2}));
+  EXPECT_TRUE(x.to(kFloat32).is_same(x) || x.to(kFloat32).data<float>() == x.data<float>());
+  EXPECT_EQ(x.to(kBFloat16).dtype(), kBFloat16);
+  EXPECT_EQ(x.to(Device::cpu(), kFloat64).dtype(), kFloat64);
+}
+
+TEST(Tensor, dtype_facts) {
+  EXPECT_EQ(itemsize(kBool), 1);
+  EXPECT_EQ(itemsize(kBFloat16), 2);
+  EXPECT_EQ(itemsize(kComplex128), 16);
+  EXPECT_TRUE(is_floating_point(kBFloat16) && is_complex(kComplex64) && is_integral(kUInt8));
+  EXPECT_FALSE(is_integral(kBool) || is_floating_point(kComplex64));
+  EXPECT_EQ(dtype_of<long long>(), kInt64);
+  EXPECT_EQ(dtype_of<unsigned char>(), kUInt8);
+  EXPECT_EQ(dtype_of<BFloat16>(), kBFloat16);
+}
+
+TEST(Tensor, repr) {
+  EXPECT_EQ(to_string(tensor({{1.0, 2.5}, {-3.0, 4.0}})), "tensor([[1, 2.5],\n        [-3, 4]])");
+  EXPECT_EQ(to_string(tensor({1, 2}, kUInt8)), "tensor([1, 2], dtype=uint8)");
+  EXPECT_EQ(to_string(tensor({true, false})), "tensor([true, false])");
+  EXPECT_EQ(to_string(tensor(std::complex<double>(1, -2))), "tensor(1-2j, dtype=complex64)");
+  EXPECT_EQ(to_string(zeros({0})), "tensor([])");
+  EXPECT_EQ(to_string(Tensor()), "tensor(undefined)");
+  EXPECT_EQ(to_string(tensor({~uint64_t{0} >> 1, uint64_t{0}}, kInt64)),
+            "tensor([9223372036854775807, 0])");
+  EXPECT_EQ(to_string(arange(2000)), "tensor([0, 1, 2, ..., 1997, 1998, 1999])");
+  Tensor x = ones({1}).requires_grad_();
+  EXPECT_EQ(to_string(x), "tensor([1], requires_grad)");
+  EXPECT_EQ(to_string(x * 2), "tensor([2], grad_fn=<MultiplyBackward>)");
+  std::ostringstream stream;
+  stream << tensor({1});
+  EXPECT_EQ(stream.str(), "tensor([1])");
+}
+
+TEST(Tensor, seeds_repeat_random_numbers) {
+  manual_seed(3);
+  const Numbers first = numbers(rand({4}));
+  manual_seed(3);
+  EXPECT_EQ(numbers(rand({4})), first);
+  const Generator own(3);
+  EXPECT_EQ(numbers(rand({4}, {}, {}, own)), first);
+  const Generator::State state = own.state();
+  const Numbers next = numbers(randn({4}, {}, {}, own));
+  own.set_state(state);
+  const Generator copy = own;  // NOLINT(performance-unnecessary-copy-initialization): shares
+  EXPECT_EQ(numbers(randn({4}, {}, {}, copy)), next);
+}
+
+}  // namespace
