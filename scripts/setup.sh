@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Set-up shared by examples/run.sh and tests/run.sh: Debian packages, the virtual environment .venv,
-# the release build and the Python package inside that environment. What is in place is skipped.
+# the release build, the Python package inside that environment, and Julia for the tests. What is in
+# place is skipped.
 #
 # Usage: scripts/setup.sh [build|test|full]      (which groups of packages.txt to install)
 
@@ -89,8 +90,17 @@ build_python() {
   "$tsr_venv/bin/python" -c 'import tessera'
 }
 
+# ---- Julia, for the tests ----
+# Without one the run goes on; tests/run_julia.sh says what is missing and fails.
+
+setup_julia() {
+  case ",${TESSERA_SKIP:-}," in *,julia,*) return 0 ;; esac
+  [ "$1" = build ] || bash "$tsr_root/scripts/setup_julia.sh" || true
+}
+
 install_packages "${1:-build}"
 make_environment
 say "building release"
 build_preset release tessera
 build_python
+setup_julia "${1:-build}"

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Puts a Julia that works at build/julia/bin/julia. One of 1.6 or newer on PATH is taken as it is.
+# Otherwise Debian 11's julia 1.5.3 is unpacked, with the libraries that this system lacks and
+# Debian 11's libunwind, into build/julia/root: with the libunwind of Debian 12 every exception in
+# compiled Julia code crashes. apt works on lists of its own here, so that no package of the system
+# is installed, changed or seen differently, and root is not needed.
+#
+# Usage: scripts/setup_julia.sh      (TSR_BULLSEYE_MIRROR names a mirror that has Debian 11)
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+home="$tsr_root/build/julia"
+launcher="$home/bin/julia"
+
+die() {
+  echo "setup_julia: $*" >&2
+  exit 1
+}
+
+# Starts, throws, catches and compiles: what fails when libraries do not fit.
+works() {
+  [ -x "$1" ] && "$1" --startup-file=no -e '
+    thrown = try; parse(Int, "x"); false; catch; true; end
+    exit(thrown && (isempty(ARGS) || VERSION >= VersionNumber(ARGS[1])) ? 0 : 1)' \
+    ${2:+"$2"} >/dev/null 2>&1
+}
+
+write_launcher() {
+  mkdir -p "$home/bin"
+  printf '#!/bin/sh\n# Written by scripts/setup_julia.sh.\n%s\n' "$1" >"$launcher.new"
+  chmod +x "$launcher.new"
+  mv "$launcher.new" "$launcher"
+}
+
+use_newer_julia() {
+  local found
+  found="$(command -v julia)" && [ "$found" != "$launcher" ] && works "$found" 1.6 || return 1
+  write_launcher "exec '$found' \"\$@\""
+}
+
+# The mirror that this system's own main archive comes from.
+debian_mirror() {
+  local codename
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' |
+    awk -v codename="$codename" '$2 == codename { print $1; exit }'
+}
+
+fetch_packages() {
+  local apt="$home/apt" keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror
+  mirror="${TSR_BULLSEYE_MIRROR:-$(debian_mirror)}"
+  [ -n "$mirror" ] || die "no Debian mirror found in this system's apt sources; set TSR_BULLSEYE_MIRROR"
+  [ -r "$keyring" ] || die "$keyring is missing (package debian-archive-keyring)"
+  rm -rf "$apt"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  echo "deb [signed-by=$keyring] $mirror bullseye main" >"$apt/sources.list"
+  local options=(
+    -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+    -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null
+    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Debug::NoLocking=1
+    -o "APT::Sandbox::User=$(id -un)"
+  )
+  # The status of the system is read, not written: what it has already is not fetched again.
+  apt-get "${options[@]}" update &&
+    apt-get "${options[@]}" install --yes --no-install-recommends --download-only julia &&
+    (cd "$apt/cache/archives" && apt-get "${options[@]}" download libunwind8=1.3.2-2)
+}
+
+unpack_packages() {
+  local root="$home/root" package link
+  rm -rf "$root"
+  mkdir -p "$root"
+  for package in "$home"/apt/cache/archives/*.deb; do
+    dpkg-deb --extract "$package" "$root" || return 1
+  done
+  # Links to libraries that the system has already would lead nowhere inside this folder.
+  local folder="$root/usr/lib/x86_64-linux-gnu"
+  while IFS= read -r link; do
+    ln -sfn "/usr/lib/x86_64-linux-gnu/$(basename "$(readlink "$link")")" "$link"
+  done < <(find -L "$folder" -type l)
+  rm -rf "$home/apt"
+  # libunwind has functions of libgcc's names, which C++ exceptions must not find first.
+  write_launcher 'root="$(dirname "$(readlink -f "$0")")/../root/usr"
+LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu/julia${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+LD_PRELOAD="libgcc_s.so.1${LD_PRELOAD:+:$LD_PRELOAD}"
+export LD_LIBRARY_PATH LD_PRELOAD
+exec "$root/bin/julia" "$@"'
+}
+
+if ! works "$launcher" && ! use_newer_julia; then
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+    die "no julia >= 1.6 on PATH, and this is no Debian system to fetch 1.5.3 for"
+  [ "$(dpkg --print-architecture)" = amd64 ] || die "julia 1.5.3 is fetched for amd64 only"
+  say "unpacking Julia 1.5.3 under build/julia"
+  run_quietly "$home/setup.log" fetch_packages || die "Debian 11's julia could not be fetched"
+  run_quietly "$home/setup.log" unpack_packages || die "Debian 11's julia could not be unpacked"
+  works "$launcher" || die "the unpacked julia does not run; see build/julia/setup.log"
+fi
