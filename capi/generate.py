@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "capi"))
 from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
-EMITTERS = ("c", "cpp", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust")
+EMITTERS = ("c", "cpp", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust", "julia")
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (
     "include/tessera",
@@ -30,6 +30,8 @@ OWNED = (
     "src/ops/generated",
     "wrappers/rust/tessera-sys/src/generated",
     "wrappers/rust/tessera/src/generated",
+    "wrappers/julia/src/generated",
+    "wrappers/julia/test/generated",
 )
 
 

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# The package: what it exports and the order of its files.
+"""
+Tensors with automatic differentiation, on libtessera.
+
+Sizes and values are the same as in an `Array` of the same tensor. Axes and positions given as Julia
+numbers count from 1; numbers inside a tensor, such as the result of `argmax` or the classes that
+`cross_entropy` takes, are data and count from 0 as in every other language.
+"""
+module Tessera
+
+import LinearAlgebra, Random, Statistics
+if isdefined(Base, :stack)
+    import Base: stack
+end
+
+export Tensor, BFloat16, Device, CPU, CUDA, Generator, Node, TesseraError
+export share, item, free!, scope, device, on, allowscalar, isfreed
+export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
+export no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
+export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
+export Dense, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
+export state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
+export SGD, Adam, AdamW, setup, update!, DataLoader
+
+include("library.jl")
+include("bfloat16.jl")
+include("errors.jl")
+include("tensor.jl")
+include("device.jl")
+include("dtypes.jl")
+include("callbacks.jl")
+include("arguments.jl")
+include("generated/ops.jl")
+include("array.jl")
+include("indexing.jl")
+include("broadcast.jl")
+include("show.jl")
+include("autograd.jl")
+include("function.jl")
+include("memory.jl")
+include("random.jl")
+include("interop.jl")
+include("io.jl")
+include("nn.jl")
+include("optim.jl")
+include("data.jl")
+
+function init_callbacks()
+    FINALIZER[] = @cfunction(finalize_tensor, Cvoid, (Ptr{Cvoid},))
+    DROP[] = @cfunction(drop_box, Cvoid, (Ptr{Cvoid},))
+    HOOK[] = @cfunction(run_hook, Int32, (Ptr{Cvoid}, tsr_tensor, Ptr{tsr_tensor}))
+    ACCUMULATE_HOOK[] = @cfunction(run_accumulate_hook, Int32, (Ptr{Cvoid}, tsr_tensor))
+    FINAL[] = @cfunction(run_final, Int32, (Ptr{Cvoid},))
+    NODE_BACKWARD[] = @cfunction(run_node_backward, Int32,
+        (Ptr{Cvoid}, tsr_node, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32))
+    PRESSURE[] = @cfunction(run_pressure, Int32, (Ptr{Cvoid}, Ptr{C.tsr_memory_event}))
+end
+
+function __init__()
+    load_library()
+    init_callbacks()
+    init_memory()
+end
+
+end

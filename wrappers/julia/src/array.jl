@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# What people expect of an array: sizes, conversion, copies, and Julia's order of elements.
+
+# ---- Sizes ----
+
+function Base.size(t::Tensor)
+    GC.@preserve t begin
+        view = info(t)
+        return ntuple(d -> Int(unsafe_load(view.sizes, d)), Int(view.ndim))
+    end
+end
+
+function Base.size(t::Tensor, d::Integer)
+    d >= 1 || throw(ArgumentError("axes and positions are counted from 1, got $d"))
+    GC.@preserve t begin
+        view = info(t)
+        return d <= view.ndim ? Int(unsafe_load(view.sizes, d)) : 1
+    end
+end
+
+"How many elements further the next one along each axis is."
+function Base.strides(t::Tensor)
+    GC.@preserve t begin
+        view = info(t)
+        return ntuple(d -> Int(unsafe_load(view.strides, d)), Int(view.ndim))
+    end
+end
+
+Base.ndims(t::Tensor) = Int(info(t).ndim)
+Base.length(t::Tensor) = Int(info(t).numel)
+Base.isempty(t::Tensor) = length(t) == 0
+Base.axes(t::Tensor) = map(Base.OneTo, size(t))
+Base.axes(t::Tensor, d::Integer) = Base.OneTo(size(t, d))
+Base.firstindex(t::Tensor) = 1
+Base.lastindex(t::Tensor) = length(t)
+Base.firstindex(t::Tensor, d::Integer) = 1
+Base.lastindex(t::Tensor, d::Integer) = size(t, d)
+Base.eachindex(t::Tensor) = Base.OneTo(length(t))
+Base.CartesianIndices(t::Tensor) = CartesianIndices(size(t))
+Base.sizeof(t::Tensor) = Int(info(t).nbytes)
+
+# ---- From Julia ----
+
+Tensor(x::Number; options...) = Tensor(fill(x); options...)
+
+# Numbers that the library has no dtype for, but Julia literals are made of.
+storable(array::AbstractArray) = dense(array)
+storable(array::AbstractArray{<:Complex{<:Integer}}) = ComplexF64.(array)
+storable(array::AbstractArray{<:Union{Rational,Irrational}}) = Float64.(array)
+
+function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
+    array = storable(array)
+    source = share(array)
+    dtype = something(dtype, eltype(array))
+    target = empty(size(array); dtype=dtype, device=device)
+    return copyto!(target, source)
+end
+Tensor(t::Tensor) = clone(t)
+
+"""
+    share(array)
+
+A tensor on the memory of an array, which stays alive as long as any tensor uses it. Writing to one
+changes the other. The array is dense, or its axes are permuted (`PermutedDimsArray`).
+"""
+function share(array::AbstractArray{T,N}) where {T,N}
+    bits = dtype_bits(T)
+    shape = collect(Int64, size(array))
+    steps = collect(Int64, strides(array))
+    memory = isempty(array) ? C_NULL : Ptr{Cvoid}(pointer(array))
+    out = Ref{tsr_tensor}()
+    check(C.tsr_tensor_from_data(memory, bits, CPU.type, CPU.index, shape, length(shape), steps,
+        length(steps), 0, root(array), DROP[], out))
+    return wrap(out[])
+end
+
+# ---- To Julia ----
+
+"The value of a tensor of one element."
+function item(t::Tensor)
+    T = eltype(t)
+    if T <: Complex
+        re, im = Ref(0.0), Ref(0.0)
+        check(C.tsr_tensor_item_c128(t, re, im))
+        return T(re[], im[])
+    elseif T <: Integer
+        value = Ref{Int64}(0)
+        check(C.tsr_tensor_item_i64(t, value))
+        return T === UInt64 ? reinterpret(UInt64, value[]) : T(value[])
+    end
+    real_value = Ref(0.0)
+    check(C.tsr_tensor_item_f64(t, real_value))
+    return T(real_value[])
+end
+
+for T in (:Bool, :Int, :Float16, :Float32, :Float64, :ComplexF32, :ComplexF64)
+    @eval Base.$T(t::Tensor) = convert($T, item(t))
+end
+
+"A copy as an `Array` of the same sizes."
+Base.Array(t::Tensor) = read_array(t, eltype(t), Val(ndims(t)))
+Base.Array{T}(t::Tensor) where {T} = convert(Array{T}, Array(t))
+Base.Array{T,N}(t::Tensor) where {T,N} = convert(Array{T,N}, Array(t))
+Base.collect(t::Tensor) = Array(t)
+Base.convert(::Type{T}, t::Tensor) where {T<:Array} = T(t)
+
+function read_array(t::Tensor, ::Type{T}, ::Val{N}) where {T,N}
+    array = Array{T,N}(undef, size(t)...)
+    # The library writes in row-major order: of the reversed axes, that is Julia's order.
+    check(C.tsr_tensor_read(reversed(t), array, sizeof(array)))
+    return array
+end
+
+"""
+    share(tensor)
+
+The tensor's memory as a Julia array of the same sizes: an `Array` when its elements lie in Julia's
+order, a `PermutedDimsArray` of one when they lie in row-major order. The array keeps the memory
+alive. Writing to it changes the tensor and goes unnoticed by autograd.
+"""
+function share(t::Tensor)
+    requires_grad(t) && throw(ArgumentError("share: the tensor requires grad; share(detach(t))"))
+    isreadonly(t) && throw(ArgumentError("share: the tensor's memory is read-only; use Array(t)"))
+    device(t) == CPU || throw(ArgumentError("share: the tensor is on $(device(t)); share(on(CPU, t))"))
+    return share_array(t, eltype(t), size(t))
+end
+
+function share_array(t::Tensor, ::Type{T}, shape::NTuple{N,Int}) where {T,N}
+    owner = borrow(t.handle)  # what happens to `t` does not concern the array
+    memory = Ptr{T}(info(t).data)
+    if memory == C_NULL
+        return Array{T,N}(undef, shape...)
+    elseif iscontiguous(reversed(t))
+        return owned(unsafe_wrap(Array, memory, shape), owner)
+    elseif iscontiguous(t)
+        rows = owned(unsafe_wrap(Array, memory, reverse(shape)), owner)
+        return PermutedDimsArray(rows, ntuple(d -> N + 1 - d, N))
+    end
+    throw(ArgumentError("share: the elements have gaps (strides $(strides(t))); use Array(t)"))
+end
+
+function owned(array, owner)
+    # From 1.11 on arrays of one memory can outlive each other: the memory itself holds the owner.
+    holder = isdefined(Base, :Memory) ? getfield(getfield(array, :ref), :mem) : array
+    finalizer(_ -> free!(owner), holder)
+    return array
+end
+
+# ---- Copies ----
+
+Base.copy(t::Tensor) = clone(t)
+Base.deepcopy_internal(t::Tensor, seen::IdDict) = get!(() -> clone(t), seen, t)
+Base.similar(t::Tensor) = empty_like(t)
+Base.similar(t::Tensor, T::Type) = empty_like(t; dtype=T)
+Base.similar(t::Tensor, T::Type, dims::Base.Dims) = empty(dims; dtype=T, device=device(t))
+Base.similar(t::Tensor, dims::Base.Dims) = similar(t, eltype(t), dims)
+Base.similar(t::Tensor, dims::Integer...) = similar(t, Int.(dims))
+Base.similar(t::Tensor, T::Type, dims::Integer...) = similar(t, T, Int.(dims))
+Base.zero(t::Tensor) = zeros_like(t)
+Base.copyto!(t::Tensor, source::AbstractArray) = copyto!(t, share(dense(source)))
+Base.copy!(t::Tensor, source) = copyto!(t, source)
+
+function Base.copyto!(array::Array, t::Tensor)
+    size(array) == size(t) || throw(DimensionMismatch("array of $(size(array)), tensor of $(size(t))"))
+    return copyto!(array, Array(t))
+end
+
+dense(array::Union{DenseArray,PermutedDimsArray}) = array
+dense(array::AbstractArray) = collect(array)
+
+# ---- Shapes, in Julia's order of elements: the first axis runs fastest ----
+
+"The axes in reverse order, a view: what is row-major in one is Julia's order in the other."
+function reversed(t::Tensor)
+    n = ndims(t)
+    return n < 2 ? t : permute_dims(t, n:-1:1)
+end
+
+Base.reshape(t::Tensor, dims::Integer...) = reshape(t, dims)
+Base.reshape(t::Tensor, dims::Union{Integer,Colon}...) = reshape(t, dims)
+function Base.reshape(t::Tensor, dims::Tuple{Vararg{Union{Integer,Colon}}})
+    shape = map(d -> d isa Colon ? -1 : Int(d), dims)
+    return reversed(reshape_row_major(reversed(t), reverse(shape)))
+end
+Base.vec(t::Tensor) = reshape(t, :)
+
+Base.permutedims(t::Tensor, perm) = clone(permute_dims(t, perm))
+Base.permutedims(t::Tensor) = ndims(t) == 1 ? unsqueeze(clone(t); dims=1) : clone(transpose(t))
+Base.PermutedDimsArray(t::Tensor, perm) = permute_dims(t, perm)
+Base.transpose(t::Tensor) = ndims(t) == 1 ? unsqueeze(t; dims=1) : matrix_transpose(t)
+Base.adjoint(t::Tensor) = eltype(t) <: Complex ? conj(transpose(t)) : transpose(t)
+Base.selectdim(t::Tensor, d::Integer, i::Integer) = select(t, i; dims=d)
+
+Base.cat(first::Tensor, rest::Tensor...; dims) = concat((first, rest...); dims=dims)
+Base.vcat(first::Tensor, rest::Tensor...) = concat((first, rest...); dims=1)
+function Base.hcat(first::Tensor, rest::Tensor...)
+    columns = map(t -> ndims(t) == 1 ? unsqueeze(t; dims=2) : t, (first, rest...))
+    return concat(columns; dims=2)
+end
+
+# ---- Operators without a dot ----
+
+function same_size(a::Tensor, b::Tensor)
+    GC.@preserve a b begin
+        x, y = info(a), info(b)
+        bytes = x.ndim * sizeof(Int64)
+        x.ndim == y.ndim && 0 == ccall(:memcmp, Cint, (Ptr{Int64}, Ptr{Int64}, Csize_t),
+            x.sizes, y.sizes, bytes) && return nothing
+    end
+    throw(DimensionMismatch(
+        "sizes $(size(a)) and $(size(b)) differ; to broadcast, write the operator with a dot"))
+end
+
+Base.:+(a::Tensor, b::Tensor) = (same_size(a, b); add(a, b))
+Base.:-(a::Tensor, b::Tensor) = (same_size(a, b); subtract(a, b))
+Base.:-(a::Tensor) = negative(a)
+Base.:+(a::Tensor) = a
+Base.:*(a::Tensor, b::Tensor) = matmul(a, b)
+Base.:*(a::Tensor, b::Number) = multiply(a, b)
+Base.:*(a::Number, b::Tensor) = multiply(b, a)
+Base.:/(a::Tensor, b::Number) = divide(a, b)
+
+Base.:(==)(a::Tensor, b::Tensor) = size(a) == size(b) && item(all(equal(a, b)))
+Base.hash(t::Tensor, h::UInt) = hash(Array(t), h)
+Base.isapprox(a::Tensor, b::Tensor; options...) = isapprox(Array(a), Array(b); options...)
+Base.isapprox(a::Tensor, b::AbstractArray; options...) = isapprox(Array(a), b; options...)
+Base.isapprox(a::AbstractArray, b::Tensor; options...) = isapprox(a, Array(b); options...)
+
+LinearAlgebra.norm(t::Tensor, p::Real=2) = item(vector_norm(t; ord=p))
+LinearAlgebra.tril(t::Tensor, k::Integer) = LinearAlgebra.tril(t; diagonal=k)
+LinearAlgebra.triu(t::Tensor, k::Integer) = LinearAlgebra.triu(t; diagonal=k)
+Base.clamp(t::Tensor, low, high) = clip(t, low, high)
+Base.atan(y::Tensor, x::Union{Tensor,Real}) = atan2(y, x)
+
+# ---- Creation: Tessera.zeros(Float32, 2, 3) ----
+
+for f in (:empty, :zeros, :ones, :rand, :randn)
+    @eval $f(rows::Integer, cols::Integer, rest::Integer...; options...) =
+        $f((rows, cols, rest...); options...)
+    @eval $f(T::Type, dims::Integer...; options...) = $f(dims; dtype=T, options...)
+    @eval $f(T::Type, dims::Tuple; options...) = $f(dims; dtype=T, options...)
+end
+
+"""
+    Tessera.arange(range; dtype)
+
+The numbers of a range, for example `Tessera.arange(0:5; dtype=Float32)`.
+"""
+arange(r::AbstractRange; dtype=eltype(r)) = Tensor(collect(r); dtype=dtype)

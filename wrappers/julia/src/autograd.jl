@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Gradients: backward passes, modes, hooks, and the graph to look at.
+
+"""
+    requires_grad!(tensor, value=true)
+
+Says whether a leaf takes part in differentiation.
+"""
+requires_grad!(t::Tensor, value::Bool=true) = (check(C.tsr_tensor_set_requires_grad(t, value)); t)
+
+"Whether the tensor has no history."
+function is_leaf(t::Tensor)
+    value = Ref{Int32}(0)
+    check(C.tsr_tensor_is_leaf(t, value))
+    return value[] != 0
+end
+
+"The gradient that backward passes have added up in a tensor; `nothing` when there is none."
+function grad(t::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_tensor_grad(t, out))
+    return adopt(out[])
+end
+
+"Replaces the gradient of a tensor; `nothing` clears it."
+grad!(t::Tensor, value::Union{Nothing,Tensor}) = (check(C.tsr_tensor_set_grad(t, value)); t)
+
+"Clears the gradient of a tensor, or those of all parameters of a layer."
+zero_grad!(t::Tensor) = grad!(t, nothing)
+
+"Makes a backward keep the gradient of a computed tensor, too."
+retain_grad!(t::Tensor) = (check(C.tsr_tensor_retain_grad(t)); t)
+
+function backward_flags(retain_graph, create_graph, allow_unused=false)
+    return (retain_graph ? C.TSR_BACKWARD_RETAIN_GRAPH : Int32(0)) |
+           (create_graph ? C.TSR_BACKWARD_CREATE_GRAPH : Int32(0)) |
+           (allow_unused ? C.TSR_BACKWARD_ALLOW_UNUSED : Int32(0))
+end
+
+listed(t::Tensor) = (t,)
+listed(list) = list
+listed(::Nothing) = ()
+
+"""
+    backward!(root; gradient, inputs, retain_graph=false, create_graph=false)
+
+Adds the gradients of `root`, a tensor or several, to the leaves that require grad, or to `inputs`
+only. A root of more than one element needs a `gradient` of its sizes. Hooks and custom functions run
+on this thread.
+"""
+function backward!(root; gradient=nothing, inputs=nothing, retain_graph=false, create_graph=false)
+    roots, seeds, targets = listed(root), listed(gradient), listed(inputs)
+    r, s, i = handles(roots), handles(seeds), handles(targets)
+    flags = backward_flags(retain_graph, create_graph)
+    GC.@preserve roots seeds targets check(C.tsr_backward(
+        r, length(r), s, length(s), i, length(i), flags))
+    return nothing
+end
+
+"""
+    grad(outputs, inputs; gradient, retain_graph=false, create_graph=false, allow_unused=false)
+
+The gradients of `outputs` with respect to `inputs`: one for a single input, else a vector. Changes no
+gradient that tensors hold. Unused inputs give `nothing` when that is allowed.
+"""
+function grad(outputs, inputs; gradient=nothing, retain_graph=false, create_graph=false, allow_unused=false)
+    roots, seeds, targets = listed(outputs), listed(gradient), listed(inputs)
+    r, s, i = handles(roots), handles(seeds), handles(targets)
+    flags = backward_flags(retain_graph, create_graph, allow_unused)
+    results = fill(tsr_tensor(C_NULL), length(i))
+    GC.@preserve roots seeds targets check(C.tsr_grad(
+        r, length(r), s, length(s), i, length(i), flags, results))
+    found = map(adopt, results)
+    return inputs isa Tensor ? found[1] : found
+end
+
+# ---- Modes: of this thread, while the function runs ----
+
+function with_mode(f, set, enabled)
+    return pinned() do
+        before = Ref{Int32}(0)
+        check(set(enabled, before))
+        try
+            return f()
+        finally
+            check(set(before[], Ref{Int32}(0)))
+        end
+    end
+end
+
+"""
+    no_grad() do
+        ...
+    end
+
+Runs the function without recording. The mode belongs to the thread: other tasks that run on it
+meanwhile, while the function waits, see it too.
+"""
+no_grad(f) = with_mode(f, C.tsr_grad_mode_set, false)
+
+"Runs the function with recording."
+enable_grad(f) = with_mode(f, C.tsr_grad_mode_set, true)
+
+"Runs the function without recording; its results can never be differentiated."
+inference_mode(f) = with_mode(f, C.tsr_inference_mode_set, true)
+
+is_grad_enabled() = C.tsr_grad_mode() != 0
+
+# ---- Hooks ----
+
+"What [`hook!`](@ref) returns; [`remove!`](@ref) takes it."
+struct Hook
+    tensor::Tensor
+    id::Int64
+end
+
+"""
+    hook!(f, tensor)
+
+Calls `f(gradient)` each time the gradient of the tensor is computed; a tensor that it returns stands
+in for the gradient, `nothing` leaves it. An exception ends the backward and comes out of it as
+itself.
+"""
+hook!(f, t::Tensor) = add_hook(C.tsr_tensor_hook_add, HOOK[], f, t)
+
+"Calls `f(leaf)` after each time the gradient of this leaf was brought up to date."
+accumulate_hook!(f, t::Tensor) = add_hook(C.tsr_tensor_accumulate_hook_add, ACCUMULATE_HOOK[], f, t)
+
+function add_hook(add, callback, f, t)
+    id = Ref{Int64}(0)
+    check(add(t, callback, root(f), DROP[], id))
+    return Hook(t, id[])
+end
+
+"Removes a hook."
+remove!(hook::Hook) = check(C.tsr_tensor_hook_remove(hook.tensor, hook.id))
+
+"Calls `f()` when the backward that is running on this thread has finished."
+after_backward!(f) = check(C.tsr_backward_queue(FINAL[], root(f), DROP[]))
+
+function run_hook(user::Ptr{Cvoid}, gradient::tsr_tensor, replacement::Ptr{tsr_tensor})::Int32
+    return guarded() do
+        result = unbox(user)(borrow(gradient))
+        result === nothing || unsafe_store!(replacement, give(result, "a hook"))
+    end
+end
+
+run_accumulate_hook(user::Ptr{Cvoid}, leaf::tsr_tensor)::Int32 = guarded(() -> unbox(user)(borrow(leaf)))
+run_final(user::Ptr{Cvoid})::Int32 = guarded(() -> unbox(user)())
+
+"A reference of its own for the library."
+function give(t::Tensor, who)
+    handle = Base.unsafe_convert(tsr_tensor, t)
+    C.tsr_tensor_retain(handle)
+    return handle
+end
+give(other, who) = throw(ArgumentError("$who returns a Tensor or nothing, got $(typeof(other))"))
+
+# ---- The graph ----
+
+"A node of the autograd graph: see [`grad_fn`](@ref)."
+mutable struct Node
+    handle::tsr_node
+    function Node(handle::tsr_node)
+        node = new(handle)
+        finalizer(x -> C.tsr_node_release(x.handle), node)
+        return node
+    end
+end
+
+Base.unsafe_convert(::Type{tsr_node}, node::Node) = node.handle
+Base.:(==)(a::Node, b::Node) = a.handle == b.handle
+Base.hash(node::Node, h::UInt) = hash(node.handle, h)
+
+"The node that computed a tensor; `nothing` for leaves."
+function grad_fn(t::Tensor)
+    out = Ref{tsr_node}()
+    check(C.tsr_tensor_grad_fn(t, out))
+    return out[] == C_NULL ? nothing : Node(out[])
+end
+
+"The name of a node, such as ExpBackward."
+function name(node::Node)
+    text, length = Ref{Ptr{UInt8}}(), Ref{Int64}()
+    GC.@preserve node begin
+        check(C.tsr_node_name(node, text, length))
+        return unsafe_string(text[], length[])
+    end
+end
+
+"Where the gradients of a node's inputs go: nodes, `nothing` where nobody wants one."
+function next_nodes(node::Node)
+    count = Ref{Int64}(0)
+    check(C.tsr_node_next_count(node, count))
+    return map(0:(count[] - 1)) do i
+        next, output = Ref{tsr_node}(), Ref{Int64}()
+        check(C.tsr_node_next(node, i, next, output))
+        next[] == C_NULL ? nothing : Node(next[])
+    end
+end
+
+Base.show(io::IO, node::Node) = print(io, "Node(", name(node), ")")

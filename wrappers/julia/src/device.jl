@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Devices, threads, and the thread-local state of the library.
+
+"A device: `CPU`, or `CUDA(index)` with the index as CUDA counts it, from 0."
+struct Device
+    type::Int32
+    index::Int32
+end
+
+const CPU = Device(C.TSR_DEVICE_CPU, 0)
+"Device number `index` of CUDA, from 0."
+CUDA(index::Integer=0) = Device(C.TSR_DEVICE_CUDA, index)
+
+function Base.show(io::IO, d::Device)
+    names = Dict(C.TSR_DEVICE_CPU => "CPU", C.TSR_DEVICE_CUDA => "CUDA($(d.index))")
+    print(io, get(names, d.type, "Device($(d.type), $(d.index))"))
+end
+
+device_type(::Nothing) = Int32(-1)
+device_index(::Nothing) = Int32(-1)
+device_type(d::Device) = d.type
+device_index(d::Device) = d.index
+
+"The device that a tensor lives on."
+function device(t::Tensor)
+    view = info(t)
+    return Device(view.device_type, view.device_index)
+end
+
+"""
+    on(device, tensor)
+
+The tensor on a device: itself when it is there already, else a copy.
+"""
+on(d::Device, t::Tensor) = _to(t, d, nothing, false)
+
+"How many devices of the type of `d` can be used."
+function device_count(d::Device=CPU)
+    count = Ref{Int32}(0)
+    check(C.tsr_device_count(d.type, count))
+    return Int(count[])
+end
+
+"Waits until all work queued on a device is done and reports its failures."
+synchronize(d::Device=CPU) = check(C.tsr_device_synchronize(d.type, d.index))
+
+num_threads() = Int(C.tsr_num_threads())
+set_num_threads(count::Integer) = check(C.tsr_set_num_threads(count))
+
+# ---- Ambient state ----
+
+"""
+    ambient()
+
+The library's thread-local state (recording, inference mode) as it is on this thread; see
+[`with_ambient`](@ref).
+"""
+function ambient()
+    state = Ref(C.tsr_ambient())
+    check(C.tsr_ambient_save(state))
+    return state[]
+end
+
+"""
+    with_ambient(f, state)
+
+Calls `f` with a state that [`ambient`](@ref) took, perhaps on another thread, and brings this
+thread's own back. A task that is handed work begins with the state of whoever handed it over.
+"""
+with_ambient(f, state) = pinned() do
+    before = ambient()
+    check(C.tsr_ambient_restore(Ref(state)))
+    try
+        return f()
+    finally
+        check(C.tsr_ambient_restore(Ref(before)))
+    end
+end
+
+# Since 1.7 a task may go on on another thread after it has waited. While it has changed the state of
+# this one, it must not.
+function pinned(f)
+    task = current_task()
+    sticky = task.sticky
+    task.sticky = true
+    try
+        return f()
+    finally
+        task.sticky = sticky
+    end
+end

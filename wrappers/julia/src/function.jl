@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Differentiable functions written in Julia.
+
+"A function of tensors with a derivative of its own; [`differentiable`](@ref) makes one."
+struct Differentiable{F,B}
+    forward::F
+    backward::B
+    name::String
+    flags::UInt32
+end
+
+"""
+    differentiable(forward, backward; name, once=false, undefined=false)
+
+A function of tensors with a derivative of its own.
+
+`forward(ctx, inputs...)` computes a tensor or a tuple of them, without recording; it keeps what the
+derivative needs with `save!(ctx, tensors...)`. `backward(ctx, gradients...)` gets one gradient for
+each output and returns one, or `nothing`, for each input, as a tuple when there are several;
+`saved(ctx)` gives back what was kept. Both run on the calling thread, and their exceptions come out
+as themselves.
+
+With `once` the derivative is not differentiable again; with `undefined` gradients that nobody
+computed come as `nothing` instead of zeros.
+
+```julia
+cube = differentiable(
+    (ctx, x) -> (save!(ctx, x); x .^ 3),
+    (ctx, dy) -> 3 .* saved(ctx)[1] .^ 2 .* dy)
+```
+"""
+function differentiable(forward, backward; name="Julia", once=false, undefined=false)
+    flags = (once ? C.TSR_NODE_ONCE_DIFFERENTIABLE : Int32(0)) |
+            (undefined ? C.TSR_NODE_UNDEFINED_GRADS : Int32(0))
+    return Differentiable(forward, backward, name, flags % UInt32)
+end
+
+"What forward leaves for backward; valid while one of them runs."
+mutable struct FunctionContext
+    node::tsr_node
+end
+
+Base.cconvert(::Type{tsr_node}, ctx::FunctionContext) = ctx
+function Base.unsafe_convert(::Type{tsr_node}, ctx::FunctionContext)
+    ctx.node == C_NULL && throw(ArgumentError("the context was used after its function had returned"))
+    return ctx.node
+end
+
+function (f::Differentiable)(inputs::Tensor...)
+    ctx = FunctionContext(create_node(f, inputs))
+    try
+        result = no_grad(() -> f.forward(ctx, inputs...))
+        outputs = result isa Tuple ? result : (result,)
+        raw = map(o -> give_borrowed(o, f), outputs)
+        attached = collect(tsr_tensor, raw)
+        GC.@preserve outputs check(C.tsr_node_attach(ctx, attached, length(attached)))
+        return result
+    finally
+        C.tsr_node_release(ctx.node)
+        ctx.node = C_NULL
+    end
+end
+
+give_borrowed(t::Tensor, f) = Base.unsafe_convert(tsr_tensor, t)
+give_borrowed(other, f) =
+    throw(ArgumentError("$(f.name): forward returns tensors, got $(typeof(other))"))
+
+function create_node(f::Differentiable, inputs)
+    table = Ref(C.tsr_node_vtable(
+        sizeof(C.tsr_node_vtable), f.flags, C_NULL, NODE_BACKWARD[], C_NULL, DROP[]))
+    raw = handles(inputs)
+    node = Ref{tsr_node}()
+    GC.@preserve inputs check(C.tsr_node_create(
+        f.name, sizeof(f.name), table, root(f), raw, length(raw), node))
+    return node[]
+end
+
+function run_node_backward(user::Ptr{Cvoid}, node::tsr_node, gradients::Ptr{tsr_tensor},
+        n_gradients::Int32, results::Ptr{tsr_tensor}, n_results::Int32)::Int32
+    return guarded() do
+        f = unbox(user)::Differentiable
+        given = ntuple(Int(n_gradients)) do i
+            handle = unsafe_load(gradients, i)
+            handle == C_NULL ? nothing : borrow(handle)
+        end
+        ctx = FunctionContext(node)
+        back = try
+            f.backward(ctx, given...)
+        finally
+            ctx.node = C_NULL
+        end
+        back isa Tuple || (back = (back,))
+        length(back) == n_results || throw(ArgumentError(
+            "$(f.name): backward returned $(length(back)) gradients for $n_results inputs"))
+        owned = map(g -> g === nothing ? tsr_tensor(C_NULL) : give(g, "backward of $(f.name)"), back)
+        foreach(i -> unsafe_store!(results, owned[i], i), 1:Int(n_results))
+    end
+end
+
+"Keeps tensors for the backward, with a check that nobody writes to them meanwhile."
+save!(ctx::FunctionContext, tensors::Union{Nothing,Tensor}...) = mark(C.tsr_node_save, ctx, tensors)
+
+"Says which inputs forward changed in place; it must return them."
+mark_dirty!(ctx::FunctionContext, tensors::Tensor...) = mark(C.tsr_node_mark_dirty, ctx, tensors)
+
+"Says which outputs have no gradient."
+mark_constant!(ctx::FunctionContext, tensors::Tensor...) =
+    mark(C.tsr_node_mark_non_differentiable, ctx, tensors)
+
+function mark(how, ctx, tensors)
+    raw = handles(tensors)
+    GC.@preserve tensors check(how(ctx, raw, length(raw)))
+    return nothing
+end
+
+"What [`save!`](@ref) kept, in order."
+function saved(ctx::FunctionContext)
+    count = Ref{Int64}(0)
+    check(C.tsr_node_saved_count(ctx, count))
+    return map(0:(count[] - 1)) do i
+        out = Ref{tsr_tensor}()
+        check(C.tsr_node_saved(ctx, i, out))
+        adopt(out[])
+    end
+end
+
+"Whether anybody wants the gradient of input number `i`."
+function needs_grad(ctx::FunctionContext, i::Integer)
+    value = Ref{Int32}(0)
+    check(C.tsr_node_needs_input_grad(ctx, zero_based(i), value))
+    return value[] != 0
+end

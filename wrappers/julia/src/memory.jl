@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Memory: Julia's collector answers when the library is about to ask for more; statistics, limits.
+
+# The collector sees 16 bytes of a tensor, however large it is. So the library calls before it grows
+# beyond a threshold: unused tensors are collected, and the threshold moves to twice what is in use.
+const LEAST_THRESHOLD = 64 << 20
+
+# Set while the collection runs: the finalizers it runs must not begin another.
+const COLLECTING = Threads.Atomic{Bool}(false)
+
+function init_memory()
+    id = Ref{Int64}(0)
+    check(C.tsr_memory_pressure_add(CPU.type, CPU.index, PRESSURE[], C_NULL, C_NULL, id))
+    check(C.tsr_memory_pressure_threshold_set(CPU.type, CPU.index, LEAST_THRESHOLD))
+end
+
+function run_pressure(user::Ptr{Cvoid}, event::Ptr{C.tsr_memory_event})::Int32
+    # Nothing here may throw: the answer is a number, not a status.
+    Threads.atomic_xchg!(COLLECTING, true) && return C.TSR_PRESSURE_NOTHING
+    what = unsafe_load(event)
+    here = Device(what.device_type, what.device_index)
+    wanted = threshold(here)
+    GC.gc(false)
+    live = allocated_bytes(here)
+    if live + what.requested > wanted ÷ 2
+        GC.gc(true)
+        live = allocated_bytes(here)
+    end
+    next = max(LEAST_THRESHOLD, 2 * live)
+    C.tsr_memory_pressure_threshold_set(here.type, here.index, next)
+    COLLECTING[] = false
+    return C.TSR_PRESSURE_FREED_MAYBE
+end
+
+function threshold(d::Device)
+    nbytes = Ref{Int64}(LEAST_THRESHOLD)
+    C.tsr_memory_pressure_threshold(d.type, d.index, nbytes)
+    return nbytes[]
+end
+
+function raw_stats(d::Device)
+    stats = Ref{C.tsr_memory_stats}()
+    GC.@preserve stats begin
+        memory = Base.unsafe_convert(Ptr{C.tsr_memory_stats}, stats)
+        ccall(:memset, Ptr{Cvoid}, (Ptr{Cvoid}, Cint, Csize_t), memory, 0, sizeof(C.tsr_memory_stats))
+        unsafe_store!(Ptr{UInt32}(memory), sizeof(C.tsr_memory_stats) % UInt32)
+    end
+    return C.tsr_memory_stats_get(d.type, d.index, stats), stats
+end
+
+function allocated_bytes(d::Device)
+    status, stats = raw_stats(d)
+    return status == C.TSR_OK ? stats[].allocated_bytes.all.current : Int64(0)
+end
+
+"""
+    Tessera.memory_stats(device=CPU)
+
+Bytes in use (`allocated`), held from the device (`reserved`), the peaks of both, and how often
+memory was refused.
+"""
+function memory_stats(d::Device=CPU)
+    status, stats = raw_stats(d)
+    check(status)
+    s = stats[]
+    return (
+        allocated=s.allocated_bytes.all.current,
+        allocated_peak=s.allocated_bytes.all.peak,
+        reserved=s.reserved_bytes.all.current,
+        reserved_peak=s.reserved_bytes.all.peak,
+        retries=s.num_alloc_retries,
+        out_of_memory=s.num_ooms,
+    )
+end
+
+"Sets every peak to the current value."
+reset_peak!(d::Device=CPU) = check(C.tsr_memory_reset_peak(d.type, d.index))
+
+"Gives cached memory back to the device; tells how many bytes."
+function empty_cache!(d::Device=CPU)
+    freed = Ref{Int64}(0)
+    check(C.tsr_memory_empty_cache(d.type, d.index, freed))
+    return freed[]
+end
+
+"The most bytes the library may hold; `typemax(Int64)` means no limit."
+function memory_limit(d::Device=CPU)
+    nbytes = Ref{Int64}(0)
+    check(C.tsr_memory_limit(d.type, d.index, nbytes))
+    return nbytes[]
+end
+
+"Sets the most bytes the library may hold; beyond it `OutOfMemoryError` is raised."
+memory_limit!(nbytes::Integer, d::Device=CPU) = check(C.tsr_memory_set_limit(d.type, d.index, nbytes))
+
+"How many tensors are alive in the process."
+live_tensors() = C.tsr_live_handles()
+
+"How many nodes of autograd graphs are alive in the process."
+live_nodes() = C.tsr_live_nodes()

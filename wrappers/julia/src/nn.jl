@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Networks: structs that are called. Any struct whose fields hold tensors and layers is a layer.
+
+"""
+Layers are callable structs. What a layer has, its parameters, state and mode, is found through its
+fields: a struct of one's own becomes a layer as a subtype of `Layer` with a method for the call.
+Names of parameters and defaults are those of the Python package, so that files go both ways.
+
+```julia
+struct Net <: Tessera.Layer
+    conv1::Conv2d
+    dense1::Dense
+end
+(net::Net)(x) = net.dense1(flatten(relu(net.conv1(x)); start=2))
+```
+"""
+abstract type Layer end
+
+"A tensor that is learned."
+parameter(t::Tensor) = requires_grad!(t)
+
+# ---- What a layer has ----
+
+# Tensors that are neither learned nor part of the state, and everything else, are no entries.
+entries(layer::Layer) = [String(f) => getfield(layer, f) for f in fieldnames(typeof(layer))]
+
+is_parameter(layer::Layer, field, t) = t isa Tensor && !(field in buffer_names(layer))
+buffer_names(::Layer) = ()
+
+function walk(visit, layer::Layer, prefix="")
+    for (field, entry) in entries(layer)
+        name = isempty(prefix) ? field : prefix * "." * field
+        if entry isa Layer
+            walk(visit, entry, name)
+        elseif entry isa Tensor
+            visit(name, entry, is_parameter(layer, field, entry))
+        end
+    end
+end
+
+"The learned tensors by name, in order."
+function named_params(layer::Layer)
+    found = Pair{String,Tensor}[]
+    walk((name, t, learned) -> learned && push!(found, name => t), layer)
+    return found
+end
+
+"The learned tensors."
+params(layer::Layer) = last.(named_params(layer))
+
+"Parameters and running statistics by name: what [`save_file`](@ref) writes."
+function state_dict(layer::Layer)
+    found = Dict{String,Tensor}()
+    walk((name, t, learned) -> (found[name] = detach(t)), layer)
+    return found
+end
+
+"""
+    load_state_dict!(layer, state; strict=true)
+
+Copies values by name into the layer. Names that are missing or unknown raise an `ArgumentError`
+unless `strict` is false; sizes that differ a `DimensionMismatch`.
+"""
+function load_state_dict!(layer::Layer, state; strict=true)
+    targets = state_dict(layer)
+    missing_names = sort!(collect(setdiff(keys(targets), keys(state))))
+    unknown = sort!(collect(setdiff(keys(state), keys(targets))))
+    if strict && !(isempty(missing_names) && isempty(unknown))
+        throw(ArgumentError("load_state_dict!: missing $missing_names, unknown $unknown"))
+    end
+    for (name, target) in targets
+        haskey(state, name) || continue
+        source = state[name]
+        size(source) == size(target) || throw(DimensionMismatch(
+            "$name: expected sizes $(size(target)), got $(size(source))"))
+        no_grad(() -> copyto!(target, source))
+    end
+    return layer
+end
+
+zero_grad!(layer::Layer) = foreach(zero_grad!, params(layer))
+
+# ---- Mode ----
+
+"Layers that behave differently in training hold one."
+mutable struct Mode
+    training::Bool
+end
+
+set_mode!(mode::Mode, training) = (mode.training = training; nothing)
+set_mode!(layer::Layer, training) = foreach(e -> set_mode!(last(e), training), entries(layer))
+set_mode!(other, training) = nothing
+
+"Puts a layer and all inside it into training mode, in which it is made."
+train!(layer::Layer) = (set_mode!(layer, true); layer)
+
+"Puts a layer and all inside it into the mode for use."
+evaluate!(layer::Layer) = (set_mode!(layer, false); layer)
+
+# ---- Initial values ----
+
+uniform_parameter(dtype, bound, dims...; generator=nothing) =
+    parameter(uniform!(empty(dims; dtype=dtype); low=-bound, high=bound, generator=generator))
+
+pair(x::Integer) = (Int(x), Int(x))
+pair(x::Tuple) = Int.(x)
+
+# ---- Layers ----
+
+"""
+    Dense(in => out; bias=true, dtype=Float32)
+
+`input * weight' .+ bias'` for inputs of sizes (batch..., in). Python's Linear.
+"""
+struct Dense <: Layer
+    weight::Tensor
+    bias::Union{Nothing,Tensor}
+end
+
+function Dense(sizes::Pair{<:Integer,<:Integer}; bias=true, dtype=Float32)
+    bound = 1 / sqrt(max(first(sizes), 1))
+    weight = uniform_parameter(dtype, bound, last(sizes), first(sizes))
+    return Dense(weight, bias ? uniform_parameter(dtype, bound, last(sizes)) : nothing)
+end
+(layer::Dense)(x::Tensor) = linear(x, layer.weight; bias=layer.bias)
+const Linear = Dense
+
+"""
+    Conv2d(kernel, in => out; stride=1, padding=0, dilation=1, groups=1, bias=true)
+
+Cross-correlation of images of sizes (N, C, H, W).
+"""
+struct Conv2d <: Layer
+    weight::Tensor
+    bias::Union{Nothing,Tensor}
+    stride::Tuple{Int,Int}
+    padding::Tuple{Int,Int}
+    dilation::Tuple{Int,Int}
+    groups::Int
+end
+
+function Conv2d(kernel, channels::Pair{<:Integer,<:Integer}; stride=1, padding=0, dilation=1,
+        groups=1, bias=true, dtype=Float32)
+    inputs, outputs = channels
+    inputs % groups == 0 && outputs % groups == 0 ||
+        throw(ArgumentError("Conv2d: channels $channels are not divisible by groups=$groups"))
+    shape = (outputs, inputs ÷ groups, pair(kernel)...)
+    bound = 1 / sqrt(max(prod(shape[2:end]), 1))
+    return Conv2d(uniform_parameter(dtype, bound, shape...),
+        bias ? uniform_parameter(dtype, bound, outputs) : nothing,
+        pair(stride), pair(padding), pair(dilation), groups)
+end
+(layer::Conv2d)(x::Tensor) = conv2d(x, layer.weight; bias=layer.bias, stride=layer.stride,
+    padding=layer.padding, dilation=layer.dilation, groups=layer.groups)
+
+"""
+    BatchNorm2d(channels; eps=1e-5, momentum=0.1, dtype=Float32)
+
+Normalises each channel of (N, C, H, W) over the batch; out of training with running statistics.
+"""
+struct BatchNorm2d <: Layer
+    weight::Tensor
+    bias::Tensor
+    running_mean::Tensor
+    running_var::Tensor
+    num_batches_tracked::Tensor
+    eps::Float64
+    momentum::Float64
+    mode::Mode
+end
+
+BatchNorm2d(channels::Integer; eps=1e-5, momentum=0.1, dtype=Float32) = BatchNorm2d(
+    parameter(ones(dtype, channels)), parameter(zeros(dtype, channels)), zeros(dtype, channels),
+    ones(dtype, channels), zeros(Int64), eps, momentum, Mode(true))
+
+buffer_names(::BatchNorm2d) = ("running_mean", "running_var", "num_batches_tracked")
+
+function (layer::BatchNorm2d)(x::Tensor)
+    ndims(x) == 4 || throw(DimensionMismatch("BatchNorm2d: expected (N, C, H, W), got $(size(x))"))
+    training = layer.mode.training
+    training && add!(layer.num_batches_tracked, 1)
+    return batch_norm(x; running_mean=layer.running_mean, running_var=layer.running_var,
+        weight=layer.weight, bias=layer.bias, training=training, momentum=layer.momentum, eps=layer.eps)
+end
+
+"""
+    LayerNorm(sizes; eps=1e-5, dtype=Float32)
+
+Normalises over the last axes, which have these sizes.
+"""
+struct LayerNorm <: Layer
+    weight::Tensor
+    bias::Tensor
+    sizes::Tuple{Vararg{Int}}
+    eps::Float64
+end
+
+LayerNorm(sizes; eps=1e-5, dtype=Float32) = LayerNorm(parameter(ones(dtype, sizes...)),
+    parameter(zeros(dtype, sizes...)), Tuple(Int.(sizes)), eps)
+(layer::LayerNorm)(x::Tensor) = layer_norm(x, layer.sizes; weight=layer.weight, bias=layer.bias,
+    eps=layer.eps)
+
+"""
+    Embedding(rows => features; padding_idx=nothing, dtype=Float32)
+
+Rows of a table. The integers that look them up are data and count from 0; `padding_idx`, a row that
+learns nothing, counts from 1.
+"""
+struct Embedding <: Layer
+    weight::Tensor
+    padding_idx::Union{Nothing,Int}
+end
+
+function Embedding(sizes::Pair{<:Integer,<:Integer}; padding_idx=nothing, dtype=Float32)
+    weight = normal!(empty(Tuple(sizes); dtype=dtype))
+    if padding_idx !== nothing
+        1 <= padding_idx <= first(sizes) ||
+            throw(ArgumentError("Embedding: padding_idx $padding_idx is no row of $(first(sizes))"))
+        weight[padding_idx, :] = 0
+    end
+    return Embedding(parameter(weight), padding_idx)
+end
+(layer::Embedding)(x::Tensor) = embedding(x, layer.weight; padding_idx=layer.padding_idx)
+
+"""
+    Dropout(p=0.5)
+
+In training, sets elements to 0 with probability `p` and scales the others up.
+"""
+struct Dropout <: Layer
+    p::Float64
+    mode::Mode
+end
+
+function Dropout(p::Real=0.5)
+    0 <= p <= 1 || throw(ArgumentError("Dropout: expected a probability, got $p"))
+    return Dropout(p, Mode(true))
+end
+(layer::Dropout)(x::Tensor) = dropout(x; p=layer.p, training=layer.mode.training)
+
+"""
+    Chain(layers...)
+
+Layers and functions, one after the other. Parameters are named by position, from 0 as in Python's
+Sequential.
+"""
+struct Chain{T<:Tuple} <: Layer
+    layers::T
+end
+
+Chain(layers...) = Chain(layers)
+entries(chain::Chain) = [string(i - 1) => layer for (i, layer) in enumerate(chain.layers)]
+(chain::Chain)(x) = foldl((value, layer) -> layer(value), chain.layers; init=x)
+Base.getindex(chain::Chain, i::Integer) = chain.layers[i]
+Base.length(chain::Chain) = length(chain.layers)
+
+# ---- Printing ----
+
+function Base.show(io::IO, layer::Layer)
+    parts = String[]
+    for (field, entry) in entries(layer)
+        if entry isa Layer || entry isa Function
+            text = entry isa Layer ? sprint(show, entry) : string(nameof(entry))
+            push!(parts, layer isa Chain ? text : "$field=$text")
+        elseif entry isa Tensor && is_parameter(layer, field, entry)
+            push!(parts, "$field=$(join(size(entry), '×'))")
+        end
+    end
+    print(io, nameof(typeof(layer)), "(", join(parts, ", "), ")")
+end

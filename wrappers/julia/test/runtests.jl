@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Runs every test file, or those named on the command line (without test_ and .jl).
+# TESSERA_TEST_REPORT names a file for the junit report.
+
+using LinearAlgebra, Random, Statistics, Test
+using Tessera
+
+include("reporter.jl")
+using .Reporter
+
+const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
+    "interop", "io", "nn", "optim", "data", "layout"]
+
+# What several files need.
+values_of(t::Tensor) = Array(t)
+leaf(array) = requires_grad!(Tensor(array))
+
+for file in (isempty(ARGS) ? FILES : ARGS)
+    started = time()
+    # Suite after suite: an exception in one file is a failure of it and not the end of the others.
+    Reporter.FILE[] = "test_$file"
+    @testset Suite "test_$file" begin
+        include("test_$file.jl")
+    end
+    println(rpad("test_$file", 20), round(time() - started; digits=1), " s")
+end
+
+const REPORT = get(ENV, "TESSERA_TEST_REPORT", "")
+const COUNTS = isempty(REPORT) ? Reporter.counts() : write_report(REPORT)
+println("$(COUNTS.passed) passed, $(COUNTS.failed) failed, $(COUNTS.skipped) skipped")
+exit(COUNTS.failed == 0 && COUNTS.passed > 0 ? 0 : 1)

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# DataLoader.
+
+@testset "test_batches_come_in_order_and_the_last_may_be_short" begin
+    x, y = Tensor(reshape(collect(1.0:14.0), 7, 2)), Tensor(collect(1:7))
+    loader = DataLoader((x, y); batch_size=3)
+    batches = collect(loader)
+    @test length(loader) == 3 == length(batches)
+    @test Array(batches[1][1]) == Array(x)[1:3, :] && Array(batches[3][2]) == [7]
+    @test length(DataLoader((x, y); batch_size=3, drop_last=true)) == 2
+    @test length(collect(DataLoader((x, y); batch_size=3, drop_last=true))) == 2
+    @test [Array(b) for b in DataLoader(y; batch_size=4)] == [[1, 2, 3, 4], [5, 6, 7]]
+    @test isempty(collect(DataLoader(Tessera.zeros(0, 2))))
+end
+
+@testset "test_shuffling_is_a_permutation_and_follows_the_seed" begin
+    y = Tensor(collect(1:50))
+    once(seed) = reduce(vcat, [Array(b) for b in DataLoader(y; batch_size=8, shuffle=true, generator=Generator(seed))])
+    @test sort(once(1)) == 1:50
+    @test once(1) == once(1) != once(2)
+    loader = DataLoader(y; batch_size=50, shuffle=true, generator=Generator(3))
+    @test Array(first(loader)) != Array(first(loader))
+end
+
+@testset "test_functions_are_datasets" begin
+    loader = DataLoader(i -> (Tensor([i, 10i]), Tensor(i)), 5; batch_size=2)
+    batches = collect(loader)
+    @test Array(batches[1][1]) == [1 10; 2 20] && Array(batches[3][2]) == [5]
+    @test [Array(b) for b in DataLoader(i -> Tensor([i]), 2)] == [fill(1, 1, 1), fill(2, 1, 1)]
+end
+
+@testset "test_contradictions_are_refused" begin
+    @test_throws ArgumentError DataLoader(Tessera.zeros(3, 1); batch_size=0)
+    @test_throws DimensionMismatch DataLoader((Tessera.zeros(3, 1), Tessera.zeros(4, 1)))
+end
+
+@testset "test_exceptions_arrive" begin
+    loader = DataLoader(i -> i == 2 ? error("sample 2") : Tensor([i]), 3)
+    @test_throws ErrorException collect(loader)
+end

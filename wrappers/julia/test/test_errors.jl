@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Status codes arrive as Julia's exceptions, with the library's words.
+
+@testset "test_every_status_has_an_exception" begin
+    kinds = Dict(:INDEX => BoundsError, :SHAPE => DimensionMismatch, :OUT_OF_MEMORY => OutOfMemoryError,
+        :INVALID_ARGUMENT => ArgumentError, :VALUE => ArgumentError, :TYPE => ArgumentError, :DTYPE => ArgumentError)
+    for (status, name) in Tessera.C.STATUS_NAMES
+        name === :OK && continue
+        error = Tessera.exception(status, "op", "words", 3)
+        @test error isa get(kinds, name, TesseraError)
+        error isa TesseraError || continue
+        @test error.code === name && error.op == "op" && error.native_code == 3
+        @test sprint(showerror, error) == "TesseraError($name): words"
+    end
+end
+
+@testset "test_errors_carry_the_librarys_words" begin
+    t = Tensor([1.0 2; 3 4])
+    shape = try; t * Tensor(ones(3, 3)); catch e; e; end
+    @test shape isa DimensionMismatch && occursin("matmul", shape.msg)
+    value = try; chunk(t, 0); catch e; e; end
+    @test value isa ArgumentError && occursin("chunk", value.msg)
+    index = try; sum(t; dims=5); catch e; e; end
+    @test index isa BoundsError && occursin("axis", sprint(showerror, index))
+    missing_file = try; load_file("no/such.safetensors"); catch e; e; end
+    @test missing_file isa TesseraError && missing_file.code === :IO && missing_file.native_code == 2
+end
+
+@testset "test_memory_errors_are_typed_and_harmless" begin
+    @test_throws OutOfMemoryError Tessera.empty(Float32, 1 << 45)
+    @test Array(Tensor([1.0]) .+ 1) == [2]
+end
+
+@testset "test_freed_tensors_are_refused" begin
+    t = Tensor([1.0])
+    free!(t)
+    @test isfreed(t)
+    free!(t)
+    @test_throws ArgumentError t .+ 1
+    @test_throws ArgumentError linear(Tensor([1.0 2]), Tensor([1.0 2]); bias=t)
+end
+
+@testset "test_a_library_that_does_not_fit_is_refused" begin
+    major, minor = Tessera.ABI_VERSION
+    @test Tessera.check_version(major << 16 | minor + 1, "file") === nothing
+    @test_throws ErrorException Tessera.check_version((major + 1) << 16 | minor, "file")
+    minor > 0 && @test_throws ErrorException Tessera.check_version(major << 16 | minor - 1, "file")
+    @test Tessera.version() >= v"0.1.0"
+end

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Indexing reads and writes what the same index does on an Array.
+
+const INDEXED = reshape(collect(1.0:60.0), 3, 4, 5)
+
+@testset "test_indexing_matches_arrays" begin
+    a, t = INDEXED, Tensor(INDEXED)
+    for index in [
+        (1, 2, 3), (:, :, :), (2, :, :), (:, 2:3, 5), (1:2, 1:2:4, :), (3:-1:1, :, 2), (:, 4:-2:1, 1),
+        (1:0, :, :), (:, [3, 1], :), ([1, 3], [2, 2, 4], 1), ([2], :, [5, 1]), (:, [1 2; 3 4], 2),
+        ([true, false, true], :, 3), (7,), (60,), (:,), (5:9,), ([1, 60],), (CartesianIndex(2, 3), 4),
+    ]
+        @test (index isa Tuple && t[index...] isa Tensor ? Array(t[index...]) : t[index...]) == a[index...]
+    end
+    @test t[end] == a[end]
+    @test Array(t[end, :, end]) == a[end, :, end]
+    @test Array(t[2:end, 1, 1]) == a[2:end, 1, 1]
+    @test t[2, 3, 4] === a[2, 3, 4]
+end
+
+@testset "test_indexing_with_masks" begin
+    a, t = INDEXED, Tensor(INDEXED)
+    @test Array(t[t .> 30]) == a[a .> 30]
+    @test Array(t[a .> 30]) == a[a .> 30]
+    @test Array(t[Array(t) .< 0]) == Float64[]
+    m = [1 2; 3 4]
+    @test Array(Tensor(m)[[true false; true true]]) == m[[true false; true true]]
+end
+
+@testset "test_numbers_in_tensors_count_from_zero" begin
+    t = Tensor([10, 20, 30])
+    @test Array(t[Tensor([0, 2])]) == [10, 30]
+    @test Array(t[[1, 3]]) == [10, 30]
+    @test item(t[argmax(t)]) == 30
+    @test Array(take(t, Tensor([2, 0]); dims=1)) == [30, 10]
+end
+
+@testset "test_writing_matches_arrays" begin
+    for (index, value) in [
+        ((1, 2, 3), 7.0), ((2, :, :), 0.5), ((:, 2:3, 5), [1.0 2; 3 4; 5 6]), ((3:-1:1, 1, 1), [7.0, 8, 9]),
+        ((:, [3, 1], 2), [1.0 2; 3 4; 5 6]), (([1, 3], [2, 4], 1), [1.0 2; 3 4]), ((:, :, :), zeros(3, 4, 5)),
+        ((1, :, 2), [1.0, 2, 3, 4]), ((17,), 3.0),
+    ]
+        a, t = copy(INDEXED), Tensor(INDEXED)
+        value isa Number && !all(i -> i isa Integer, index) ? (view(a, index...) .= value) : (a[index...] = value)
+        t[index...] = value
+        @test Array(t) == a
+        value isa Array || continue
+        t = Tensor(INDEXED)
+        t[index...] = Tensor(value)
+        @test Array(t) == a
+    end
+    a, t = copy(INDEXED), Tensor(INDEXED)
+    a[a .> 30] .= -1
+    t[t .> 30] = -1
+    @test Array(t) == a
+    a[a .< 0] = collect(1.0:30.0)
+    t[t .< 0] = Tensor(collect(1.0:30.0))
+    @test Array(t) == a
+    t = Tensor([1, 2])
+    t[] = 5
+    @test Array(t) == [5, 5]
+    @test_throws DimensionMismatch (Tensor(INDEXED)[1, :, 1] = [1.0, 2])
+end
+
+@testset "test_views_share_and_copies_do_not" begin
+    t = Tensor([1.0 2; 3 4])
+    copied = t[1, :]
+    copied .= 9
+    @test Array(t) == [1 2; 3 4]
+    row = view(t, 1, :)
+    row .= 9
+    @test Array(t) == [9 9; 3 4]
+    @views t[:, 2] .= 5
+    @test Array(t) == [9 5; 3 5]
+    t[2, :] .+= 1
+    @test Array(t) == [9 5; 4 6]
+    @test_throws ArgumentError view(t, [1, 2], :)
+end
+
+@testset "test_bad_indices_raise" begin
+    t = Tensor(INDEXED)
+    for index in [(4, 1, 1), (0, 1, 1), (1, 1), (1, 1, 1, 1), (1:4, 1, 1), (61,), ([1, 4], 1, 1), (0:2, :, :)]
+        @test_throws BoundsError t[index...]
+    end
+    @test_throws BoundsError (t[4, 1, 1] = 1)
+    @test_throws BoundsError t[Tensor([3]), :, :]
+    message = sprint(showerror, try; sum(t; dims=4); catch e; e; end)
+    @test occursin("sum", message)
+end
+
+@testset "test_iteration_is_guarded" begin
+    t = Tensor([1.0, 2.0])
+    @test_throws ArgumentError collect(x for x in t)
+    @test allowscalar(() -> [x for x in t]) == [1, 2]
+    @test_throws ArgumentError first(t)
+    allowscalar(true)
+    @test sum(x for x in t) == 3
+    allowscalar(false)
+    @test_throws ArgumentError iterate(t)
+    @test t[1] == 1  # one element by name is fine
+end
+
+@testset "test_indexing_is_differentiable" begin
+    x = leaf([1.0 2 3; 4 5 6])
+    backward!(sum(x[2, :] .* x[1, 1:3]) + sum(x[:, [1, 1]]))
+    @test Array(grad(x)) == [4 + 2 5 6; 1 + 2 2 3]
+    y = leaf(zeros(3))
+    z = y .* 1
+    z[2] = 7
+    backward!(sum(z))
+    @test Array(grad(y)) == [1, 0, 1]
+end

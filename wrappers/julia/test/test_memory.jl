@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Memory: what the collector finds, free! and scopes give back, and the collector under pressure.
+
+resident_mib() = parse(Int, split(read("/proc/self/statm", String))[2]) * 4096 / 2^20
+
+function collected()
+    foreach(_ -> GC.gc(), 1:3)
+    return Tessera.live_tensors()
+end
+
+@testset "test_the_collector_releases" begin
+    make(n) = foreach(_ -> Tessera.zeros(10) .+ 1, 1:n)
+    make(10)
+    before = collected()
+    make(1000)
+    @test collected() <= before
+end
+
+@testset "test_free_releases_at_once" begin
+    t = Tessera.zeros(1000)
+    before = Tessera.live_tensors()
+    free!(t)
+    @test Tessera.live_tensors() == before - 1
+end
+
+@testset "test_scopes_free_what_they_do_not_return" begin
+    escaped = Ref{Any}()
+    kept = Ref{Any}()
+    before = Tessera.live_tensors()
+    result = scope() do
+        a = Tensor([1.0, 2.0])
+        b = a .* 2
+        escaped[] = a
+        kept[] = Tessera.keep!(a .+ 10)
+        scope() do
+            (b .+ 1) .* 2
+        end
+    end
+    @test Array(result) == [6, 10]
+    @test isfreed(escaped[])
+    @test Array(kept[]) == [11, 12]
+    @test Tessera.live_tensors() == before + 2
+    many = scope(() -> Dict("a" => [Tensor(1), Tensor(2)], "b" => (Tensor(3), 4)))
+    @test item(many["a"][2]) == 2 && item(many["b"][1]) == 3
+    thrown = Ref{Any}()
+    @test_throws ErrorException scope(() -> (thrown[] = Tensor(1); error("out")))
+    @test isfreed(thrown[])
+    @test !isfreed(Tensor(1))
+end
+
+@testset "test_scopes_belong_to_their_task" begin
+    outside = Ref{Any}()
+    scope() do
+        wait(@async outside[] = Tensor([1.0]))
+    end
+    @test !isfreed(outside[])
+end
+
+@testset "test_dropped_tensors_do_not_pile_up" begin
+    function drop(n)
+        peak = 0.0
+        for i in 1:n
+            fill!(Tessera.empty(Float32, 512, 512), 1)  # 1 MiB
+            i % 100 == 0 && (peak = max(peak, resident_mib()))
+        end
+        return peak
+    end
+    drop(10)
+    GC.gc()
+    before = resident_mib()
+    # 8 GiB pass through; TESSERA_TEST_LONG lets 100 GiB pass.
+    @test drop(haskey(ENV, "TESSERA_TEST_LONG") ? 100_000 : 8_000) - before < 200
+end
+
+@testset "test_memory_in_use_raises_the_threshold" begin
+    held = [fill!(Tessera.empty(Float32, 512, 512), i) for i in 1:300]
+    @test Tessera.threshold(CPU) > 300 << 20
+    @test all(i -> item(view(held[i], 1, 1)) == i, 1:300)
+    foreach(free!, held)
+end
+
+@testset "test_memory_statistics" begin
+    Tessera.reset_peak!()
+    before = Tessera.memory_stats()
+    t = Tessera.zeros(1 << 20)
+    after = Tessera.memory_stats()
+    @test after.allocated - before.allocated >= 4 << 20
+    @test after.allocated_peak >= after.allocated
+    free!(t)
+    @test Tessera.empty_cache!() >= 0
+    @test Tessera.memory_limit() == typemax(Int64)
+    Tessera.memory_limit!(256 << 20)
+    @test_throws OutOfMemoryError Tessera.zeros(1 << 30)
+    Tessera.memory_limit!(typemax(Int64))
+end
+
+@testset "test_an_op_allocates_its_handle_only" begin
+    a, b = Tessera.rand(4), Tessera.rand(4)
+    add(n) = (local c = Tessera.add(a, b); for _ in 2:n; c = Tessera.add(a, b); end; c)
+    dotted(a, b) = a .+ b
+    Tessera.add(a, b), dotted(a, b)
+    bytes(f, x, y) = (f(x, y); @allocated f(x, y))
+    @test bytes(Tessera.add, a, b) == 16
+    @test bytes(dotted, a, b) == 16
+    @test bytes(+, a, b) == 16
+    @test bytes((x, y) -> Tessera.add!(x, x, y), a, b) == 0
+    @test Base.return_types(Tessera.add, (Tensor, Tensor)) == [Tensor]
+    @test Base.return_types(dotted, (Tensor, Tensor)) == [Tensor]
+end

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Layers, their parameters, state and modes.
+
+struct SmallNet <: Tessera.Layer
+    conv1::Conv2d
+    norm1::BatchNorm2d
+    dropout::Dropout
+    dense1::Dense
+end
+SmallNet() = SmallNet(Conv2d(3, 1 => 2; padding=1), BatchNorm2d(2), Dropout(0.5), Dense(2 * 4 * 4 => 3))
+(net::SmallNet)(x) = net.dense1(net.dropout(flatten(relu(net.norm1(net.conv1(x))); start=2)))
+
+@testset "test_layers_compute_what_they_say" begin
+    x = Tensor(Float32[1 2 3; 4 5 6])
+    d = Dense(3 => 2)
+    @test Array(d(x)) ≈ Array(x) * Array(detach(d.weight))' .+ Array(detach(d.bias))'
+    @test size(Dense(3 => 2; bias=false)(x)) == (2, 2) && Dense(3 => 2; bias=false).bias === nothing
+    n = LayerNorm(3)
+    a = Array(x)
+    @test Array(n(x)) ≈ (a .- mean(a; dims=2)) ./ sqrt.(var(a; dims=2, corrected=false) .+ 1e-5) rtol=1e-5
+    e = Embedding(4 => 2; padding_idx=1)
+    @test Array(detach(e.weight))[1, :] == [0, 0]
+    @test Array(e(Tensor([2, 0]))) ≈ Array(detach(e.weight))[[3, 1], :]
+    backward!(sum(e(Tensor([0, 1]))))
+    @test Array(grad(e.weight)) == [0 0; 1 1; 0 0; 0 0]
+    c = Conv2d((2, 1), 2 => 4; stride=2, groups=2)
+    @test size(c.weight) == (4, 1, 2, 1)
+    @test size(c(Tessera.zeros(Float32, 1, 2, 4, 4))) == (1, 4, 2, 2)
+    b = BatchNorm2d(2)
+    images = Tessera.randn(Float32, 8, 2, 3, 3)
+    @test abs(item(mean(b(images)))) < 1e-5
+    @test item(b.num_batches_tracked) == 1
+    @test Array(b.running_mean) ≈ 0.1 .* vec(mean(Array(images); dims=(1, 3, 4))) rtol=1e-4
+    chain = Chain(Dense(3 => 4), relu, Dense(4 => 1))
+    @test size(chain(x)) == (2, 1) && length(chain) == 3 && chain[2] === relu
+end
+
+@testset "test_registration_names_everything_once" begin
+    net = SmallNet()
+    @test first.(Tessera.named_params(net)) == ["conv1.weight", "conv1.bias", "norm1.weight", "norm1.bias",
+        "dense1.weight", "dense1.bias"]
+    @test length(params(net)) == 6
+    @test sort(collect(keys(state_dict(net)))) == sort([first.(named_params(net)); "norm1.running_mean";
+        "norm1.running_var"; "norm1.num_batches_tracked"])
+    @test first.(named_params(Chain(Dense(1 => 1), relu, Dense(1 => 1; bias=false)))) == ["0.weight", "0.bias", "2.weight"]
+end
+
+@testset "test_state_dict_round_trips_and_reports_what_does_not_fit" begin
+    a, b = SmallNet(), SmallNet()
+    x = Tessera.rand(Float32, 2, 1, 4, 4)
+    load_state_dict!(b, state_dict(a))
+    @test Array(evaluate!(a)(x)) == Array(evaluate!(b)(x))
+    state = state_dict(a)
+    delete!(state, "conv1.bias")
+    @test_throws ArgumentError load_state_dict!(b, state)
+    @test load_state_dict!(b, state; strict=false) === b
+    state["conv1.bias"] = Tessera.zeros(Float32, 5)
+    @test_throws DimensionMismatch load_state_dict!(b, state)
+    state = merge(state_dict(a), Dict("other" => Tensor(1)))
+    @test_throws ArgumentError load_state_dict!(b, state)
+end
+
+@testset "test_state_goes_through_safetensors" begin
+    mktempdir() do folder
+        path = joinpath(folder, "net.safetensors")
+        a, b = evaluate!(SmallNet()), evaluate!(SmallNet())
+        save_file(path, state_dict(a))
+        load_state_dict!(b, load_file(path))
+        x = Tessera.rand(Float32, 2, 1, 4, 4)
+        @test Array(a(x)) == Array(b(x))
+    end
+end
+
+@testset "test_modes_and_gradients" begin
+    net = SmallNet()
+    @test net.dropout.mode.training && net.norm1.mode.training
+    evaluate!(net)
+    @test !net.dropout.mode.training && !net.norm1.mode.training
+    train!(net)
+    @test net.norm1.mode.training
+    backward!(sum(net(Tessera.rand(Float32, 2, 1, 4, 4))))
+    @test all(p -> grad(p) !== nothing, params(net))
+    zero_grad!(net)
+    @test all(p -> grad(p) === nothing, params(net))
+end
+
+@testset "test_dropout_scales_and_only_trains" begin
+    Tessera.seed!(0)
+    d = Dropout(0.25)
+    y = Array(d(Tessera.ones(Float32, 10_000)))
+    @test Set(y) == Set(Float32[0, 1 / 0.75])
+    @test 0.7 < count(!iszero, y) / 10_000 < 0.8
+    evaluate!(d)
+    @test Array(d(Tessera.ones(3))) == ones(3)
+    @test_throws ArgumentError Dropout(1.5)
+end
+
+@testset "test_initial_values_have_pythons_bounds" begin
+    w = Array(detach(Dense(100 => 50).weight))
+    @test maximum(abs, w) <= 0.1 && maximum(abs, w) > 0.09
+    k = Array(detach(Conv2d(3, 4 => 8).weight))
+    @test maximum(abs, k) <= 1 / 6 && maximum(abs, k) > 0.14
+end
+
+@testset "test_losses" begin
+    logits = leaf([2.0 1 0; 0 1 2])
+    classes = Tensor([0, 2])
+    expected = -mean(log.([exp(2), exp(2)] ./ sum(exp.([0, 1, 2]))))
+    @test item(cross_entropy(logits, classes)) ≈ expected
+    @test item(nll_loss(log_softmax(logits; dims=2), classes)) ≈ expected
+    @test item(mse_loss(Tensor([1.0, 2]), Tensor([1.0, 4]))) == 2
+    @test item(mse_loss(Tensor([1.0, 2]), Tensor([1.0, 4]); reduction="sum")) == 4
+    backward!(cross_entropy(logits, classes))
+    @test Array(sum(grad(logits); dims=2)) ≈ [0; 0] atol=1e-12
+end
+
+@testset "test_repr_shows_the_tree" begin
+    @test repr(Chain(Dense(2 => 3), relu)) == "Chain(Dense(weight=3×2, bias=3), relu)"
+    @test occursin("conv1=Conv2d(weight=2×1×3×3", repr(SmallNet()))
+end
+
+@testset "test_misfits_raise" begin
+    @test_throws DimensionMismatch Dense(3 => 2)(Tessera.zeros(Float32, 4, 5))
+    @test_throws DimensionMismatch BatchNorm2d(2)(Tessera.zeros(Float32, 4, 2))
+    @test_throws ArgumentError Conv2d(3, 3 => 4; groups=2)
+    @test_throws ArgumentError Embedding(3 => 2; padding_idx=4)
+end

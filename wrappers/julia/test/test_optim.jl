@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Optimizers against their formulas in plain Julia.
+
+# Twenty steps on f(x) = sum((x - target)^2) / 2 in plain arrays.
+function reference(step!, steps)
+    x, state = [1.0, -2.0], Any[]
+    for n in 1:steps
+        step!(x, x .- [3.0, 0.5], state, n)
+    end
+    return x
+end
+
+function ours(rule, steps)
+    x = leaf([1.0, -2.0])
+    state = setup(rule, [x])
+    for _ in 1:steps
+        zero_grad!(x)
+        backward!(sum((x .- [3.0, 0.5]) .^ 2) / 2)
+        update!(state)
+    end
+    return Array(detach(x))
+end
+
+function adam!(x, g, state, n; lr, decay=0.0, decoupled=false)
+    isempty(state) && append!(state, [zeros(2), zeros(2)])
+    decoupled ? (x .*= 1 - lr * decay) : (g = g .+ decay .* x)
+    m, v = state
+    m .= 0.9 .* m .+ 0.1 .* g
+    v .= 0.999 .* v .+ 0.001 .* g .^ 2
+    x .-= lr .* (m ./ (1 - 0.9^n)) ./ (sqrt.(v ./ (1 - 0.999^n)) .+ 1e-8)
+end
+
+@testset "test_twenty_steps_match_the_formulas" begin
+    @test ours(SGD(lr=0.1), 20) ≈ reference((x, g, s, n) -> x .-= 0.1 .* g, 20)
+    momentum(x, g, s, n) = (isempty(s) ? push!(s, copy(g)) : (s[1] .= 0.9 .* s[1] .+ g); x .-= 0.05 .* s[1])
+    @test ours(SGD(lr=0.05, momentum=0.9), 20) ≈ reference(momentum, 20)
+    @test ours(Adam(lr=0.1), 20) ≈ reference((x, g, s, n) -> adam!(x, g, s, n; lr=0.1), 20)
+    @test ours(Adam(lr=0.1, weight_decay=0.1), 20) ≈ reference((x, g, s, n) -> adam!(x, g, s, n; lr=0.1, decay=0.1), 20)
+    @test ours(AdamW(lr=0.1), 20) ≈ reference((x, g, s, n) -> adam!(x, g, s, n; lr=0.1, decay=0.01, decoupled=true), 20)
+    @test all(isfinite, ours(Adam(lr=0.1, amsgrad=true), 20))
+end
+
+@testset "test_gradients_may_be_given_or_left_out" begin
+    x, y = leaf([1.0]), leaf([1.0])
+    state = setup(SGD(lr=0.5), [x, y])
+    update!(state, [Tensor([1.0]), nothing])
+    @test Array(detach(x)) == [0.5] && Array(detach(y)) == [1]
+    @test state.steps == [1, 0]
+    update!(state, [nothing, Tensor([2.0])])
+    @test Array(detach(y)) == [0]
+    @test_throws DimensionMismatch update!(state, [nothing])
+end
+
+@testset "test_rates_can_be_adjusted" begin
+    x = leaf([1.0])
+    state = setup(SGD(lr=0.5, weight_decay=0.0), [x])
+    Tessera.adjust!(state; lr=0.25)
+    update!(state, [Tensor([1.0])])
+    @test Array(detach(x)) == [0.75]
+    @test_throws ArgumentError Tessera.adjust!(state; lr=-1.0)
+end
+
+@testset "test_wrong_options_are_refused" begin
+    @test_throws ArgumentError SGD(lr=-1.0)
+    @test_throws ArgumentError SGD(nesterov=true)
+    @test_throws ArgumentError Adam(betas=(1.0, 0.9))
+    @test_throws ArgumentError AdamW(eps=-1.0)
+    @test_throws ArgumentError setup(SGD(), Tensor[])
+    @test_throws ArgumentError setup(SGD(), [leaf([1.0]) .* 2])
+end
+
+@testset "test_a_small_network_learns" begin
+    Tessera.seed!(1)
+    x = Tensor(Float32[0 0; 0 1; 1 0; 1 1])
+    y = Tensor(Float32[0; 1; 1; 0])
+    net = Chain(Dense(2 => 8), tanh, Dense(8 => 1), vec)
+    state = setup(Adam(lr=0.05), net)
+    for _ in 1:300
+        zero_grad!(net)
+        backward!(mse_loss(net(x), y))
+        update!(state)
+    end
+    @test item(mse_loss(net(x), y)) < 0.01
+end
+
+@testset "test_clip_grad_norm_scales_all_gradients" begin
+    gradients = [Tensor([3.0]), Tensor([4.0])]
+    @test item(clip_grad_norm!(gradients, 1.0)) ≈ 5
+    @test isapprox(vcat(map(Array, gradients)...), [0.6, 0.8]; rtol=1e-5)
+end
+
+@testset "test_training_steps_do_not_leak" begin
+    net = Chain(Dense(4 => 4), relu, Dense(4 => 1))
+    state = setup(AdamW(), net)
+    x = Tessera.rand(Float32, 3, 4)
+    step() = (zero_grad!(net); backward!(sum(net(x))); update!(state))
+    foreach(_ -> step(), 1:3)
+    foreach(_ -> GC.gc(), 1:3)
+    before = Tessera.live_tensors()
+    foreach(_ -> step(), 1:20)
+    foreach(_ -> GC.gc(), 1:3)
+    @test Tessera.live_tensors() <= before
+end

@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Tensor: sizes, conversion, shapes in Julia's order, operators, printing.
+
+@testset "test_metadata" begin
+    a = Float32[1 2 3; 4 5 6]
+    t = Tensor(a)
+    @test size(t) == (2, 3)
+    @test size(t, 1) == 2 && size(t, 2) == 3 && size(t, 3) == 1
+    @test_throws ArgumentError size(t, 0)
+    @test ndims(t) == 2
+    @test length(t) == 6
+    @test eltype(t) === Float32
+    @test axes(t) == (Base.OneTo(2), Base.OneTo(3))
+    @test device(t) == CPU
+    @test sizeof(t) == 24
+    @test !requires_grad(t)
+    @test size(Tensor(3)) == () && ndims(Tensor(3)) == 0
+    @test isempty(Tensor(zeros(Float32, 0, 3)))
+    @test size(Tensor(zeros(Float32, 0, 3))) == (0, 3)
+end
+
+@testset "test_round_trip_of_every_dtype" begin
+    for (T, _) in Tessera.DTYPES
+        a = T <: Complex ? T[1 + 2im 3 - 1im; 0 5] : T === Bool ? [true false; false true] : T[1 2; 3 4]
+        t = Tensor(a)
+        @test eltype(t) === T
+        @test Array(t) == a
+        @test Array(t) isa Matrix{T}
+        @test Array(share(share(copy(a)))) == a
+    end
+    @test_throws ArgumentError Tensor(BigInt[1])
+end
+
+@testset "test_bfloat16_rounds_to_the_nearest" begin
+    @test Float32(BFloat16(1.0f0)) === 1.0f0
+    @test Float32(BFloat16(3.14159f0)) === 3.140625f0
+    @test Float32(BFloat16(1.00390625f0)) === 1.0f0  # halfway, to the even one
+    @test isnan(BFloat16(NaN32))
+    @test Float32(BFloat16(Inf32)) === Inf32
+    t = Tensor(Float32[1.5, 2.25]; dtype=BFloat16)
+    @test eltype(t) === BFloat16
+    @test Float32.(Array(t)) == [1.5, 2.25]
+    @test BFloat16(1.5) + BFloat16(2.0) == BFloat16(3.5)
+end
+
+@testset "test_conversions_to_julia" begin
+    @test item(Tensor(2.5)) === 2.5
+    @test item(Tensor(true)) === true
+    @test item(Tensor(typemax(UInt64))) === typemax(UInt64)
+    @test item(Tensor(1.0f0 + 2.0f0im)) === 1.0f0 + 2.0f0im
+    @test Float64(Tensor(Float32(3))) === 3.0
+    @test Int(Tensor(7)) === 7
+    @test Tensor(7)[] === 7
+    @test_throws ArgumentError item(Tensor([1, 2]))
+    @test collect(Tensor([1, 2])) == [1, 2]
+    @test Array{Float64}(Tensor([1, 2])) isa Vector{Float64}
+    @test convert(Array, Tensor([1, 2])) == [1, 2]
+    target = zeros(2)
+    copyto!(target, Tensor([3.0, 4.0]))
+    @test target == [3, 4]
+    @test_throws DimensionMismatch copyto!(zeros(3), Tensor([3.0, 4.0]))
+end
+
+@testset "test_copies" begin
+    t = Tensor([1.0, 2.0])
+    c = copy(t)
+    c .= 0
+    @test Array(t) == [1, 2]
+    d = deepcopy([t, t])
+    @test d[1] === d[2] && d[1] !== t
+    s = similar(t)
+    @test size(s) == (2,) && eltype(s) === Float64
+    @test eltype(similar(t, Int32)) === Int32
+    @test size(similar(t, 3, 4)) == (3, 4)
+    @test size(similar(t, Float32, (5,))) == (5,) && eltype(similar(t, Float32, (5,))) === Float32
+    @test Array(zero(t)) == [0, 0]
+    copyto!(t, [5.0, 6.0])
+    @test Array(t) == [5, 6]
+end
+
+@testset "test_shapes_follow_julias_order" begin
+    a = reshape(collect(1.0:24.0), 2, 3, 4)
+    t = Tensor(a)
+    @test Array(reshape(t, 6, 4)) == reshape(a, 6, 4)
+    @test Array(reshape(t, (4, :))) == reshape(a, 4, :)
+    @test Array(reshape(t, :, 2)) == reshape(a, :, 2)
+    @test Array(vec(t)) == vec(a)
+    @test Array(permutedims(t, (3, 1, 2))) == permutedims(a, (3, 1, 2))
+    @test Array(PermutedDimsArray(t, (2, 3, 1))) == permutedims(a, (2, 3, 1))
+    @test Array(permutedims(t[:, :, 1])) == permutedims(a[:, :, 1])
+    @test Array(transpose(t[:, :, 1])) == transpose(a[:, :, 1])
+    @test Array(dropdims(t[1:1, :, :]; dims=1)) == a[1, :, :]
+    @test size(unsqueeze(t; dims=1)) == (1, 2, 3, 4)
+    @test size(unsqueeze(t; dims=4)) == (2, 3, 4, 1)
+    @test Array(selectdim(t, 2, 3)) == selectdim(a, 2, 3)
+    @test_throws DimensionMismatch reshape(t, 5, 5)
+    c = Tensor([1 + 2im 3])
+    @test Array(c') == [1 + 2im 3]'
+    # Row-major order is the library's own, for data that other languages wrote.
+    @test Array(reshape_row_major(Tensor([1 2; 3 4]), (4,))) == [1, 2, 3, 4]
+    @test Array(flatten(Tensor([1 2; 3 4]))) == [1, 2, 3, 4]
+end
+
+@testset "test_concatenation" begin
+    a, b = [1.0 2; 3 4], [5.0 6; 7 8]
+    s, t = Tensor(a), Tensor(b)
+    @test Array(cat(s, t; dims=1)) == cat(a, b; dims=1)
+    @test Array(cat(s, t; dims=2)) == cat(a, b; dims=2)
+    @test Array([s; t]) == [a; b]
+    @test Array([s t]) == [a b]
+    @test Array(hcat(Tensor([1, 2]), Tensor([3, 4]))) == [1 3; 2 4]
+    @test Array(stack([s, t]; dims=3)) == cat(a, b; dims=3)
+    @test map(Array, split(Tensor([1, 2, 3]), 2)) == [[1, 2], [3]]
+    @test map(Array, unstack(s; dims=2)) == [[1, 3], [2, 4]]
+    @test_throws DimensionMismatch vcat(s, Tensor([1.0 2 3]))
+end
+
+@testset "test_operators_without_a_dot" begin
+    a, b = [1.0 2; 3 4], [5.0 6; 7 8]
+    s, t = Tensor(a), Tensor(b)
+    @test Array(s + t) == a + b
+    @test Array(s - t) == a - b
+    @test Array(-s) == -a
+    @test Array(s * t) == a * b
+    @test Array(2s) == 2a
+    @test Array(s / 2) == a / 2
+    @test Array(s * Tensor([1.0, 2.0])) == a * [1, 2]
+    @test_throws DimensionMismatch s + Tensor([1.0, 2.0])
+    @test_throws DimensionMismatch s * Tensor(ones(3, 3))
+    @test s == Tensor(a) && s != t
+    @test s != Tensor([1.0, 2.0])
+    @test hash(s) == hash(Tensor(a))
+    @test isequal(s, Tensor(a))
+    @test s ≈ a .+ 1e-12
+    @test norm(Tensor([3.0, 4.0])) ≈ 5
+    @test item(dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))) == 11
+    @test Array(tril(s)) == tril(a) && Array(triu(s, 1)) == triu(a, 1)
+end
+
+@testset "test_conversions_of_dtype" begin
+    t = Tensor([1.5, -2.5])
+    @test eltype(astype(t, Float32)) === Float32
+    @test Array(Int64.(t)) == [1, -2]
+    @test eltype(Float16.(t)) === Float16
+    @test eltype(Tensor([1, 2]; dtype=Float32)) === Float32
+    @test_throws ArgumentError astype(t, String)
+end
+
+@testset "test_reductions_follow_base" begin
+    a = reshape(collect(1.0:12.0), 3, 4)
+    t = Tensor(a)
+    @test Array(sum(t; dims=1)) == sum(a; dims=1)
+    @test Array(sum(t; dims=(1, 2))) == sum(a; dims=(1, 2))
+    @test size(sum(t; dims=1, keepdims=false)) == (4,)
+    @test item(sum(t)) == sum(a)
+    @test Array(prod(t; dims=2)) == prod(a; dims=2)
+    @test Array(maximum(t; dims=2)) == maximum(a; dims=2)
+    @test item(minimum(t)) == 1
+    @test Array(mean(t; dims=1)) == mean(a; dims=1)
+    @test Array(var(t; dims=1)) ≈ var(a; dims=1)
+    @test item(std(t)) ≈ std(a)
+    @test Array(cumsum(t; dims=2)) == cumsum(a; dims=2)
+    @test item(any(t .> 11)) && !item(all(t .> 11))
+    @test Array(sort(Tensor([3, 1, 2]); rev=true)) == [3, 2, 1]
+    @test Array(reverse(t; dims=1)) == reverse(a; dims=1)
+    @test_throws BoundsError sum(t; dims=3)
+    @test_throws ArgumentError sum(t; dims=0)
+    # Numbers inside tensors count from 0.
+    @test Array(argmax(t; dims=1)) == fill(2, 1, 4)
+end
+
+@testset "test_repr" begin
+    t = Tensor(Float32[1 2; 3 4])
+    @test repr(t) == "Tensor(Float32[1.0 2.0; 3.0 4.0])"
+    @test repr(Tensor(1.5)) == "Tensor(1.5)"
+    @test summary(t) == "2×2 Tensor of Float32"
+    @test summary(requires_grad!(Tensor([1.0]))) == "1-element Tensor of Float64, requires grad"
+    @test summary(Tensor(1)) == "0-dimensional Tensor of Int64"
+    @test repr(MIME("text/plain"), t) == "2×2 Tensor of Float32:\n 1.0  2.0\n 3.0  4.0"
+    @test repr(MIME("text/plain"), Tensor(2.5)) == "0-dimensional Tensor of Float64:\n 2.5"
+    large = repr(MIME("text/plain"), Tessera.zeros(1000, 1000))
+    @test length(large) < 20_000
+    free!(t)
+    @test repr(t) == "Tensor(freed)"
+    @test summary(t) == "freed Tensor"
+end
+
+@testset "test_creation" begin
+    @test Array(Tessera.zeros(Float64, 2, 3)) == zeros(2, 3)
+    @test eltype(Tessera.ones(2)) === Float32
+    @test Array(Tessera.full((2, 2), 7)) == fill(7, 2, 2)
+    @test Array(Tessera.arange(0:2:6)) == [0, 2, 4, 6]
+    @test eltype(Tessera.arange(0:5; dtype=Float32)) === Float32
+    @test Array(eye(2; dtype=Int64)) == [1 0; 0 1]
+    @test Array(linspace(0, 1, 5)) ≈ 0:0.25:1
+    @test size(Tessera.randn(Float64, 3, 4)) == (3, 4)
+    @test_throws DimensionMismatch Tessera.zeros((-1,))
+end
+
+@testset "test_seeds_repeat_random_numbers" begin
+    g = Generator(7)
+    first = Array(Tessera.rand(5; generator=g))
+    second = Array(Tessera.rand(5; generator=g))
+    @test first != second
+    Random.seed!(g, 7)
+    @test Array(Tessera.rand(5; generator=g)) == first
+    at = Tessera.state(g)
+    third = Array(Tessera.rand(5; generator=g))
+    Tessera.state!(g, at)
+    @test Array(Tessera.rand(5; generator=g)) == third
+    Tessera.seed!(3)
+    a = Array(Tessera.randn(4))
+    Tessera.seed!(3)
+    @test Array(Tessera.randn(4)) == a
+    @test sort(Array(Tessera.randperm(10))) == 0:9
+    @test all(x -> 2 <= x < 5, Array(randint(2, 5, (20,))))
+end
+
+@testset "test_devices" begin
+    @test repr(CPU) == "CPU" && repr(CUDA(1)) == "CUDA(1)"
+    t = Tensor([1.0])
+    @test on(CPU, t) == t
+    @test Tessera.device_count(CPU) == 1
+    @test Tessera.synchronize(CPU) === nothing
+    Tessera.device_count(CUDA()) == 0 && @test_throws TesseraError on(CUDA(), t)
+end
