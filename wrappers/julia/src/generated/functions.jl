@@ -45,7 +45,8 @@ tsr_abi_probe(struct_name, struct_name_len, size) =
         struct_name_len, size)
 
 # The schema of this library as canonical JSON (sorted keys, no blanks), so that any language
-# can bind itself. The text lives as long as the library.
+# can bind itself. The text lives as long as the library. The same text is installed; `pkg-
+# config --variable=schema tessera` says where.
 tsr_schema_json(json, json_len) =
     ccall(
         (:tsr_schema_json, libtessera), tsr_status,
@@ -570,6 +571,28 @@ tsr_memory_pressure_threshold_set(device_type, device_index, nbytes) =
         (:tsr_memory_pressure_threshold_set, libtessera),
         tsr_status, (tsr_device_type, Int32, Int64),
         device_type, device_index, nbytes)
+
+# From now on the device's memory comes from the host's allocator. Blocks lent before go back
+# to the allocator they came from. The library goes on counting: statistics and the limit are
+# those of the new allocator, from zero; pressure callbacks belong to the caching allocator
+# and rest.
+# INVALID_ARGUMENT without allocate or deallocate. No other thread may run functions on the
+# device during the call; an allocation that does fails with BACKEND. A block that is not
+# aligned as asked goes back and fails with BACKEND.
+tsr_memory_allocator_set(device_type, device_index, vtable, user) =
+    ccall(
+        (:tsr_memory_allocator_set, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{tsr_allocator_vtable},
+        Ptr{Cvoid}), device_type, device_index, vtable, user)
+
+# Gives the device its own caching allocator back; does nothing when it has it.
+# Live blocks of the host's allocator stay valid and go back to it one by one; the last one
+# drops its user pointer.
+tsr_memory_allocator_reset(device_type, device_index) =
+    ccall(
+        (:tsr_memory_allocator_reset, libtessera),
+        tsr_status, (tsr_device_type, Int32), device_type,
+        device_index)
 
 # A tensor on the memory of a legacy DLPack tensor. It is deleted when the last tensor on its
 # memory is gone.

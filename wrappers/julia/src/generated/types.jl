@@ -208,6 +208,23 @@ tsr_saved_hooks_vtable() = tsr_saved_hooks_vtable(
     sizeof(tsr_saved_hooks_vtable), 0, C_NULL, C_NULL, C_NULL)
 
 """
+An allocator of the host's. Its functions get the user pointer given beside the table, are
+called with no lock held, from any thread and from several at once, and must not call
+functions of this library that allocate on the device.
+"""
+struct tsr_allocator_vtable
+    struct_size::UInt32
+    flags::UInt32
+    allocate::Ptr{Cvoid}
+    deallocate::Ptr{Cvoid}
+    record_stream::Ptr{Cvoid}
+    trim::Ptr{Cvoid}
+    drop::Ptr{Cvoid}
+end
+tsr_allocator_vtable() = tsr_allocator_vtable(
+    sizeof(tsr_allocator_vtable), 0, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL)
+
+"""
 One figure over time.
 """
 struct tsr_memory_stat
@@ -311,6 +328,7 @@ const STRUCTS = (
     ("tsr_info", tsr_info),
     ("tsr_node_vtable", tsr_node_vtable),
     ("tsr_saved_hooks_vtable", tsr_saved_hooks_vtable),
+    ("tsr_allocator_vtable", tsr_allocator_vtable),
     ("tsr_memory_stats", tsr_memory_stats),
     ("tsr_memory_event", tsr_memory_event),
     ("tsr_exchange_table", tsr_exchange_table),
