@@ -16,7 +16,9 @@ sys.path.insert(0, str(ROOT / "capi"))
 from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
-EMITTERS = ("c", "cpp", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust", "julia")
+EMITTERS = (
+    "c", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust", "julia",
+)  # fmt: skip
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (
     "include/tessera",
@@ -24,6 +26,7 @@ OWNED = (
     "capi/generated",
     "docs/api",
     "tests/capi/generated",
+    "tests/cpp/generated",
     "wrappers/python/tests/generated",
     "src/kernel/generated",
     "src/backend/common/generated",
