@@ -15,6 +15,7 @@ typedef struct {
   PyObject_HEAD
   tsr_tensor handle;
   PyObject* weakrefs;
+  PyObject* grad; /* weak reference to the object that grad gave last, or NULL */
 } tpy_object;
 
 #define TPY_MAX_DTYPES 32
@@ -29,7 +30,7 @@ static struct {
   PyObject* to_dtype;     /* (object) gives a dtype */
   PyObject* to_device;    /* (object) gives a device: any pair (type, index) */
   PyObject* make_device;  /* (type, index) gives a device */
-  PyObject* to_index;    /* (object) gives a tensor of integers or bools */
+  PyObject* to_index;     /* (object) gives a tensor of integers or bools */
   PyObject* make_node;    /* (address) gives a node that owns the reference */
   int n_dtypes;
   tsr_dtype dtype_bits[TPY_MAX_DTYPES];

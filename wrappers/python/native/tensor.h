@@ -11,6 +11,7 @@
 static void tensor_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   if (((tpy_object*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  Py_XDECREF(((tpy_object*)self)->grad);
   tsr_tensor_release(TPY_HANDLE(self));
   type->tp_free(self);
   Py_DECREF(type);
@@ -98,11 +99,44 @@ static int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closu
   return status == TSR_OK ? 0 : -1;
 }
 
+/* The object that stands for the gradient is the same as long as somebody holds it and the gradient is the same tensor.
+ * The reference is weak: a strong one would keep the memory of a gradient that the library has let go, and would be a
+ * cycle for x.grad = x. */
+static PyObject* tpy_cached_grad(PyObject* self, tsr_tensor grad) {
+  PyObject* weak = ((tpy_object*)self)->grad;
+  if (weak == NULL) return NULL;
+#if PY_VERSION_HEX >= 0x030d0000
+  PyObject* object = NULL;
+  if (PyWeakref_GetRef(weak, &object) <= 0) object = NULL;
+#else
+  PyObject* object = PyWeakref_GetObject(weak);
+  object = object != Py_None ? Py_NewRef(object) : NULL;
+#endif
+  if (object != NULL && TPY_HANDLE(object) != grad) Py_CLEAR(object);
+  return object;
+}
+
+static int tpy_cache_grad(PyObject* self, PyObject* object) {
+  PyObject* weak = PyWeakref_NewRef(object, NULL);
+  if (weak == NULL) return 0;
+  Py_XSETREF(((tpy_object*)self)->grad, weak);
+  return 1;
+}
+
 static PyObject* tensor_get_grad(PyObject* self, void* closure) {
   (void)closure;
   tsr_tensor grad = NULL;
   const tsr_status status = tsr_tensor_grad(TPY_HANDLE(self), &grad);
-  return tpy_result(status, grad);
+  if (status != TSR_OK) return tpy_fail(status);
+  if (grad == NULL) Py_RETURN_NONE;
+  PyObject* object = tpy_cached_grad(self, grad);
+  if (object != NULL) {
+    tsr_tensor_release(grad);
+    return object;
+  }
+  object = tpy_wrap_as(tpy.tensor, grad);
+  if (object != NULL && !tpy_cache_grad(self, object)) Py_CLEAR(object);
+  return object;
 }
 
 static int tensor_set_grad(PyObject* self, PyObject* value, void* closure) {
@@ -116,8 +150,8 @@ static int tensor_set_grad(PyObject* self, PyObject* value, void* closure) {
     grad = TPY_HANDLE(value);
   }
   const tsr_status status = tsr_tensor_set_grad(TPY_HANDLE(self), grad);
-  if (status != TSR_OK) tpy_fail(status);
-  return status == TSR_OK ? 0 : -1;
+  if (status != TSR_OK) return tpy_fail(status), -1;
+  return grad == NULL || tpy_cache_grad(self, value) ? 0 : -1;
 }
 
 static PyObject* tensor_get_grad_fn(PyObject* self, void* closure) {

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,65 @@ def test_backward_accumulates_into_leaves() -> None:
         x.grad = ts.ones(2, dtype=ts.float64)
     with pytest.raises(TypeError):
         x.grad = 3
+
+
+def test_grad_is_one_object_as_long_as_it_is_one_tensor() -> None:
+    x = leaf(1, 2)
+    (x * x).sum().backward()
+    held = x.grad
+    assert held is not None and x.grad is x.grad is held
+    held.mul_(10.0)
+    assert x.grad.tolist() == [20, 40]
+    given = ts.ones(2, dtype=ts.float64)
+    x.grad = given
+    assert x.grad is given and held.tolist() == [20, 40]
+    x.grad = ts.nn.Parameter(ts.zeros(2, dtype=ts.float64)).detach()
+    assert x.grad is not given and x.grad is x.grad
+    x.grad = None
+    assert x.grad is None
+
+
+def test_grad_of_a_later_backward_is_found() -> None:
+    x = leaf(3.0)
+    (x * 2).sum().backward()
+    first = x.grad
+    (x * 5).sum().backward()
+    assert x.grad.tolist() == [7] and x.grad is x.grad
+    assert first is not None and (first is x.grad) == (first.data_ptr() == x.grad.data_ptr())
+
+
+def test_a_kept_grad_object_keeps_no_memory_alive() -> None:
+    gc.collect()
+    before, handles = ts.memory.memory_allocated(), ts.memory.live_handles()
+    x = ts.ones(1 << 18).requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad is x.grad
+    assert ts.memory.memory_allocated() - before == 2 << 20
+    x.grad = None
+    assert ts.memory.memory_allocated() - before == 1 << 20
+    for _ in range(3):
+        (x * 2).sum().backward()
+        assert x.grad[0].item() == 2
+        x.grad = None
+    x.grad = x.detach()
+    del x  # no garbage collection: there is no cycle
+    assert (ts.memory.memory_allocated(), ts.memory.live_handles()) == (before, handles)
+
+
+def test_a_tensor_is_not_its_own_grad() -> None:
+    x = ts.ones(2)
+    with pytest.raises(RuntimeError, match="itself"):
+        x.grad = x
+    assert x.grad is None
+
+
+def test_grad_object_dies_before_its_tensor() -> None:
+    x = leaf(1.0)
+    x.grad = ts.ones(1, dtype=ts.float64)
+    gone = weakref.ref(x.grad)
+    assert gone() is None and x.grad.tolist() == [1]
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda _: x.grad.tolist() == [1], range(2000)))
 
 
 def test_backward_needs_a_scalar_or_a_gradient() -> None:
