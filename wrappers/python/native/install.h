@@ -4,6 +4,7 @@
 #ifndef TESSERA_PY_INSTALL_H
 #define TESSERA_PY_INSTALL_H
 
+#include "buffer.h"
 #include "exchange.h"
 #include "indexing.h"
 #include "ops_generated.h"
@@ -22,7 +23,8 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
       {"tensor", (PyObject**)&tpy.tensor}, {"raise_status", &tpy.raise_status}, {"number", &tpy.number},
       {"operand", &tpy.operand},           {"to_dtype", &tpy.to_dtype},         {"to_device", &tpy.to_device},
       {"make_device", &tpy.make_device},   {"make_node", &tpy.make_node},
-      {"to_index", &tpy.to_index},
+      {"to_index", &tpy.to_index},         {"as_array", &tpy.as_array},         {"no_array", &tpy.no_array},
+      {"access_error", &tpy.access_error},
   };
   for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
     PyObject* object = PyDict_GetItemString(given, places[i].name);
@@ -66,6 +68,7 @@ static int tpy_make_type(PyObject* table) {
       {Py_tp_dealloc, tensor_dealloc}, {Py_tp_new, tensor_new},         {Py_tp_hash, tensor_hash},
       {Py_tp_getset, tensor_getset},   {Py_tp_members, tensor_members}, {Py_tp_methods, tpy_methods},
       {Py_mp_subscript, tensor_subscript}, {Py_mp_ass_subscript, tensor_ass_subscript}, {Py_mp_length, tensor_length},
+      {Py_bf_getbuffer, tensor_getbuffer}, {Py_bf_releasebuffer, tensor_releasebuffer},
       {Py_tp_doc, (void*)"A tensor as the C ABI knows it; tessera.Tensor adds the rest."},
       TPY_NUMBER_SLOTS{0, NULL},
   };

@@ -32,6 +32,9 @@ static struct {
   PyObject* make_device;  /* (type, index) gives a device */
   PyObject* to_index;     /* (object) gives a tensor of integers or bools */
   PyObject* make_node;    /* (address) gives a node that owns the reference */
+  PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */
+  PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
+  PyObject* access_error; /* the exception of memory that cannot be lent */
   int n_dtypes;
   tsr_dtype dtype_bits[TPY_MAX_DTYPES];
   PyObject* dtypes[TPY_MAX_DTYPES];

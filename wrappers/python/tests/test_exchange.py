@@ -74,6 +74,7 @@ def test_table_is_on_the_type_and_says_its_version() -> None:
 
 
 def test_tensor_goes_out_and_comes_back_on_the_same_memory() -> None:
+    gc.collect()
     api, before = exchange_api(), ts.memory.live_handles()
     x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
     managed = ctypes.POINTER(Managed)()

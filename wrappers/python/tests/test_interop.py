@@ -183,6 +183,7 @@ def test_owners_live_as_long_as_the_memory_is_used() -> None:
 
 
 def test_unused_capsules_and_arrays_give_their_memory_back() -> None:
+    gc.collect()
     before = ts.memory.live_handles()
     x = ts.ones(1000)
     array = x.numpy()

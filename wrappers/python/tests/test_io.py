@@ -185,6 +185,7 @@ def test_failed_saves_leave_the_old_file(tmp_path: Path) -> None:
 
 def test_archives_leave_nothing_behind(tmp_path: Path) -> None:
     ts.save_file({"a": ts.ones(8)}, tmp_path / "f")
+    gc.collect()
     before = ts.memory.live_handles()
     for _ in range(10):
         ts.load_file(tmp_path / "f")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
@@ -71,6 +72,7 @@ def test_memory_statistics() -> None:
 
 
 def test_tensors_may_be_made_used_and_dropped_in_any_thread() -> None:
+    gc.collect()
     before = ts.memory.live_handles()
     errors: list[BaseException] = []
     shared: list[ts.Tensor] = [ts.ones(3) for _ in range(100)]

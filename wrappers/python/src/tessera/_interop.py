@@ -48,25 +48,8 @@ def array_interface(tensor: Tensor) -> dict[str, Any]:
     }
 
 
-class _View:
-    """Keeps the tensor alive behind a NumPy array on its memory."""
-
-    __slots__ = ("__array_interface__", "tensor")
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-        self.__array_interface__ = array_interface(tensor)
-
-
-def to_numpy(tensor: Tensor) -> Any:
-    if tensor.size == 0:
-        array_interface(tensor)
-        return np.empty(tensor.shape, tensor.dtype.numpy)
-    return np.asarray(_View(tensor))
-
-
 def to_array(tensor: Tensor, dtype: Any, copy: bool | None) -> Any:
-    plain = to_numpy(tensor)
+    plain = tensor.numpy()
     if dtype is not None and plain.dtype != np.dtype(dtype):
         if copy is False:
             raise ValueError(f"__array__(): {plain.dtype} to {np.dtype(dtype)} needs a copy")

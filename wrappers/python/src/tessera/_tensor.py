@@ -13,7 +13,7 @@ from . import _interop, _repr
 from ._core import TensorBase, table
 from ._device import Device, device_of, device_pair, make_device
 from ._dtypes import ALL, BY_BITS, DType, bool_, dtype_of
-from ._errors import check, raise_status
+from ._errors import MemoryAccessError, check, raise_status
 from ._graph import HookHandle, Node, make_node
 
 
@@ -126,10 +126,6 @@ class Tensor(TensorBase):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return _interop.to_array(self, dtype, copy)
-
-    def numpy(self) -> Any:
-        """A NumPy array on the same memory."""
-        return _interop.to_numpy(self)
 
     def __dlpack__(
         self,
@@ -302,6 +298,9 @@ table["register"](
     make_node=make_node,
     dtypes=BY_BITS,
     to_index=_interop.to_index,
+    as_array=np.asarray,
+    no_array=_interop.array_interface,
+    access_error=MemoryAccessError,
 )
 
 __all__ = ["DType", "Node", "Tensor", "device_of"]
