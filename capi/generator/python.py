@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .model import REQUIRED, Arg, CFunction, Op, ScalarForm, Schema
-from .python_stubs import core_stub, ops_stub
+from .python_stubs import core_stub, ops_stub, result_types
 from .text import banner, c_banner, c_string, wrap_call
 
 NATIVE = "wrappers/python/native/ops_generated.h"
@@ -36,6 +36,7 @@ def outputs(schema: Schema) -> dict[str, str]:
     return {
         NATIVE: _native(schema, ops),
         PACKAGE + "_ops.py": _ops(ops),
+        PACKAGE + "_results.py": result_types(ops),
         PACKAGE + "_ops.pyi": ops_stub(schema, ops),
         PACKAGE + "_core.pyi": core_stub(schema, ops),
         PACKAGE + "_constants.py": _constants(schema),
@@ -270,7 +271,9 @@ def _invoke(op: Op, form: str, with_out: bool, suffix: str, parts: list[str], pa
         dsts = ["dst"] if count == 1 else [f"dst.at[{k}]" for k in range(count)]
         text += f"{pad}if ({'dst' if count == 1 else 'dst.items'} != NULL) {{\n"
         text += f"{pad}  TPY_CALL(status, {base}_out({', '.join(parts + dsts)}));\n"
-        text += f"{pad}  result = tpy_same(status, s[{len(op.args)}]);\n{pad}}} else {{\n"
+        given = f"s[{len(op.args)}]"
+        same = f"tpy_same(status, {given})" if count == 1 else f"tpy_named_same(status, {c_string(op.name)}, {given}, {count})"
+        text += f"{pad}  result = {same};\n{pad}}} else {{\n"
         pad += "  "
     outs = [f"out{k}" for k in range(count)]
     text += f"{pad}tsr_tensor {', '.join(o + ' = NULL' for o in outs)};\n"
@@ -280,7 +283,8 @@ def _invoke(op: Op, form: str, with_out: bool, suffix: str, parts: list[str], pa
     elif count == 1:
         text += f"{pad}result = tpy_result(status, out0);\n"
     else:
-        text += f"{pad}result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){{{', '.join(outs)}}}, {count});\n"
+        made = f"(tsr_tensor[]){{{', '.join(outs)}}}"
+        text += f"{pad}result = tpy_named_of(status, {c_string(op.name)}, {made}, {count});\n"
     return text + (pad[:-2] + "}\n" if with_out else "")
 
 

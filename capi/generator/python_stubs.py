@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from ._device import Device
 from ._dtypes import DType
 from ._random import Generator
+from ._results import {results}
 from ._tensor import Tensor
 """
 PROPERTIES = """
@@ -77,7 +78,7 @@ COMPARISONS = {"__eq__", "__ne__"}
 def ops_stub(schema: Schema, ops: list[Op]) -> str:
     from .python import _is_function, exports_text, function_names, public_forms
 
-    text = banner("#", "Types of the functions of all ops.") + IMPORTS + "\n"
+    text = banner("#", "Types of the functions of all ops.") + _imports(ops) + "\n"
     for op in ops:
         for form, name in public_forms(op):
             if _is_function(op, form):
@@ -88,10 +89,14 @@ def ops_stub(schema: Schema, ops: list[Op]) -> str:
     return text + "".join(f"{n.replace('.', '_').upper()}: list[str]\n" for n in names)
 
 
+def _imports(ops: list[Op]) -> str:
+    return IMPORTS.format(results=", ".join(sorted(result_name(o) for o in ops if len(o.returns) > 1)))
+
+
 def core_stub(schema: Schema, ops: list[Op]) -> str:
     from .python import _methods, public_forms
 
-    text = banner("#", "Types of the C parts: TensorBase with its methods.") + IMPORTS + PROPERTIES
+    text = banner("#", "Types of the C parts: TensorBase with its methods.") + _imports(ops) + PROPERTIES
     thunks = [(op, form, name) for op in ops for form, name in public_forms(op)]
     for op, form, name in _methods(thunks):
         text += f"    def {name}" + _signature(schema, op, form, True) + "\n"
@@ -120,7 +125,8 @@ def _signature(schema: Schema, op: Op, form: str, method: bool) -> str:
         parts.append(f"{name}: {_type(schema, op, arg)}{default}")
     result = _result(op, form)
     if form == "functional" and "out" in op.forms:
-        parts += ([] if "*" in parts else ["*"]) + [f"out: {result} | None = ..."]
+        given = result if len(op.returns) == 1 else f"tuple[{', '.join(['Tensor'] * len(op.returns))}]"
+        parts += ([] if "*" in parts else ["*"]) + [f"out: {given} | None = ..."]
     aliased = any("|" in parameter_names(op, a) for a in op.args) or _spreads(op)
     if aliased:
         parts = [p for p in parts if p == "self"] + ["*args: Any", "**kwargs: Any"] if _spreads(op) else [*parts, "**alias: Any"]
@@ -140,7 +146,24 @@ def _result(op: Op, form: str) -> str:
         return "None"
     if op.returns_list:
         return "tuple[Tensor, ...]"
-    return "Tensor" if len(op.returns) == 1 else f"tuple[{', '.join(['Tensor'] * len(op.returns))}]"
+    return "Tensor" if len(op.returns) == 1 else result_name(op)
+
+
+def result_name(op: Op) -> str:
+    """The named tuple of an op with several results."""
+    return "".join(part.capitalize() for part in op.name.split("_")) + "Result"
+
+
+def result_types(ops: list[Op]) -> str:
+    text = banner("#", "The results of ops that have several, as named tuples.")
+    text += "\nfrom __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any, NamedTuple\n\n"
+    text += "if TYPE_CHECKING:\n    from ._tensor import Tensor\n"
+    several = [op for op in ops if len(op.returns) > 1]
+    for op in several:
+        fields = "".join(f"    {r.name}: Tensor\n" for r in op.returns)
+        text += f'\n\nclass {result_name(op)}(NamedTuple):\n    """What {op.python.name}() gives."""\n\n{fields}'
+    rows = "".join(f'    "{op.name}": {result_name(op)},\n' for op in several)
+    return text + f"\n\nRESULTS: dict[str, type[tuple[Any, ...]]] = {{\n{rows}}}\n"
 
 
 def _type(schema: Schema, op: Op, arg: Arg) -> str:

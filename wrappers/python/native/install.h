@@ -24,7 +24,7 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
       {"operand", &tpy.operand},           {"to_dtype", &tpy.to_dtype},         {"to_device", &tpy.to_device},
       {"make_device", &tpy.make_device},   {"make_node", &tpy.make_node},
       {"to_index", &tpy.to_index},         {"as_array", &tpy.as_array},         {"no_array", &tpy.no_array},
-      {"access_error", &tpy.access_error},
+      {"access_error", &tpy.access_error}, {"results", &tpy.results},
   };
   for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
     PyObject* object = PyDict_GetItemString(given, places[i].name);

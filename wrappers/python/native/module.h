@@ -35,6 +35,7 @@ static struct {
   PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */
   PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
   PyObject* access_error; /* the exception of memory that cannot be lent */
+  PyObject* results;      /* dict: name of an op -> named tuple of its results */
   int n_dtypes;
   tsr_dtype dtype_bits[TPY_MAX_DTYPES];
   PyObject* dtypes[TPY_MAX_DTYPES];

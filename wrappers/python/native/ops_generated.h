@@ -5719,11 +5719,11 @@ static PyObject* py_sort_with_indices(PyObject* self, PyObject* const* args, Py_
       tpy_outs(sig, 4, s[4], 2, &dst)) {
       if (dst.items != NULL) {
         TPY_CALL(status, tsr_sort_with_indices_out(a0, a1, a2, a3, dst.at[0], dst.at[1]));
-        result = tpy_same(status, s[4]);
+        result = tpy_named_same(status, "sort_with_indices", s[4], 2);
       } else {
         tsr_tensor out0 = NULL, out1 = NULL;
         TPY_CALL(status, tsr_sort_with_indices(a0, a1, a2, a3, &out0, &out1));
-        result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){out0, out1}, 2);
+        result = tpy_named_of(status, "sort_with_indices", (tsr_tensor[]){out0, out1}, 2);
       }
   }
   tpy_free_tensors(&dst);
@@ -5755,11 +5755,11 @@ static PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       tpy_outs(sig, 5, s[5], 2, &dst)) {
       if (dst.items != NULL) {
         TPY_CALL(status, tsr_topk_out(a0, a1, a2, a3, a4, dst.at[0], dst.at[1]));
-        result = tpy_same(status, s[5]);
+        result = tpy_named_same(status, "topk", s[5], 2);
       } else {
         tsr_tensor out0 = NULL, out1 = NULL;
         TPY_CALL(status, tsr_topk(a0, a1, a2, a3, a4, &out0, &out1));
-        result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){out0, out1}, 2);
+        result = tpy_named_of(status, "topk", (tsr_tensor[]){out0, out1}, 2);
       }
   }
   tpy_free_tensors(&dst);
@@ -7610,7 +7610,7 @@ static PyObject* py_max_pool2d_with_positions(PyObject* self, PyObject* const* a
       tpy_bool(sig, 5, s[5], 0, &a5)) {
       tsr_tensor out0 = NULL, out1 = NULL;
       TPY_CALL(status, tsr_max_pool2d_with_positions(a0, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, &out0, &out1));
-      result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of((tsr_tensor[]){out0, out1}, 2);
+      result = tpy_named_of(status, "max_pool2d_with_positions", (tsr_tensor[]){out0, out1}, 2);
   }
   tpy_free_list(&a1);
   tpy_free_list(&a2);

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from op_engine import (
 from op_table import BY_NAME, ROWS
 
 import tessera as ts
+from tessera._results import RESULTS, TopkResult
 from tessera.autograd import gradcheck, gradgradcheck
 
 NAMES = (Path(__file__).resolve().parents[3] / "tests" / "ops_first.txt").read_text().split()
@@ -192,3 +195,41 @@ def test_every_first_op_has_a_row(name: str) -> None:
 
 def test_no_op_stands_twice() -> None:
     assert len(BY_NAME) == len(ROWS)
+
+
+def test_several_results_come_as_a_named_tuple() -> None:
+    x = ts.tensor([3.0, 1.0, 2.0])
+    found = ts.topk(x, 2)
+    assert isinstance(found, TopkResult) and isinstance(found, tuple) and found._fields == ("values", "indices")
+    values, indices = found
+    assert values is found.values is found[0] and values.tolist() == [3, 2]
+    assert indices is found.indices and indices.tolist() == [0, 2]
+    assert repr(found) == "TopkResult(values=tensor([3., 2.]), indices=tensor([0, 2]))"
+    assert x.sort_with_indices()._fields == ("values", "indices")
+    assert ts.nn.functional.max_pool2d_with_positions(ts.ones((1, 1, 2, 2)), 2).positions.tolist() == [[[[0]]]]
+
+
+def test_named_results_survive_pickle_out_and_the_collector() -> None:
+    x = ts.tensor([3.0, 1.0, 2.0])
+    found = ts.topk(x, 2)
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is TopkResult and again.values.tolist() == [3, 2] and again.indices.dtype is ts.int64
+    out = (ts.empty(2), ts.empty(2, dtype=ts.int64))
+    given = ts.topk(x, 2, out=out)
+    assert type(given) is TopkResult and given.values is out[0] and given.indices is out[1]
+    assert out[0].tolist() == [3, 2] and out[1].tolist() == [0, 2]
+    assert gc.is_tracked(found)
+    before = ts.memory.live_handles()
+    for _ in range(100):
+        with pytest.raises(ValueError):
+            ts.topk(x, 4)
+        with pytest.raises(ValueError):
+            ts.topk(x, 2, out=(ts.empty(2),))
+        ts.topk(x, 1)
+    assert ts.memory.live_handles() == before
+
+
+def test_every_op_with_several_results_has_its_named_tuple() -> None:
+    assert set(RESULTS) == {"sort_with_indices", "topk", "max_pool2d_with_positions"}
+    for kind in RESULTS.values():
+        assert issubclass(kind, tuple) and len(kind._fields) > 1

@@ -15,6 +15,7 @@ from ._device import Device, device_of, device_pair, make_device
 from ._dtypes import ALL, BY_BITS, DType, bool_, dtype_of
 from ._errors import MemoryAccessError, check, raise_status
 from ._graph import HookHandle, Node, make_node
+from ._results import RESULTS
 
 
 class Tensor(TensorBase):
@@ -301,6 +302,7 @@ table["register"](
     as_array=np.asarray,
     no_array=_interop.array_interface,
     access_error=MemoryAccessError,
+    results=RESULTS,
 )
 
 __all__ = ["DType", "Node", "Tensor", "device_of"]
