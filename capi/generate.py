@@ -17,7 +17,8 @@ from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
 EMITTERS = (
-    "c", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust", "julia",
+    "c", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust",
+    "rust_conformance", "julia",
 )  # fmt: skip
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (
@@ -33,6 +34,7 @@ OWNED = (
     "src/ops/generated",
     "wrappers/rust/tessera-sys/src/generated",
     "wrappers/rust/tessera/src/generated",
+    "wrappers/rust/tessera/tests/generated",
     "wrappers/julia/src/generated",
     "wrappers/julia/test/generated",
 )
