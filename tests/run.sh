@@ -95,6 +95,7 @@ main() {
   python_part
   command_part types check_types
   command_part pip check_pip
+  source tests/run_rust.sh
   source tests/run_julia.sh
 
   if [ -n "$full" ]; then

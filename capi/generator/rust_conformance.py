@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from .model import Constant, DType, Schema
@@ -20,8 +21,9 @@ PAD = "    "
 def outputs(schema: Schema) -> dict[str, str]:
     text = banner("//", "The calls of tests/conformance.")
     text += "use super::{backward, close, complex_copy, copy, leaf, same, same_gradient};\n"
-    text += "use tessera::{DType, Device, Result, Scalar, Tensor};\n"
-    return {FILE: text + "".join(_test(replay) for replay in replays(schema))}
+    tests = "".join(_test(replay) for replay in replays(schema))
+    used = [n for n in ("DType", "Device", "Result", "Scalar", "Tensor") if re.search(rf"\b{n}\b", tests)]
+    return {FILE: f"{text}use tessera::{{{', '.join(used)}}};\n{tests}"}
 
 
 def _test(replay: Replay) -> str:
@@ -55,10 +57,6 @@ def _differentiated(replay: Replay) -> list[str]:
 # ---- Tensors ----
 
 
-def _holes(given: Given) -> bool:
-    return given.arg.type.holes
-
-
 def _items(name: str, stored: Any) -> list[tuple[str, Stored]]:
     """The variable of each stored tensor."""
     if isinstance(stored, tuple):
@@ -79,7 +77,7 @@ def _prepared(replay: Replay, given: Given) -> list[str]:
     if isinstance(value, Stored):
         lines = [f"{PAD}let {name} = {_taken(make, value)};"]
     elif isinstance(value, tuple) and given.arg.type.is_tensor_list:
-        if _holes(given):
+        if given.arg.type.holes:
             parts = ["None" if s is None else f"Some({_taken(make, s)})" for s in value]
         else:
             parts = [_taken(make, s) for s in value if s is not None]
@@ -131,7 +129,7 @@ def _argument(replay: Replay, given: Given) -> str:
     if isinstance(value, Stored):
         return f"&{_changed(replay, name) if given.changes else name}"
     if kind.is_tensor_list:
-        if not _holes(given):
+        if not given.arg.type.holes:
             return f"&{name}"
         return "&[" + ", ".join(f"{name}[{i}].as_ref()" for i in range(len(value))) + "]"
     if kind.is_list:

@@ -3,25 +3,36 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
+#![deny(unsafe_code)] // but for the modules below that say otherwise
 #![warn(missing_debug_implementations)]
 
+#[allow(unsafe_code)]
 mod arguments;
+#[allow(unsafe_code)]
 pub mod autograd;
 pub mod data;
+#[allow(unsafe_code)]
 mod device;
+#[allow(unsafe_code)]
 pub mod dlpack;
 mod element;
+#[allow(unsafe_code)]
 mod error;
 mod format;
+#[allow(unsafe_code)]
 #[rustfmt::skip]
 mod generated;
 mod index;
+#[allow(unsafe_code)]
 pub mod io;
+#[allow(unsafe_code)]
 pub mod memory;
 pub mod nn;
 mod operators;
 pub mod optim;
+#[allow(unsafe_code)]
 mod random;
+#[allow(unsafe_code)]
 mod tensor;
 
 pub use arguments::{Operand, Scalar};

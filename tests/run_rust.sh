@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by tests/run.sh: the Rust crates on the release build: their tests, examples, lints and an
+# outside crate. Debian's crates serve where they are installed, else the registry. Everything cargo
+# makes goes to build/rust. TESSERA_SKIP=rust (one of a list with commas) leaves it out, as
+# tests/skips.txt allows.
+
+rust_target="$tsr_root/build/rust"
+rust_config="$rust_target/cargo.toml"
+
+# The source of crates, said to cargo on its command line and nowhere in the crates.
+write_cargo_config() {
+  mkdir -p "$rust_target"
+  : >"$rust_config"
+  if compgen -G "/usr/share/cargo/registry/half-*" >/dev/null &&
+    compgen -G "/usr/share/cargo/registry/num-complex-*" >/dev/null; then
+    printf '%s\n' '[source.crates-io]' 'replace-with = "debian"' '[source.debian]' \
+      'directory = "/usr/share/cargo/registry"' '[net]' 'offline = true' >"$rust_config"
+  fi
+}
+
+# rust_cargo <subcommand> [argument...]: in the workspace, against the release build.
+rust_cargo() {
+  local subcommand="$1"
+  shift
+  (cd "$tsr_root/wrappers/rust" && CARGO_TARGET_DIR="$rust_target" CARGO_TERM_COLOR=never \
+    TESSERA_BUILD_DIR="$tsr_root/build/release" cargo "$subcommand" --config "$rust_config" "$@")
+}
+
+run_rust_tests() {
+  local log="$reports/rust.log"
+  # A lock file of before may name crates that this source does not have.
+  rust_cargo generate-lockfile >"$log" 2>&1 && rust_cargo test --no-fail-fast >>"$log" 2>&1
+  local status=$?
+  [ "$status" = 0 ] || grep -vE '^test .* \.\.\. ok$' "$log" | tail -n 100
+  "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/cargo_junit.py "$log" "$status" \
+    "$reports/rust.junit.xml"
+}
+
+# The tour prints what it prints in every language; the others are built, and trained elsewhere.
+check_rust_examples() {
+  rust_cargo build --release --examples || return
+  (cd "$rust_target" && release/examples/tensor_tour >tensor_tour.txt &&
+    diff tensor_tour.txt "$tsr_root/examples/tensor_tour.txt")
+}
+
+check_rust_style() {
+  (cd "$tsr_root/wrappers/rust" && cargo fmt --all --check) &&
+    rust_cargo clippy --all-targets -- -D warnings &&
+    RUSTDOCFLAGS="-D warnings" rust_cargo doc --no-deps
+}
+
+check_rust_consumer() {
+  bash tests/tools/check_rust_consumer.sh "$tsr_root" build/release "$rust_target" "$rust_config"
+}
+
+rust_part() {
+  case ",${TESSERA_SKIP:-}," in
+    *,rust,*) skip_part rust "TESSERA_SKIP names rust"; return ;;
+  esac
+  announce rust
+  if ! command -v cargo >/dev/null; then
+    echo "there is no cargo: install Rust 1.80 or newer, or leave it out with TESSERA_SKIP=rust"
+    return
+  fi
+  write_cargo_config
+  run_rust_tests
+  command_part rust-examples check_rust_examples
+  command_part rust-style check_rust_style
+  command_part rust-consumer check_rust_consumer
+}
+
+rust_part
