@@ -97,6 +97,7 @@ main() {
   command_part pip check_pip
   source tests/run_rust.sh
   source tests/run_julia.sh
+  source tests/run_languages.sh
 
   if [ -n "$full" ]; then
     source tests/run_full.sh

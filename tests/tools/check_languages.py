@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The same programs in five languages: the tour's lines, and every language's predictions with every language's model.
+
+Trains one small network per language, each from its own seed, lets every language predict with each of them, and prints
+how far the logits differ from those of the first language, at most 1e-6. Run it with the interpreter of .venv; what it
+writes goes to build/languages. A language that is not there fails by name unless TESSERA_SKIP names it.
+
+Usage: check_languages.py [--report junit.xml] [--epochs N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+
+import tessera as ts
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+FOLDER = BUILD / "languages"
+EXAMPLES = ROOT / "examples"
+LIMIT = 1e-6  # between logits of one model
+LEAST_ACCURACY = 0.95
+TIMEOUT = 900  # seconds; Julia compiles before it runs
+JULIA = [BUILD / "julia/bin/julia", "--startup-file=no", f"--project={ROOT}/wrappers/julia"]
+TOLD = {  # what the programs need to be told about where things are
+    "TESSERA_BUILD_DIR": str(BUILD / "release"),
+    "JULIA_DEPOT_PATH": str(BUILD / "julia/depot"),
+    "OMP_WAIT_POLICY": "passive",
+}
+
+
+class Failed(Exception):
+    """What a case says when it fails."""
+
+
+def command(language: str, program: str) -> list[Path | str]:
+    """How a program of a language is started; its last element is the file that must be there."""
+    if language in ("c", "cpp"):
+        return [BUILD / "release/examples" / language / program]
+    if language == "rust":
+        return [BUILD / "rust/release/examples" / program]
+    if language == "julia":
+        return [*JULIA, EXAMPLES / "julia" / f"{program}.jl"]
+    return [sys.executable, EXAMPLES / "python" / f"{program}.py"]
+
+
+LANGUAGES = ("c", "cpp", "python", "rust", "julia")
+
+
+def run(language: str, program: str, *arguments: Path | str) -> str:
+    """What the program prints; raises Failed with its last words."""
+    line = command(language, program)
+    for needed in (line[0], line[-1]):
+        if not Path(needed).exists():
+            raise Failed(f"{Path(needed)} is missing")
+    done = subprocess.run(
+        [str(part) for part in (*line, *arguments)],
+        cwd=FOLDER, env={**os.environ, **TOLD}, capture_output=True, text=True, timeout=TIMEOUT,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise Failed(f"{program} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def accuracy_in(output: str) -> float:
+    last = output.strip().splitlines()[-1] if output.strip() else ""
+    words = last.split()
+    if words[:2] != ["test", "accuracy"] or len(words) != 3:
+        raise Failed(f"the last line is {last!r}, not 'test accuracy 0.9911'")
+    if float(words[2]) < LEAST_ACCURACY:
+        raise Failed(f"test accuracy {words[2]}, expected at least {LEAST_ACCURACY}")
+    return float(words[2])
+
+
+class Cases:
+    """What was tried, for the report and for the exit status."""
+
+    def __init__(self) -> None:
+        self.suite = ET.Element("testsuite", name="languages")
+        self.failed = 0
+
+    def check(self, group: str, name: str, work):
+        """The result of the work, None when it failed."""
+        case = ET.SubElement(self.suite, "testcase", classname=group, name=name)
+        try:
+            return work()
+        except (Failed, OSError, subprocess.TimeoutExpired, ts.TesseraError) as error:
+            ET.SubElement(case, "failure", message=str(error))
+            print(f"FAILED {group} {name}: {error}", flush=True)
+            self.failed += 1
+            return None
+
+    def skip(self, name: str) -> None:
+        case = ET.SubElement(self.suite, "testcase", classname="language", name=name)
+        ET.SubElement(case, "skipped", message=f"TESSERA_SKIP names {name}")
+
+
+def check_tour(language: str) -> None:
+    found = run(language, "tensor_tour").splitlines()
+    wanted = (EXAMPLES / "tensor_tour.txt").read_text("utf-8").splitlines()
+    for place, (a, b) in enumerate(zip(found, wanted), 1):
+        if a.rstrip() != b:
+            raise Failed(f"line {place} is {a!r}, expected {b!r}")
+    if len(found) != len(wanted):
+        raise Failed(f"{len(found)} lines, expected {len(wanted)}")
+
+
+def train(language: str, seed: int, epochs: int) -> float:
+    out = FOLDER / language
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "digits.safetensors").unlink(missing_ok=True)
+    numbers = ["--epochs", str(epochs), "--seed", str(seed)]
+    return accuracy_in(run(language, "digits", BUILD / "digits/data.safetensors", out, *numbers))
+
+
+def predict(language: str, model: str) -> np.ndarray:
+    weights, result = FOLDER / model / "digits.safetensors", FOLDER / f"{model}_by_{language}.safetensors"
+    result.unlink(missing_ok=True)
+    if not weights.exists():
+        raise Failed(f"{model} left no model")
+    accuracy_in(run(language, "predict", BUILD / "digits/data.safetensors", weights, result))
+    logits = ts.load_file(result)["logits"]
+    if logits.dtype is not ts.float32 or logits.ndim != 2 or logits.shape[1] != 10:
+        raise Failed(f"logits are {logits.dtype!r} of shape {logits.shape}")
+    return np.array(logits.numpy())
+
+
+def compare(language: str, model: str, reference: np.ndarray | None, cells: dict[tuple[str, str], str]) -> np.ndarray:
+    logits = predict(language, model)
+    if reference is not None:
+        if logits.shape != reference.shape:
+            raise Failed(f"logits of shape {logits.shape}, expected {reference.shape}")
+        difference = float(np.abs(logits.astype(np.float64) - reference).max())
+        cells[model, language] = f"{difference:.1e}" if difference else "0"
+        if not difference <= LIMIT:
+            raise Failed(f"logits differ by {difference:.3e}, limit {LIMIT}")
+    else:
+        cells[model, language] = "reference"
+    return logits
+
+
+def table(languages: list[str], accuracies: dict[str, float], cells: dict[tuple[str, str], str]) -> str:
+    lines = ["| model of | test accuracy | " + " | ".join(f"predicted by {name}" for name in languages) + " |"]
+    lines.append("|---" * (len(languages) + 2) + "|")
+    for model in languages:
+        shown = [cells.get((model, name), "failed") for name in languages]
+        accuracy = f"{accuracies[model]:.4f}" if model in accuracies else "failed"
+        lines.append(f"| {model} | {accuracy} | " + " | ".join(shown) + " |")
+    return "Largest absolute difference of the logits:\n\n" + "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--report", type=Path, help="write the cases there, as junit")
+    parser.add_argument("--epochs", type=int, default=4)
+    options = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    cases = Cases()
+    left_out = os.environ.get("TESSERA_SKIP", "").split(",")
+    languages = [name for name in LANGUAGES if name not in left_out]
+    for name in LANGUAGES:
+        if name in left_out:
+            cases.skip(name)
+
+    cases.check("data", "write", lambda: run("python", "digits", "--only-data", "--out", BUILD / "digits"))
+    accuracies: dict[str, float] = {}
+    for seed, name in enumerate(languages):
+        cases.check("tour", name, lambda: check_tour(name))
+        reached = cases.check("train", name, lambda: train(name, seed, options.epochs))
+        if reached is not None:
+            accuracies[name] = reached
+    cells: dict[tuple[str, str], str] = {}
+    for model in languages:
+        reference = None
+        for name in languages:
+            logits = cases.check("predict", f"{model}_by_{name}", lambda: compare(name, model, reference, cells))
+            reference = logits if reference is None else reference
+    print(table(languages, accuracies, cells))
+    if options.report:
+        ET.ElementTree(cases.suite).write(options.report, encoding="unicode")
+    return 1 if cases.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
