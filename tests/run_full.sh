@@ -1,12 +1,34 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by tests/run.sh --full: thread sanitizer, long random traces, the CUDA backend.
+# Sourced by tests/run.sh --full: thread sanitizer, long random traces, NumPy 2, the CUDA backend.
 
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 ctest_part tsan tsan -LE tool
 
 TSR_TEST_LONG=1 ctest_part long release -LE tool
+
+# NumPy 2 in an environment of its own: Debian's SciPy and PyTorch, which other tests compare with, are built for NumPy 1.
+numpy2_part() {
+  local folder="$tsr_root/build/numpy2" tests="wrappers/python/tests"
+  local probe='import numpy; assert numpy.lib.NumpyVersion(numpy.__version__) >= "2.2.5"'
+  if ! "$folder/bin/python" -c "$probe" 2>/dev/null; then
+    rm -rf "$folder"
+    if ! { "$tsr_root/.venv/bin/python" -m venv --system-site-packages "$folder" &&
+      "$folder/bin/python" -m pip install --quiet --no-deps --retries 1 --timeout 15 'numpy>=2.2.5'; } \
+      >"$reports/numpy2.setup.log" 2>&1; then
+      rm -rf "$folder"
+      skip_part numpy2 "NumPy 2 cannot be had"
+      return
+    fi
+  fi
+  announce numpy2
+  PYTHONPATH="$tsr_root/wrappers/python/src" "$folder/bin/python" -m pytest -q -p no:cacheprovider \
+    "$tests/test_interop.py" "$tests/test_buffer.py" "$tests/test_exchange.py" "$tests/test_indexing.py" \
+    "$tests/test_tensor.py" "$tests/generated" --junitxml "$reports/numpy2.junit.xml" \
+    >"$reports/numpy2.log" 2>&1 || tail -n 100 "$reports/numpy2.log"
+}
+numpy2_part
 
 if [ ! -d src/backend/cuda ]; then
   skip_part cuda "there is no CUDA backend yet"

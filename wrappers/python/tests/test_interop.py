@@ -18,6 +18,7 @@ from tessera._interop import read_only_capsule
 
 NUMPY = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
          "float16", "float32", "float64", "complex64", "complex128"]  # fmt: skip
+VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # NumPy speaks DLPack 1: run by tests/run.sh --full
 TORCH = ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 
 
@@ -126,6 +127,48 @@ def test_read_only_numpy_gives_a_tensor_that_refuses_writes() -> None:
     assert not x.numpy().flags.writeable
     with pytest.raises(BufferError):
         x.fill_(2.0)
+
+
+def test_numpy_keeps_read_only_memory_read_only() -> None:
+    array = np.ones(3)
+    array.flags.writeable = False
+    x = ts.from_numpy(array)
+    if not VERSIONED:  # a legacy capsule cannot say it
+        with pytest.raises(BufferError):
+            np.from_dlpack(x)
+        with pytest.raises((BufferError, TypeError)):
+            ts.from_dlpack(array)
+        return
+    assert not np.from_dlpack(x).flags.writeable and np.from_dlpack(x).ctypes.data == array.ctypes.data
+    back = ts.from_dlpack(array)
+    assert back.data_ptr() == array.ctypes.data
+    with pytest.raises(BufferError):
+        back += 1
+
+
+def test_numpy_asks_for_copies_and_devices() -> None:
+    x = ts.ones(3)
+    if not VERSIONED:
+        with pytest.raises(TypeError):
+            np.from_dlpack(x, copy=True)
+        return
+    assert np.from_dlpack(x, copy=True).ctypes.data != x.data_ptr()
+    assert np.from_dlpack(x, copy=False, device="cpu").ctypes.data == x.data_ptr()
+    assert np.asarray(x, copy=False).ctypes.data == x.data_ptr()
+    assert np.array(x, copy=True).ctypes.data != x.data_ptr()
+    with pytest.raises(ValueError):
+        np.asarray(x, dtype=np.float64, copy=False)
+    assert ts.from_dlpack(np.ones(3, np.float32), copy=True).dtype is ts.float32
+
+
+def test_bools_of_numpy_come_through_dlpack() -> None:
+    array = np.array([True, False])
+    if np.lib.NumpyVersion(np.__version__) < "1.25.0":
+        with pytest.raises((BufferError, TypeError)):
+            ts.from_dlpack(array)
+        return
+    back = ts.from_dlpack(array)
+    assert back.dtype is ts.bool and back.data_ptr() == array.ctypes.data
 
 
 def test_copy_and_device_requests() -> None:
