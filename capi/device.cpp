@@ -8,6 +8,7 @@
 #include "capi/handle.h"
 #include "capi/structs.h"
 #include "kernel/registry.h"
+#include "memory/stream.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -32,14 +33,7 @@ tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count) {
 tsr_status tsr_device_synchronize(tsr_device_type device_type, int32_t device_index) {
   return guard(kInfo_device_synchronize, [&] {
     const Device device = device_arg(device_type, device_index, "device");
-    const DeviceInterface* interface = kernel::backend_for(device).device;
-    if (interface->stream_synchronize == nullptr) return;
-    const int32_t failure = interface->stream_synchronize(device.index, nullptr);
-    if (failure == kDeviceOk) return;
-    Error error(Code::kAsync, nullptr, concat("earlier work on ", device, " failed"), __FILE__,
-                __LINE__);
-    error.set_native_code(failure);
-    throw error;
+    synchronize_device(device, *kernel::backend_for(device).device);
   });
 }
 

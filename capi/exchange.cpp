@@ -3,6 +3,7 @@
 // The exchange table: DLPack's C exchange API with tensor handles in place of Python objects.
 #include "capi/generated/infos.h"
 #include "capi/interop.h"
+#include "memory/stream.h"
 #include "ops/create.h"
 
 using namespace tsr;
@@ -43,8 +44,8 @@ tsr_status allocate_like(const void* prototype, DLManagedTensorVersioned** manag
 tsr_status current_stream(tsr_device_type device_type, int32_t device_index, void** stream) {
   clear(stream);
   return guard(kCurrentStream, [&] {
-    device_arg(device_type, device_index, "device");
-    *out_arg(stream, "stream") = nullptr;
+    const Device device = device_arg(device_type, device_index, "device");
+    *out_arg(stream, "stream") = tsr::current_stream(device);
   });
 }
 

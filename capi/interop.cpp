@@ -9,6 +9,8 @@
 #include "autograd/tensor_grad.h"
 #include "capi/generated/infos.h"
 #include "capi/wrap_memory.h"
+#include "kernel/registry.h"
+#include "memory/stream.h"
 #include "ops/copy.h"
 
 using namespace tsr;
@@ -145,6 +147,16 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
 
 // ---- Export ----
 
+// The consumer's stream waits for what this thread has queued.
+void make_ready(Device device, StreamHandle consumer) {
+  const StreamHandle producer = current_stream(device);
+  if (consumer == producer) return;
+  const DeviceInterface& interface = *kernel::backend_for(device).device;
+  const IntrusivePtr<Event> event = Event::create(device, interface);
+  event->record(*Stream::wrap(device, interface, producer));
+  Stream::wrap(device, interface, consumer)->wait(*event);
+}
+
 void check_exportable(const Tensor& tensor) {
   TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
             "expected a tensor that does not require grad; export tensor.detach()");
@@ -202,10 +214,12 @@ tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t
               "expected NULL for memory of the CPU");
     check_exportable(arg.get());
     const bool copy = (flags & TSR_DLPACK_COPY) != 0;
+    const Tensor source = copy ? ops::clone(arg.get()) : arg.get();
+    if (!source.device().is_cpu()) make_ready(source.device(), stream);
     const bool read_only =
         (flags & TSR_DLPACK_READ_ONLY) != 0 || (!copy && arg.get().storage()->read_only);
     const uint64_t said = (read_only ? kDlReadOnly : 0) | (copy ? kDlIsCopied : 0);
-    *managed = export_versioned(copy ? ops::clone(arg.get()) : arg.get(), said);
+    *managed = export_versioned(source, said);
   });
 }
 

@@ -235,6 +235,8 @@ def _fixture_value(arg: Arg) -> list[str]:
             return [plain[kind.base]]
         if kind.base == "str":
             return ["&f.text", "&f.i64"]
+        if kind.base == "device":
+            return ["&f.i32", "&f.i32"]
         return [f"&f.{kind.name}"]
     if kind.is_list and kind.base == "tensor":
         return ["f.tensors", "1"]

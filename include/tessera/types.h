@@ -34,6 +34,10 @@ typedef struct tsr_node_s* tsr_node;
 typedef struct tsr_error_s* tsr_error;
 /* Bytes or text owned by the library. */
 typedef struct tsr_buffer_s* tsr_buffer;
+/* A queue of work on a device; work on one runs in order, streams run beside each other. */
+typedef struct tsr_stream_s* tsr_stream;
+/* A mark in a stream, to ask or wait for the work queued before it. */
+typedef struct tsr_event_s* tsr_event;
 /* A thread-local arena of handles, see tsr_scope_begin. */
 typedef struct tsr_scope_s* tsr_scope;
 /* A dtype: the bits of DLPack's DLDataType, code | bits << 8 | lanes << 16. */

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernel/registry.h"
 
 namespace tsr::kernel {
 namespace {
@@ -83,7 +84,7 @@ void Elementwise::build(const Tensor& out, std::span<const Input> inputs) {
   TSR_ASSERT(inputs.size() < kMaxOperands);
   plan_.operands = static_cast<int32_t>(inputs.size()) + 1;
   plan_.numel = out.numel();
-  plan_.place = Place{out.device().index, nullptr};
+  plan_.place = place_on(out.device());
   plan_.data[0] = out.data();
   plan_.dtypes[0] = out.dtype();
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -140,7 +141,7 @@ Elementwise& Elementwise::param(int index, const Scalar& value, DType dtype) {
 void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const Tensor& input,
                     DimsView axes, bool keep_order) {
   plan.op = op;
-  plan.place = Place{input.device().index, nullptr};
+  plan.place = place_on(input.device());
   plan.input = input.data();
   plan.output = output.data();
   plan.input_dtype = input.dtype();
@@ -177,7 +178,7 @@ void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor&
   ElementwisePlan& walk = plan.walk;
   walk.operands = plan.indices + 2;
   walk.numel = values.numel();
-  walk.place = Place{values.device().index, nullptr};
+  walk.place = place_on(values.device());
   std::array<int64_t*, kMaxOperands> strides;
   for (int32_t i = 0; i < walk.operands; ++i) {
     const auto k = static_cast<size_t>(i);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "kernel/kernels.h"
+#include "memory/stream.h"
 
 namespace tsr::kernel {
 
@@ -29,6 +30,11 @@ const Backend& backend_for(Device device);
 // Null when no backend serves the type.
 const Backend* find_backend(DeviceType type) noexcept;
 int32_t device_count(DeviceType type) noexcept;
+
+// Where a plan for this device runs: on the calling thread's current stream.
+[[nodiscard]] inline Place place_on(Device device) noexcept {
+  return {device.index, current_stream(device)};
+}
 
 // What HostServices::set_error left on this thread becomes the Error of a failed kernel.
 [[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);

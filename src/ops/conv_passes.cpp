@@ -53,7 +53,7 @@ void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& 
   copy_strides(x, plan.input_strides);
   copy_strides(w, plan.weight_strides);
   copy_strides(y, plan.output_strides);
-  plan.place.device = x.device().index;
+  plan.place = kernel::place_on(x.device());
   plan.dtype = x.dtype();
   plan.input = x.data();
   plan.weight = w.data();

@@ -18,8 +18,12 @@ void copy_between_devices(const Tensor& dst, const Tensor& src) {
   const Tensor staging = dst.is_contiguous() ? dst : empty(dst.sizes(), dst.dtype(), dst.device());
   const DeviceInterface& interface = *kernel::backend_for(device).device;
   const CopyKind kind = to_host ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice;
-  const int32_t status = interface.copy(device.index, staging.data(), from.data(),
-                                        static_cast<uint64_t>(from.nbytes()), kind, nullptr);
+  const StreamHandle stream = current_stream(device);
+  int32_t status = interface.copy(device.index, staging.data(), from.data(),
+                                  static_cast<uint64_t>(from.nbytes()), kind, stream);
+  // The host reads what it gets as soon as it has it.
+  if (status == kDeviceOk && to_host && interface.stream_synchronize != nullptr)
+    status = interface.stream_synchronize(device.index, stream);
   if (status != kDeviceOk)
     kernel::throw_kernel_error(device, "copy", static_cast<int32_t>(Code::kBackend));
   if (!staging.is_same(dst)) copy_memory(dst, staging);

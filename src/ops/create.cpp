@@ -59,7 +59,7 @@ int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step
 void launch_sequence(const Tensor& result, kernel::SequencePlan& plan) {
   if (result.numel() == 0) return;
   plan.numel = result.numel();
-  plan.place.device = result.device().index;
+  plan.place = kernel::place_on(result.device());
   plan.dtype = result.dtype();
   plan.output = result.data();
   kernel::launch<&KernelTable::sequence>(result.device(), "sequence", plan);

@@ -76,7 +76,7 @@ void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, 
   matrix_strides(result, plan.c_strides);
   alpha.store(kernel::opmath(plan.dtype), plan.alpha.bytes);
   beta.store(kernel::opmath(plan.dtype), plan.beta.bytes);
-  plan.place.device = result.device().index;
+  plan.place = kernel::place_on(result.device());
   plan_batch(plan, DimsView(result.sizes().data(), result.sizes().size() - 2), a, b, result);
   kernel::launch<&KernelTable::gemm>(result.device(), "gemm", plan);
 }

@@ -100,7 +100,7 @@ ClassLossPlan plan_of(const ClassSpec& spec, const Tensor& input, const ClassTen
   plan.inner = spec.inner;
   plan.ignore = spec.ignore;
   plan.smoothing = spec.smoothing;
-  plan.place.device = input.device().index;
+  plan.place = kernel::place_on(input.device());
   plan.dtype = input.dtype();
   plan.target = tensors.target.data_as<int64_t>();
   plan.weight = tensors.weight.defined() ? tensors.weight.data() : nullptr;

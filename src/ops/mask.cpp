@@ -87,7 +87,7 @@ Tensor nonzero_memory(const Tensor& input) {
   kernel::NonzeroPlan plan;
   plan.ndim = static_cast<int32_t>(input.ndim());
   plan.numel = input.numel();
-  plan.place.device = input.device().index;
+  plan.place = kernel::place_on(input.device());
   plan.input = input.data();
   plan.dtype = input.dtype();
   int64_t count = 0;

@@ -42,7 +42,7 @@ NormPlan plan_of(const NormShape& shape, const Tensor& x, const Tensor& w, const
   plan.channels = shape.channels;
   plan.inner = shape.inner;
   plan.eps = shape.eps;
-  plan.place.device = x.device().index;
+  plan.place = kernel::place_on(x.device());
   plan.dtype = x.dtype();
   plan.input = x.data();
   plan.weight = data_of(w);

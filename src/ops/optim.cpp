@@ -109,7 +109,7 @@ void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const Stat
     plan.count = static_cast<int64_t>(slots.size());
     plan.slots = slots.data();
     plan.dtype = param.dtype();
-    plan.place.device = param.device().index;
+    plan.place = kernel::place_on(param.device());
     kernel::launch<&KernelTable::optim>(param.device(), "optim", plan);
     slots.clear();
   };
@@ -177,7 +177,7 @@ double norm_of(TensorList grads, double norm_type) {
   plan.count = static_cast<int64_t>(slots.size());
   plan.slots = slots.data();
   plan.dtype = grads[0].dtype();
-  plan.place.device = grads[0].device().index;
+  plan.place = kernel::place_on(grads[0].device());
   plan.norm_type = norm_type;
   plan.result = &result;
   kernel::launch<&KernelTable::optim>(grads[0].device(), "optim", plan);

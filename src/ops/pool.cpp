@@ -96,7 +96,7 @@ void launch_pool(const PoolGeometry& geometry, bool backward, const Tensor& inpu
     plan.padding[d] = geometry.padding[d];
     plan.dilation[d] = geometry.dilation[d];
   }
-  plan.place.device = input.device().index;
+  plan.place = kernel::place_on(input.device());
   plan.dtype = input.dtype();
   plan.input = input.data();
   plan.output = output.data();

@@ -28,7 +28,7 @@ void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) 
   plan.numel = result.numel();
   plan.seed = state.seed;
   plan.offset = state.offset;
-  plan.place.device = result.device().index;
+  plan.place = kernel::place_on(result.device());
   plan.dtype = result.dtype();
   plan.output = result.data();
   kernel::launch<&KernelTable::random>(result.device(), "random", plan);
@@ -112,7 +112,7 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
     plan.rows = 1;
     plan.columns = n;
     plan.keep = n;
-    plan.place.device = order.device().index;
+    plan.place = kernel::place_on(order.device());
     plan.dtype = DType::kInt64;
     plan.input = keys.data();
     plan.positions = order.data_as<int64_t>();

@@ -22,7 +22,7 @@ void launch_scan(const Tensor& result, const Tensor& source, int64_t axis, bool 
   plan.axis_size = source.size(axis);
   plan.axis_input_stride = source.stride(axis) * source.itemsize();
   plan.axis_output_stride = result.stride(axis) * result.itemsize();
-  plan.place = kernel::Place{result.device().index, nullptr};
+  plan.place = kernel::place_on(result.device());
   plan.input = source.data();
   plan.output = result.data();
   plan.dtype = source.dtype();

@@ -40,7 +40,7 @@ SoftmaxPlan plan_of(const Tensor& dense, int64_t axis, bool log) {
     }
   }
   plan.log = log ? 1 : 0;
-  plan.place.device = dense.device().index;
+  plan.place = kernel::place_on(dense.device());
   plan.dtype = dense.dtype();
   return plan;
 }

@@ -44,7 +44,7 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   plan.rows = plan.columns == 0 ? 0 : source.numel() / plan.columns;
   plan.keep = keep;
   plan.descending = descending ? 1 : 0;
-  plan.place.device = input.device().index;
+  plan.place = kernel::place_on(input.device());
   plan.dtype = input.dtype();
   plan.input = source.data();
   plan.values = want_values ? sorted.values.data() : nullptr;

@@ -46,8 +46,13 @@ struct Storage final : Object {
 
 using StoragePtr = IntrusivePtr<Storage>;
 
-// A fresh block from the device's caching allocator, contents undefined. Throws kOutOfMemory.
-StoragePtr allocate_storage(Device device, uint64_t nbytes, StreamHandle stream = nullptr);
+// A fresh block for the thread's current stream from the device's allocator, contents undefined.
+// Throws kOutOfMemory.
+StoragePtr allocate_storage(Device device, uint64_t nbytes);
+
+// Another stream uses the memory, too: it is not lent again before the work queued there when it is
+// given back is done. Throws kNotImplemented for memory of somebody else.
+void record_stream(const Storage& storage, StreamHandle stream);
 
 // Memory of somebody else; `deleter` may be null when the caller keeps it alive by other means.
 StoragePtr wrap_storage(Device device, void* data, uint64_t nbytes, Storage::Deleter deleter,

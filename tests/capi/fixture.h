@@ -25,6 +25,10 @@ struct Fixture {
     tsr_node_release(node);
     if (scope != nullptr) ok(tsr_scope_end(scope, nullptr, 0));
     tsr_archive_release(archive);
+    tsr_stream_release(stream);
+    tsr_event_release(event);
+    for (tsr_stream made : streams) tsr_stream_release(made);
+    for (tsr_event made : events) tsr_event_release(made);
     for (tsr_archive made : archives) tsr_archive_release(made);
     for (tsr_node made : nodes) tsr_node_release(made);
     for (tsr_error made : errors) tsr_error_release(made);
@@ -51,6 +55,16 @@ struct Fixture {
     tsr_generator made = nullptr;
     ok(tsr_generator_new(1, &made));
     return generators.emplace_back(made);
+  }
+  tsr_stream make_stream() {
+    tsr_stream made = nullptr;
+    ok(tsr_stream_create(TSR_DEVICE_CPU, 0, &made));
+    return streams.emplace_back(made);
+  }
+  tsr_event make_event() {
+    tsr_event made = nullptr;
+    ok(tsr_event_create(TSR_DEVICE_CPU, 0, &made));
+    return events.emplace_back(made);
   }
   tsr_archive make_archive() { return archives.emplace_back(example_archive()); }
   tsr_scope make_scope() {
@@ -96,6 +110,10 @@ struct Fixture {
   std::vector<tsr_archive> archives;
   struct DLManagedTensor* DLManagedTensor = nullptr;
   struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
+  tsr_stream stream = nullptr;
+  tsr_event event = nullptr;
+  std::vector<tsr_stream> streams;
+  std::vector<tsr_event> events;
   std::vector<tsr_node> nodes;
   std::vector<tsr_error> errors;
   std::vector<tsr_buffer> buffers;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated device as a backend plugin: loaded with dlopen in the tests to hold the contract
 // against a second backend. It sees base/ and kernel/ headers only and links nothing of the
-// library. Its kernels are the obvious loops.
+// library. Its kernels are the obvious loops; each keeps its stream busy for a while of simulated
+// time.
 #include <cmath>
 #include <cstring>
 
@@ -48,12 +49,19 @@ T& at(const ElementwisePlan& plan, int operand, const int64_t* offset) {
   return *reinterpret_cast<T*>(static_cast<char*>(plan.data[operand]) + offset[operand]);
 }
 
+constexpr uint64_t kKernelTime = 10;
+
+Status done(const ElementwisePlan& plan) {
+  sim::launch(plan.place.stream, kKernelTime, nullptr, 0, plan.place.device);
+  return kernel::kOk;
+}
+
 Status fill(const ElementwisePlan& plan) {
   const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
   walk(plan, [&](const int64_t* offset) {
     std::memcpy(&at<char>(plan, 0, offset), plan.params[0].bytes, size);
   });
-  return kernel::kOk;
+  return done(plan);
 }
 
 Status copy(const ElementwisePlan& plan) {
@@ -63,7 +71,7 @@ Status copy(const ElementwisePlan& plan) {
   walk(plan, [&](const int64_t* offset) {
     std::memcpy(&at<char>(plan, 0, offset), &at<char>(plan, 1, offset), size);
   });
-  return kernel::kOk;
+  return done(plan);
 }
 
 Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
@@ -74,12 +82,12 @@ Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
       walk(plan, [&](const int64_t* offset) {
         at<float>(plan, 0, offset) = std::exp(at<float>(plan, 1, offset));
       });
-      return kernel::kOk;
+      return done(plan);
     case kernel::UnaryOp::kNegative:
       walk(plan, [&](const int64_t* offset) {
         at<float>(plan, 0, offset) = -at<float>(plan, 1, offset);
       });
-      return kernel::kOk;
+      return done(plan);
     default:
       return refuse("the simulated device knows exp and negative only");
   }
@@ -96,7 +104,7 @@ Status binary(kernel::BinaryOp op, const ElementwisePlan& plan) {
     const float b = at<float>(plan, 2, offset);
     at<float>(plan, 0, offset) = add ? a + b : a * b;
   });
-  return kernel::kOk;
+  return done(plan);
 }
 
 }  // namespace

@@ -1240,6 +1240,189 @@ static void example_tsr_ambient_restore(void) {
   CHECK(tsr_grad_mode() == 1);
 }
 
+static void example_tsr_stream_create(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_stream_synchronize(stream));
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_wrap(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  void* native = &stream;
+  CHECK_OK(tsr_stream_wrap(TSR_DEVICE_CPU, 0, NULL, &stream));
+  CHECK_OK(tsr_stream_native(stream, &native));
+  CHECK(native == NULL);
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_retain(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream_retain(NULL);
+}
+
+static void example_tsr_stream_release(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream_release(NULL);
+}
+
+static void example_tsr_stream_native(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  void* native = &stream;
+  CHECK_OK(tsr_stream_current(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_stream_native(stream, &native));
+  CHECK(native == NULL);
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_device(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  tsr_device_type device_type = 0;
+  int32_t device_index = -1;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_stream_device(stream, &device_type, &device_index));
+  CHECK(device_type == TSR_DEVICE_CPU && device_index == 0);
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_current(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  CHECK_OK(tsr_stream_current(TSR_DEVICE_CPU, 0, &stream));
+  CHECK(stream != NULL);
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_set_current(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL, previous = NULL, between = NULL;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_stream_set_current(stream, &previous));
+  CHECK_OK(tsr_stream_set_current(previous, &between));
+  tsr_stream_release(stream);
+  tsr_stream_release(previous);
+  tsr_stream_release(between);
+}
+
+static void example_tsr_stream_query(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  int32_t done = 0;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_stream_query(stream, &done));
+  CHECK(done == 1);
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_synchronize(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_stream_synchronize(stream));
+  tsr_stream_release(stream);
+}
+
+static void example_tsr_stream_wait_event(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  tsr_event event = NULL;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_event_create(TSR_DEVICE_CPU, 0, &event));
+  CHECK_OK(tsr_stream_wait_event(stream, event));
+  tsr_stream_release(stream);
+  tsr_event_release(event);
+}
+
+static void example_tsr_event_create(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_event event = NULL;
+  CHECK_OK(tsr_event_create(TSR_DEVICE_CPU, 0, &event));
+  CHECK_OK(tsr_event_synchronize(event));
+  tsr_event_release(event);
+}
+
+static void example_tsr_event_retain(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_event_retain(NULL);
+}
+
+static void example_tsr_event_release(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_event_release(NULL);
+}
+
+static void example_tsr_event_native(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_event event = NULL;
+  void* native = &event;
+  CHECK_OK(tsr_event_create(TSR_DEVICE_CPU, 0, &event));
+  CHECK_OK(tsr_event_native(event, &native));
+  CHECK(native == NULL);
+  tsr_event_release(event);
+}
+
+static void example_tsr_event_record(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  tsr_event event = NULL;
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_event_create(TSR_DEVICE_CPU, 0, &event));
+  CHECK_OK(tsr_event_record(event, stream));
+  tsr_stream_release(stream);
+  tsr_event_release(event);
+}
+
+static void example_tsr_event_query(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_event event = NULL;
+  int32_t done = 0;
+  CHECK_OK(tsr_event_create(TSR_DEVICE_CPU, 0, &event));
+  CHECK_OK(tsr_event_query(event, &done));
+  CHECK(done == 1);
+  tsr_event_release(event);
+}
+
+static void example_tsr_event_synchronize(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_event event = NULL;
+  CHECK_OK(tsr_event_create(TSR_DEVICE_CPU, 0, &event));
+  CHECK_OK(tsr_event_synchronize(event));
+  tsr_event_release(event);
+}
+
+static void example_tsr_tensor_record_stream(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_stream stream = NULL;
+  tsr_tensor t = f32_vector(3);
+  CHECK_OK(tsr_stream_create(TSR_DEVICE_CPU, 0, &stream));
+  CHECK_OK(tsr_tensor_record_stream(t, stream));
+  tsr_stream_release(stream);
+  tsr_tensor_release(t);
+}
+
 static void example_tsr_archive_open(void) {
   int drops = 0;
   (void)drops;
@@ -1421,6 +1604,25 @@ const struct example kExamples[] = {
     {"tsr_set_num_threads", example_tsr_set_num_threads},
     {"tsr_ambient_save", example_tsr_ambient_save},
     {"tsr_ambient_restore", example_tsr_ambient_restore},
+    {"tsr_stream_create", example_tsr_stream_create},
+    {"tsr_stream_wrap", example_tsr_stream_wrap},
+    {"tsr_stream_retain", example_tsr_stream_retain},
+    {"tsr_stream_release", example_tsr_stream_release},
+    {"tsr_stream_native", example_tsr_stream_native},
+    {"tsr_stream_device", example_tsr_stream_device},
+    {"tsr_stream_current", example_tsr_stream_current},
+    {"tsr_stream_set_current", example_tsr_stream_set_current},
+    {"tsr_stream_query", example_tsr_stream_query},
+    {"tsr_stream_synchronize", example_tsr_stream_synchronize},
+    {"tsr_stream_wait_event", example_tsr_stream_wait_event},
+    {"tsr_event_create", example_tsr_event_create},
+    {"tsr_event_retain", example_tsr_event_retain},
+    {"tsr_event_release", example_tsr_event_release},
+    {"tsr_event_native", example_tsr_event_native},
+    {"tsr_event_record", example_tsr_event_record},
+    {"tsr_event_query", example_tsr_event_query},
+    {"tsr_event_synchronize", example_tsr_event_synchronize},
+    {"tsr_tensor_record_stream", example_tsr_tensor_record_stream},
     {"tsr_archive_open", example_tsr_archive_open},
     {"tsr_archive_release", example_tsr_archive_release},
     {"tsr_archive_count", example_tsr_archive_count},

@@ -2065,6 +2065,263 @@ TEST(Function_tsr_ambient_restore, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_stream_create, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_create(99, 0, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_create(TSR_DEVICE_CPU, 77, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_create(TSR_DEVICE_CPU, -9, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_create(TSR_DEVICE_CPU, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_wrap, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_wrap(99, 0, nullptr, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_wrap(TSR_DEVICE_CPU, 77, nullptr, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_wrap(TSR_DEVICE_CPU, -9, nullptr, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_wrap(TSR_DEVICE_CPU, 0, nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_native, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_native(nullptr, &f.mutable_pointer), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_native(wrong_kind<tsr_stream>(), &f.mutable_pointer), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_native(f.make_stream(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_device, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_device(nullptr, &f.i32, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_device(wrong_kind<tsr_stream>(), &f.i32, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_device(f.make_stream(), nullptr, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_device(f.make_stream(), &f.i32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_current, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_current(99, 0, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_current(TSR_DEVICE_CPU, 77, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_current(TSR_DEVICE_CPU, -9, &f.stream), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_current(TSR_DEVICE_CPU, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_set_current, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_set_current(nullptr, &f.stream), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_set_current(wrong_kind<tsr_stream>(), &f.stream), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_set_current(f.make_stream(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_query, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_query(nullptr, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_query(wrong_kind<tsr_stream>(), &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_query(f.make_stream(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_synchronize, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_synchronize(nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_synchronize(wrong_kind<tsr_stream>()), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_stream_wait_event, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_stream_wait_event(nullptr, f.make_event()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_wait_event(wrong_kind<tsr_stream>(), f.make_event()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_wait_event(f.make_stream(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_stream_wait_event(f.make_stream(), wrong_kind<tsr_event>()), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_event_create, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_event_create(99, 0, &f.event), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_create(TSR_DEVICE_CPU, 77, &f.event), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_create(TSR_DEVICE_CPU, -9, &f.event), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_create(TSR_DEVICE_CPU, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_event_native, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_event_native(nullptr, &f.mutable_pointer), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_native(wrong_kind<tsr_event>(), &f.mutable_pointer), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_native(f.make_event(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_event_record, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_event_record(nullptr, f.make_stream()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_record(wrong_kind<tsr_event>(), f.make_stream()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_record(f.make_event(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_record(f.make_event(), wrong_kind<tsr_stream>()), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_event_query, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_event_query(nullptr, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_query(wrong_kind<tsr_event>(), &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_query(f.make_event(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_event_synchronize, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_event_synchronize(nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_event_synchronize(wrong_kind<tsr_event>()), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_tensor_record_stream, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_tensor_record_stream(nullptr, f.make_stream()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_record_stream(wrong_kind(), f.make_stream()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_record_stream(as_complex(f.tensors[0]), f.make_stream()));
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_record_stream(as_bool(f.tensors[0]), f.make_stream()));
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_record_stream(f.tensors[0], nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_record_stream(f.tensors[0], wrong_kind<tsr_stream>()), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_archive_open, refuses_bad_arguments) {
   {
     Fixture f;

@@ -713,6 +713,122 @@ tsr_ambient_save(ambient) =
 tsr_ambient_restore(ambient) =
     ccall((:tsr_ambient_restore, libtessera), tsr_status, (Ptr{tsr_ambient},), ambient)
 
+# A stream of its own, from the library's stock. Its native stream outlives the handle and may
+# be used again.
+tsr_stream_create(device_type, device_index, stream) =
+    ccall(
+        (:tsr_stream_create, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{tsr_stream}),
+        device_type, device_index, stream)
+
+# A handle on a native stream of somebody else, who keeps it alive while memory of this
+# library is used on it. NULL is the device's default stream.
+# DEVICE for any but NULL on the CPU.
+tsr_stream_wrap(device_type, device_index, native, stream) =
+    ccall(
+        (:tsr_stream_wrap, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{Cvoid},
+        Ptr{tsr_stream}), device_type, device_index, native,
+        stream)
+
+# Adds a reference; NULL is ignored.
+tsr_stream_retain(stream) =
+    ccall((:tsr_stream_retain, libtessera), Cvoid, (tsr_stream,), stream)
+
+# Gives a reference back; NULL is ignored. Waits for nothing.
+tsr_stream_release(stream) =
+    ccall((:tsr_stream_release, libtessera), Cvoid, (tsr_stream,), stream)
+
+# The device's own handle, for example a cudaStream_t; NULL is the default stream.
+tsr_stream_native(stream, native) =
+    ccall(
+        (:tsr_stream_native, libtessera), tsr_status,
+        (tsr_stream, Ptr{Ptr{Cvoid}}), stream, native)
+
+# The device of a stream.
+tsr_stream_device(stream, device_type, device_index) =
+    ccall(
+        (:tsr_stream_device, libtessera), tsr_status,
+        (tsr_stream, Ptr{tsr_device_type}, Ptr{Int32}),
+        stream, device_type, device_index)
+
+# The calling thread's current stream of a device, as a new reference; never NULL.
+tsr_stream_current(device_type, device_index, stream) =
+    ccall(
+        (:tsr_stream_current, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{tsr_stream}),
+        device_type, device_index, stream)
+
+# Makes the stream the calling thread's current one of its device, and tells which was, as a
+# new reference. The thread keeps a reference of its own. Memory made from now on belongs to
+# the stream: use on another one is told by tsr_tensor_record_stream and ordered by events.
+tsr_stream_set_current(stream, previous) =
+    ccall(
+        (:tsr_stream_set_current, libtessera), tsr_status,
+        (tsr_stream, Ptr{tsr_stream}), stream, previous)
+
+# Whether all work queued on the stream so far is done; does not wait.
+# ASYNC when it has failed.
+tsr_stream_query(stream, done) =
+    ccall((:tsr_stream_query, libtessera), tsr_status, (tsr_stream, Ptr{Int32}), stream, done)
+
+# Waits until all work queued on the stream is done.
+# ASYNC when it has failed.
+tsr_stream_synchronize(stream) =
+    ccall((:tsr_stream_synchronize, libtessera), tsr_status, (tsr_stream,), stream)
+
+# Work queued on the stream from now on starts after what the event marks; the host does not
+# wait.
+# DEVICE for an event of another device.
+tsr_stream_wait_event(stream, event) =
+    ccall(
+        (:tsr_stream_wait_event, libtessera), tsr_status,
+        (tsr_stream, tsr_event), stream, event)
+
+# An event that marks nothing yet.
+tsr_event_create(device_type, device_index, event) =
+    ccall(
+        (:tsr_event_create, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{tsr_event}),
+        device_type, device_index, event)
+
+# Adds a reference; NULL is ignored.
+tsr_event_retain(event) =
+    ccall((:tsr_event_retain, libtessera), Cvoid, (tsr_event,), event)
+
+# Gives a reference back; NULL is ignored. Waits for nothing.
+tsr_event_release(event) =
+    ccall((:tsr_event_release, libtessera), Cvoid, (tsr_event,), event)
+
+# The device's own handle, for example a cudaEvent_t; NULL on the CPU.
+tsr_event_native(event, native) =
+    ccall(
+        (:tsr_event_native, libtessera), tsr_status,
+        (tsr_event, Ptr{Ptr{Cvoid}}), event, native)
+
+# Marks the work queued on the stream so far, in place of what the event marked before.
+# DEVICE for a stream of another device.
+tsr_event_record(event, stream) =
+    ccall((:tsr_event_record, libtessera), tsr_status, (tsr_event, tsr_stream), event, stream)
+
+# Whether the marked work is done; does not wait. An event that marks nothing is done.
+# ASYNC when it has failed.
+tsr_event_query(event, done) =
+    ccall((:tsr_event_query, libtessera), tsr_status, (tsr_event, Ptr{Int32}), event, done)
+
+# Waits until the marked work is done.
+# ASYNC when it has failed.
+tsr_event_synchronize(event) =
+    ccall((:tsr_event_synchronize, libtessera), tsr_status, (tsr_event,), event)
+
+# Tells the allocator that the stream also uses the tensor's memory: it is not lent again
+# before the work queued there when the tensor is gone is done. Without effect on the CPU.
+# DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
+tsr_tensor_record_stream(tensor, stream) =
+    ccall(
+        (:tsr_tensor_record_stream, libtessera), tsr_status,
+        (tsr_tensor, tsr_stream), tensor, stream)
+
 # Opens a safetensors file and checks all of its header.
 # IO when the file cannot be read or breaks a rule of the format.
 tsr_archive_open(path, path_len, archive) =

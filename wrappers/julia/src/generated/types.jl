@@ -33,6 +33,18 @@ mutable struct tsr_buffer_s end
 const tsr_buffer = Ptr{tsr_buffer_s}
 
 """
+A queue of work on a device; work on one runs in order, streams run beside each other.
+"""
+mutable struct tsr_stream_s end
+const tsr_stream = Ptr{tsr_stream_s}
+
+"""
+A mark in a stream, to ask or wait for the work queued before it.
+"""
+mutable struct tsr_event_s end
+const tsr_event = Ptr{tsr_event_s}
+
+"""
 A thread-local arena of handles, see tsr_scope_begin.
 """
 mutable struct tsr_scope_s end

@@ -524,6 +524,88 @@ extern "C" {
     /// Makes a saved state that of this thread.
     pub fn tsr_ambient_restore(ambient: *const tsr_ambient) -> tsr_status;
 
+    /// A stream of its own, from the library's stock. Its native stream outlives the handle and
+    /// may be used again.
+    pub fn tsr_stream_create(
+        device_type: tsr_device_type, device_index: i32, stream: *mut tsr_stream,
+    ) -> tsr_status;
+
+    /// A handle on a native stream of somebody else, who keeps it alive while memory of this
+    /// library is used on it. NULL is the device's default stream.
+    /// DEVICE for any but NULL on the CPU.
+    pub fn tsr_stream_wrap(
+        device_type: tsr_device_type, device_index: i32, native: *mut c_void,
+        stream: *mut tsr_stream,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_stream_retain(stream: tsr_stream);
+
+    /// Gives a reference back; NULL is ignored. Waits for nothing.
+    pub fn tsr_stream_release(stream: tsr_stream);
+
+    /// The device's own handle, for example a cudaStream_t; NULL is the default stream.
+    pub fn tsr_stream_native(stream: tsr_stream, native: *mut *mut c_void) -> tsr_status;
+
+    /// The device of a stream.
+    pub fn tsr_stream_device(
+        stream: tsr_stream, device_type: *mut tsr_device_type, device_index: *mut i32,
+    ) -> tsr_status;
+
+    /// The calling thread's current stream of a device, as a new reference; never NULL.
+    pub fn tsr_stream_current(
+        device_type: tsr_device_type, device_index: i32, stream: *mut tsr_stream,
+    ) -> tsr_status;
+
+    /// Makes the stream the calling thread's current one of its device, and tells which was, as a
+    /// new reference. The thread keeps a reference of its own. Memory made from now on belongs to
+    /// the stream: use on another one is told by tsr_tensor_record_stream and ordered by events.
+    pub fn tsr_stream_set_current(stream: tsr_stream, previous: *mut tsr_stream) -> tsr_status;
+
+    /// Whether all work queued on the stream so far is done; does not wait.
+    /// ASYNC when it has failed.
+    pub fn tsr_stream_query(stream: tsr_stream, done: *mut i32) -> tsr_status;
+
+    /// Waits until all work queued on the stream is done.
+    /// ASYNC when it has failed.
+    pub fn tsr_stream_synchronize(stream: tsr_stream) -> tsr_status;
+
+    /// Work queued on the stream from now on starts after what the event marks; the host does not
+    /// wait.
+    /// DEVICE for an event of another device.
+    pub fn tsr_stream_wait_event(stream: tsr_stream, event: tsr_event) -> tsr_status;
+
+    /// An event that marks nothing yet.
+    pub fn tsr_event_create(
+        device_type: tsr_device_type, device_index: i32, event: *mut tsr_event,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_event_retain(event: tsr_event);
+
+    /// Gives a reference back; NULL is ignored. Waits for nothing.
+    pub fn tsr_event_release(event: tsr_event);
+
+    /// The device's own handle, for example a cudaEvent_t; NULL on the CPU.
+    pub fn tsr_event_native(event: tsr_event, native: *mut *mut c_void) -> tsr_status;
+
+    /// Marks the work queued on the stream so far, in place of what the event marked before.
+    /// DEVICE for a stream of another device.
+    pub fn tsr_event_record(event: tsr_event, stream: tsr_stream) -> tsr_status;
+
+    /// Whether the marked work is done; does not wait. An event that marks nothing is done.
+    /// ASYNC when it has failed.
+    pub fn tsr_event_query(event: tsr_event, done: *mut i32) -> tsr_status;
+
+    /// Waits until the marked work is done.
+    /// ASYNC when it has failed.
+    pub fn tsr_event_synchronize(event: tsr_event) -> tsr_status;
+
+    /// Tells the allocator that the stream also uses the tensor's memory: it is not lent again
+    /// before the work queued there when the tensor is gone is done. Without effect on the CPU.
+    /// DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
+    pub fn tsr_tensor_record_stream(tensor: tsr_tensor, stream: tsr_stream) -> tsr_status;
+
     /// Opens a safetensors file and checks all of its header.
     /// IO when the file cannot be read or breaks a rule of the format.
     pub fn tsr_archive_open(

@@ -47,6 +47,22 @@ pub type tsr_buffer = *mut tsr_buffer_s;
 
 /// Behind a handle; never seen.
 #[repr(C)]
+pub struct tsr_stream_s {
+    _opaque: [u8; 0],
+}
+/// A queue of work on a device; work on one runs in order, streams run beside each other.
+pub type tsr_stream = *mut tsr_stream_s;
+
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_event_s {
+    _opaque: [u8; 0],
+}
+/// A mark in a stream, to ask or wait for the work queued before it.
+pub type tsr_event = *mut tsr_event_s;
+
+/// Behind a handle; never seen.
+#[repr(C)]
 pub struct tsr_scope_s {
     _opaque: [u8; 0],
 }

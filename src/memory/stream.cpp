@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/stream.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+void check_work(int32_t code, Device device) {
+  if (code == kDeviceOk) return;
+  Error error(Code::kAsync, nullptr, concat("earlier work on ", device, " failed"), __FILE__,
+              __LINE__);
+  error.set_native_code(code);
+  throw error;
+}
+
+void check_call(int32_t code, Device device, const DeviceInterface& interface, const char* what) {
+  if (code == kDeviceOk) return;
+  const char* text = interface.error_text != nullptr ? interface.error_text(code) : "";
+  Error error(Code::kBackend, nullptr, concat(device, " could not ", what, ": ", text), __FILE__,
+              __LINE__);
+  error.set_native_code(code);
+  throw error;
+}
+
+void check_same(Device expected, Device got, const char* what) {
+  TSR_CHECK(expected == got, Code::kDevice, what, "expected one of ", expected, ", got one of ",
+            got);
+}
+
+// ---- Native streams of ours ----
+
+struct Native {
+  Device device;
+  StreamHandle stream;
+  bool in_use;
+};
+struct Natives {
+  std::mutex mutex;
+  std::vector<Native> all;
+};
+// Never destroyed: the last streams may go while the process exits.
+Natives& natives() {
+  static auto* const kNatives = new Natives;
+  return *kNatives;
+}
+
+StreamHandle reuse_native(Device device) {
+  const std::lock_guard lock(natives().mutex);
+  for (Native& native : natives().all) {
+    if (native.in_use || native.device != device) continue;
+    native.in_use = true;
+    return native.stream;
+  }
+  return nullptr;
+}
+
+void give_native_back(StreamHandle stream) noexcept {
+  const std::lock_guard lock(natives().mutex);
+  for (Native& native : natives().all) {
+    if (native.stream == stream) native.in_use = false;
+  }
+}
+
+std::vector<StreamHandle> natives_of(Device device) {
+  const std::lock_guard lock(natives().mutex);
+  std::vector<StreamHandle> found = {nullptr};
+  for (const Native& native : natives().all) {
+    if (native.device == device) found.push_back(native.stream);
+  }
+  return found;
+}
+
+}  // namespace
+
+// ---- Stream ----
+
+Stream::Stream(Device device, const DeviceInterface& interface, StreamHandle native,
+               bool owned) noexcept
+    : Object(ObjectTag::kStream),
+      device_(device),
+      interface_(interface),
+      native_(native),
+      owned_(owned) {}
+
+IntrusivePtr<Stream> Stream::create(Device device, const DeviceInterface& interface) {
+  if (interface.stream_create == nullptr) return wrap(device, interface, nullptr);
+  StreamHandle native = reuse_native(device);
+  if (native == nullptr) {
+    check_call(interface.stream_create(device.index, &native), device, interface,
+               "create a stream");
+    const std::lock_guard lock(natives().mutex);
+    natives().all.push_back({device, native, true});
+  }
+  return IntrusivePtr<Stream>::adopt(new Stream(device, interface, native, true));
+}
+
+IntrusivePtr<Stream> Stream::wrap(Device device, const DeviceInterface& interface,
+                                  StreamHandle native) {
+  return IntrusivePtr<Stream>::adopt(new Stream(device, interface, native, false));
+}
+
+void Stream::destroy(Stream* stream) noexcept {
+  if (stream->owned_) give_native_back(stream->native_);
+  stream->tag = ObjectTag::kDead;
+  delete stream;
+}
+
+void Stream::synchronize() const {
+  if (interface_.stream_synchronize == nullptr) return;
+  check_work(interface_.stream_synchronize(device_.index, native_), device_);
+}
+
+bool Stream::done() const {
+  if (interface_.event_create == nullptr) return true;
+  const IntrusivePtr<Event> here = Event::create(device_, interface_);
+  here->record(*this);
+  return here->done();
+}
+
+void Stream::wait(const Event& event) const {
+  check_same(device_, event.device(), "event");
+  if (interface_.stream_wait_event == nullptr) return;
+  check_work(interface_.stream_wait_event(device_.index, native_, event.native()), device_);
+}
+
+// ---- Event ----
+
+Event::Event(Device device, const DeviceInterface& interface, EventHandle native) noexcept
+    : Object(ObjectTag::kEvent), device_(device), interface_(interface), native_(native) {}
+
+IntrusivePtr<Event> Event::create(Device device, const DeviceInterface& interface) {
+  auto event = IntrusivePtr<Event>::adopt(new Event(device, interface, nullptr));
+  if (interface.event_create != nullptr) {
+    check_call(interface.event_create(device.index, &event->native_), device, interface,
+               "create an event");
+  }
+  return event;
+}
+
+void Event::destroy(Event* event) noexcept {
+  if (event->native_ != nullptr) {
+    event->interface_.event_destroy(event->device_.index, event->native_);
+  }
+  event->tag = ObjectTag::kDead;
+  delete event;
+}
+
+void Event::record(const Stream& stream) {
+  check_same(device_, stream.device(), "stream");
+  if (native_ == nullptr) return;
+  check_work(interface_.event_record(device_.index, native_, stream.native()), device_);
+}
+
+bool Event::done() const {
+  if (native_ == nullptr) return true;
+  int32_t done = 0;
+  check_work(interface_.event_query(device_.index, native_, &done), device_);
+  return done != 0;
+}
+
+void Event::synchronize() const {
+  if (native_ == nullptr) return;
+  check_work(interface_.event_synchronize(device_.index, native_), device_);
+}
+
+void synchronize_device(Device device, const DeviceInterface& interface) {
+  if (interface.stream_synchronize == nullptr) return;
+  for (StreamHandle stream : natives_of(device)) {
+    check_work(interface.stream_synchronize(device.index, stream), device);
+  }
+}
+
+// ---- The current stream of a thread ----
+
+namespace detail {
+
+constinit thread_local CurrentStream* t_current_streams = nullptr;
+
+namespace {
+
+// Made by the first set on a thread, so that other threads have nothing to end.
+struct AtThreadExit {
+  ~AtThreadExit() {
+    while (t_current_streams != nullptr) {
+      const std::unique_ptr<CurrentStream> entry(t_current_streams);
+      t_current_streams = entry->next;
+    }
+  }
+};
+
+CurrentStream* find(Device device) noexcept {
+  CurrentStream* entry = t_current_streams;
+  while (entry != nullptr && entry->device != device) entry = entry->next;
+  return entry;
+}
+
+}  // namespace
+
+StreamHandle find_current_stream(Device device) noexcept {
+  const CurrentStream* entry = find(device);
+  return entry == nullptr ? nullptr : entry->stream->native();
+}
+
+}  // namespace detail
+
+IntrusivePtr<Stream> current_stream_object(Device device) noexcept {
+  const detail::CurrentStream* entry = detail::find(device);
+  return entry == nullptr ? IntrusivePtr<Stream>() : entry->stream;
+}
+
+void set_current_stream(IntrusivePtr<Stream> stream) {
+  const Device device = stream->device();
+  if (device.is_cpu()) return;  // has the one
+  detail::CurrentStream* entry = detail::find(device);
+  if (entry != nullptr) {
+    entry->stream = std::move(stream);
+    return;
+  }
+  thread_local const detail::AtThreadExit at_exit;
+  static_cast<void>(at_exit);
+  detail::t_current_streams =
+      new detail::CurrentStream{device, std::move(stream), detail::t_current_streams};
+}
+
+}  // namespace tsr

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events: queues of work on a device, marks in them, and which stream a thread uses.
+#pragma once
+
+#include "base/device.h"
+#include "base/device_interface.h"
+#include "base/intrusive_ptr.h"
+
+namespace tsr {
+
+class Event;
+
+// Work on one stream runs in order, streams run beside each other. On a device without streams, as
+// the CPU, work is done when the call that queues it returns: every stream there is the null stream
+// and every wait returns at once.
+class Stream final : public Object {
+ public:
+  // A stream of ours. Natives are never destroyed but used again: the allocator may yet record
+  // events on the stream of a block that is still lent.
+  static IntrusivePtr<Stream> create(Device device, const DeviceInterface& interface);
+  // A stream of somebody else, who keeps it alive for as long as memory of ours is used on it. Null
+  // is the device's default stream.
+  static IntrusivePtr<Stream> wrap(Device device, const DeviceInterface& interface,
+                                   StreamHandle native);
+  static void destroy(Stream* stream) noexcept;
+
+  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] StreamHandle native() const noexcept { return native_; }
+
+  // All throw kAsync when earlier work has failed.
+  void synchronize() const;
+  [[nodiscard]] bool done() const;
+  // Work queued from now on starts after what the event marks. Throws kDevice for another device.
+  void wait(const Event& event) const;
+
+ private:
+  Stream(Device device, const DeviceInterface& interface, StreamHandle native, bool owned) noexcept;
+
+  Device device_;
+  const DeviceInterface& interface_;
+  StreamHandle native_;
+  bool owned_;
+};
+
+class Event final : public Object {
+ public:
+  static IntrusivePtr<Event> create(Device device, const DeviceInterface& interface);
+  static void destroy(Event* event) noexcept;
+
+  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] EventHandle native() const noexcept { return native_; }
+
+  // Marks the work queued on the stream so far, instead of what it marked before. Throws kDevice
+  // for a stream of another device.
+  void record(const Stream& stream);
+  // An event that was never recorded is done. Both throw kAsync when the marked work has failed.
+  [[nodiscard]] bool done() const;
+  void synchronize() const;
+
+ private:
+  Event(Device device, const DeviceInterface& interface, EventHandle native) noexcept;
+
+  Device device_;
+  const DeviceInterface& interface_;
+  EventHandle native_;
+};
+
+// Waits for the default stream and for every stream of ours. Throws kAsync.
+void synchronize_device(Device device, const DeviceInterface& interface);
+
+// ---- The current stream of a thread ----
+
+namespace detail {
+struct CurrentStream {
+  Device device;
+  IntrusivePtr<Stream> stream;
+  CurrentStream* next;
+};
+extern constinit thread_local CurrentStream* t_current_streams;  // null mostly
+StreamHandle find_current_stream(Device device) noexcept;
+}  // namespace detail
+
+// Where the calling thread's work on the device is queued and its memory comes from; null is the
+// default stream, on which every thread starts.
+[[nodiscard]] inline StreamHandle current_stream(Device device) noexcept {
+  if (device.is_cpu() || detail::t_current_streams == nullptr) [[likely]]
+    return nullptr;
+  return detail::find_current_stream(device);
+}
+// The same as an object; null for the default stream.
+[[nodiscard]] IntrusivePtr<Stream> current_stream_object(Device device) noexcept;
+void set_current_stream(IntrusivePtr<Stream> stream);
+
+}  // namespace tsr

@@ -1,0 +1,315 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events over C, on the simulated device: its kernels keep their stream busy until
+// somebody waits for it.
+#include <cstdint>
+#include <thread>
+#include <utility>
+
+#include "capi/abi_support.h"
+#include "capi/dlpack.h"
+#include "capi/example_support.h"
+
+using namespace tsr::test;
+
+namespace {
+
+constexpr tsr_device_type kDevice = TSR_DEVICE_SIMULATED;
+
+// Owns one reference; `release` is the kind's own.
+template <class Handle, void (*release)(Handle)>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() { release(handle_); }
+  operator Handle() const { return handle_; }
+  Handle* slot() {
+    release(handle_);
+    handle_ = nullptr;
+    return &handle_;
+  }
+
+ private:
+  Handle handle_ = nullptr;
+};
+using Stream = Owned<tsr_stream, tsr_stream_release>;
+using Event = Owned<tsr_event, tsr_event_release>;
+
+void* native(tsr_stream stream) {
+  void* found = nullptr;
+  ok(tsr_stream_native(stream, &found));
+  return found;
+}
+
+bool done(tsr_stream stream) {
+  int32_t value = -1;
+  ok(tsr_stream_query(stream, &value));
+  return value == 1;
+}
+
+bool done(tsr_event event) {
+  int32_t value = -1;
+  ok(tsr_event_query(event, &value));
+  return value == 1;
+}
+
+void* data(tsr_tensor tensor) {
+  tsr_info info = {};
+  info.struct_size = sizeof(info);
+  ok(tsr_tensor_info(tensor, &info));
+  return info.data;
+}
+
+// Makes the stream current for a scope.
+class Current {
+ public:
+  explicit Current(tsr_stream stream) { ok(tsr_stream_set_current(stream, previous_.slot())); }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  ~Current() {
+    Stream between;
+    ok(tsr_stream_set_current(previous_, between.slot()));
+  }
+
+ private:
+  Stream previous_;
+};
+
+class SimulatedStream : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1)); }
+  SimulatedStream() {
+    ok(tsr_device_synchronize(kDevice, 0));
+    ok(tsr_stream_create(kDevice, 0, a_.slot()));
+    ok(tsr_stream_create(kDevice, 0, b_.slot()));
+  }
+  // Work on the current stream: one kernel.
+  static void work(tsr_tensor* out, int64_t numel = 64) {
+    ok(tsr_ones(&numel, 1, TSR_FLOAT32, kDevice, 0, out));
+  }
+
+  Stream a_, b_;
+};
+
+}  // namespace
+
+TEST_F(SimulatedStream, streams_are_different_and_say_where_they_are) {
+  EXPECT_NE(native(a_), nullptr);
+  EXPECT_NE(native(a_), native(b_));
+  tsr_device_type type = 0;
+  int32_t index = -1;
+  ok(tsr_stream_device(a_, &type, &index));
+  EXPECT_EQ(type, kDevice);
+  EXPECT_EQ(index, 0);
+}
+
+TEST_F(SimulatedStream, work_goes_to_the_current_stream_of_the_thread) {
+  Stream standard;
+  ok(tsr_stream_current(kDevice, 0, standard.slot()));
+  EXPECT_EQ(native(standard), nullptr);
+  Tensor x, y;
+  {
+    const Current current(a_);
+    Stream now;
+    ok(tsr_stream_current(kDevice, 0, now.slot()));
+    EXPECT_EQ(static_cast<tsr_stream>(now), static_cast<tsr_stream>(a_));
+    work(x.slot());
+    EXPECT_FALSE(done(a_));
+    EXPECT_TRUE(done(b_));
+    EXPECT_TRUE(done(standard));
+    std::thread([&] {
+      work(y.slot());  // another thread is on its own default stream
+    }).join();
+    EXPECT_FALSE(done(standard));
+  }
+  ok(tsr_stream_synchronize(a_));
+  EXPECT_TRUE(done(a_));
+}
+
+TEST_F(SimulatedStream, device_synchronize_waits_for_all_of_them) {
+  Tensor x, y;
+  {
+    const Current current(a_);
+    work(x.slot());
+  }
+  {
+    const Current current(b_);
+    work(y.slot());
+    work(y.slot());
+  }
+  ok(tsr_device_synchronize(kDevice, 0));
+  EXPECT_TRUE(done(a_));
+  EXPECT_TRUE(done(b_));
+}
+
+TEST_F(SimulatedStream, copy_to_the_host_waits_for_the_work_before_it) {
+  const Current current(a_);
+  Tensor x, y, back;
+  work(x.slot());
+  ok(tsr_exp(x, y.slot()));
+  ok(tsr_to(y, TSR_DEVICE_CPU, 0, -1, 0, back.slot()));
+  EXPECT_TRUE(done(a_));
+  EXPECT_NEAR(item(back, 63), 2.718281828, 1e-6);
+}
+
+TEST_F(SimulatedStream, event_is_done_when_the_work_before_it_is) {
+  Event event;
+  ok(tsr_event_create(kDevice, 0, event.slot()));
+  EXPECT_TRUE(done(event)) << "marks nothing yet";
+  void* mark = nullptr;
+  ok(tsr_event_native(event, &mark));
+  EXPECT_NE(mark, nullptr);
+  const Current current(a_);
+  Tensor x, y;
+  work(x.slot());
+  ok(tsr_event_record(event, a_));
+  work(y.slot());
+  EXPECT_FALSE(done(event));
+  ok(tsr_event_synchronize(event));
+  EXPECT_TRUE(done(event));
+  EXPECT_FALSE(done(a_)) << "what came after the event goes on";
+}
+
+TEST_F(SimulatedStream, stream_waits_for_an_event_of_another) {
+  Event event;
+  ok(tsr_event_create(kDevice, 0, event.slot()));
+  Tensor x;
+  {
+    const Current current(a_);
+    work(x.slot());
+    ok(tsr_event_record(event, a_));
+  }
+  EXPECT_TRUE(done(b_));
+  ok(tsr_stream_wait_event(b_, event));
+  EXPECT_FALSE(done(b_));
+  ok(tsr_stream_synchronize(b_));
+  EXPECT_TRUE(done(event)) << "waiting for the second was waiting for the first";
+}
+
+TEST_F(SimulatedStream, memory_belongs_to_the_stream_it_was_made_on) {
+  Tensor of_a;
+  void* address = nullptr;
+  {
+    const Current current(a_);
+    work(of_a.slot());
+    address = data(of_a);
+    of_a.slot();
+  }
+  {
+    const Current current(b_);
+    Tensor of_b;
+    work(of_b.slot());
+    EXPECT_NE(data(of_b), address);
+  }
+  const Current current(a_);
+  Tensor again;
+  work(again.slot());
+  EXPECT_EQ(data(again), address)
+      << "work on one stream is in order, so its memory is free at once";
+}
+
+TEST_F(SimulatedStream, recorded_memory_waits_for_the_other_stream) {
+  const Current current(a_);
+  Tensor x, y;
+  work(x.slot());
+  void* address = data(x);
+  {
+    const Current other(b_);
+    ok(tsr_exp(x, y.slot()));
+    ok(tsr_tensor_record_stream(x, b_));
+  }
+  x.slot();  // gives the memory back while b_ still reads it
+  Tensor meanwhile, after;
+  work(meanwhile.slot());
+  EXPECT_NE(data(meanwhile), address);
+  ok(tsr_stream_synchronize(b_));
+  work(after.slot());
+  EXPECT_EQ(data(after), address);
+}
+
+TEST_F(SimulatedStream, native_streams_are_used_again) {
+  void* first = nullptr;
+  {
+    Stream stream;
+    ok(tsr_stream_create(kDevice, 0, stream.slot()));
+    first = native(stream);
+  }
+  Stream stream;
+  ok(tsr_stream_create(kDevice, 0, stream.slot()));
+  EXPECT_EQ(native(stream), first);
+}
+
+TEST_F(SimulatedStream, thread_keeps_its_current_stream_alive) {
+  std::thread([] {
+    Stream stream, previous, now;
+    ok(tsr_stream_create(kDevice, 1, stream.slot()));
+    void* expected = native(stream);
+    ok(tsr_stream_set_current(stream, previous.slot()));
+    stream.slot();
+    ok(tsr_stream_current(kDevice, 1, now.slot()));
+    EXPECT_EQ(native(now), expected);
+  }).join();
+}
+
+TEST_F(SimulatedStream, foreign_stream_is_wrapped_as_it_is) {
+  Stream wrapped, standard;
+  ok(tsr_stream_wrap(kDevice, 0, native(a_), wrapped.slot()));
+  EXPECT_EQ(native(wrapped), native(a_));
+  const Current current(wrapped);
+  Tensor x;
+  work(x.slot());
+  EXPECT_FALSE(done(a_));
+  ok(tsr_stream_wrap(kDevice, 0, nullptr, standard.slot()));
+  EXPECT_TRUE(done(standard));
+}
+
+TEST_F(SimulatedStream, devices_must_agree) {
+  Stream elsewhere;
+  Event event;
+  ok(tsr_stream_create(kDevice, 1, elsewhere.slot()));
+  ok(tsr_event_create(kDevice, 0, event.slot()));
+  refused(tsr_event_record(event, elsewhere), TSR_DEVICE);
+  refused(tsr_stream_wait_event(elsewhere, event), TSR_DEVICE);
+  Tensor x;
+  work(x.slot());
+  refused(tsr_tensor_record_stream(x, elsewhere), TSR_DEVICE);
+  tsr_stream none = nullptr;
+  refused(tsr_stream_create(kDevice, 99, &none), TSR_DEVICE);
+}
+
+TEST_F(SimulatedStream, exchange_tells_the_current_one_and_orders_the_consumer) {
+  const Current current(a_);
+  void* told = nullptr;
+  ok(tsr_exchange_api()->current_stream(kDevice, 0, &told));
+  EXPECT_EQ(told, native(a_));
+  Tensor x;
+  work(x.slot());
+  struct DLManagedTensorVersioned* managed = nullptr;
+  ok(tsr_exchange_api()->to_managed(x, &managed));
+  managed->deleter(managed);
+  EXPECT_TRUE(done(b_));
+  ok(tsr_to_dlpack_versioned(x, 1, 0, native(b_), &managed));
+  managed->deleter(managed);
+  EXPECT_FALSE(done(b_)) << "the consumer's stream waits for what made the tensor";
+}
+
+TEST(CpuStream, is_the_null_stream_and_never_busy) {
+  Stream stream, previous;
+  Event event;
+  ok(tsr_stream_create(TSR_DEVICE_CPU, 0, stream.slot()));
+  ok(tsr_event_create(TSR_DEVICE_CPU, 0, event.slot()));
+  EXPECT_EQ(native(stream), nullptr);
+  ok(tsr_stream_set_current(stream, previous.slot()));
+  const Tensor x(reals(TSR_FLOAT32, {2}, {1, 2}));
+  ok(tsr_event_record(event, stream));
+  ok(tsr_stream_wait_event(stream, event));
+  ok(tsr_tensor_record_stream(x, stream));
+  EXPECT_TRUE(done(stream));
+  EXPECT_TRUE(done(event));
+  tsr_stream foreign = nullptr;
+  int there = 0;
+  refused(tsr_stream_wrap(TSR_DEVICE_CPU, 0, &there, &foreign), TSR_DEVICE);
+  refused(tsr_stream_synchronize(wrong_kind<tsr_stream>()), TSR_INVALID_ARGUMENT);
+}
