@@ -144,6 +144,22 @@ unsafe extern "C" fn run_pressure(user: *mut c_void, event: *const sys::tsr_memo
     }
 }
 
+/// Above how many held bytes the pressure closures run before the allocator grows; `None` for never.
+pub fn pressure_threshold(device: Device) -> Result<Option<i64>> {
+    let (kind, index, mut nbytes) = (device.kind as i32, device.index, 0);
+    // SAFETY: `nbytes` is writable.
+    done(unsafe { sys::tsr_memory_pressure_threshold(kind, index, &mut nbytes) })?;
+    Ok(Some(nbytes).filter(|&nbytes| nbytes != i64::MAX))
+}
+
+/// Pressure closures also run before the allocator asks the device for memory that would bring what it
+/// holds above this many bytes; `None`, the state at the start, means only when memory runs out.
+pub fn set_pressure_threshold(device: Device, nbytes: Option<i64>) -> Result<()> {
+    let (kind, nbytes) = (device.kind as i32, nbytes.unwrap_or(i64::MAX));
+    // SAFETY: plain numbers.
+    done(unsafe { sys::tsr_memory_pressure_threshold_set(kind, device.index, nbytes) })
+}
+
 /// Calls the closure before the allocator gives up, on the allocating thread and with no lock held.
 /// It may drop tensors, and answers whether it did. A panic counts as "no".
 pub fn on_pressure(

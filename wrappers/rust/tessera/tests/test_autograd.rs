@@ -5,7 +5,7 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use tessera::autograd::{self, custom_function, NodeBuilder};
+use tessera::autograd::{self, custom_function, saved_tensor_hooks, NodeBuilder};
 use tessera::{enable_grad, inference_mode, no_grad, Ambient, Error, ErrorKind, Result, Tensor};
 
 fn leaf(values: &[f64]) -> Tensor {
@@ -405,6 +405,57 @@ fn nodes_can_be_built_by_hand() -> Result<()> {
     node.attach(&[&y])?;
     y.backward()?;
     assert_eq!(grad_of(&x), [4.0]);
+    Ok(())
+}
+
+#[test]
+fn saved_tensor_hooks_pack_and_unpack() -> Result<()> {
+    let x = leaf(&[1.0, 2.0]);
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let (packed, unpacked) = (calls.clone(), calls.clone());
+    let y = {
+        let _guard = saved_tensor_hooks(
+            move |tensor| {
+                packed.lock().unwrap().push("pack");
+                tensor.to_vec::<f64>()
+            },
+            move |values: &Vec<f64>| {
+                unpacked.lock().unwrap().push("unpack");
+                Tensor::from_vec(values.clone(), &[2])
+            },
+        )?;
+        (x.exp()? * 2).sum()?
+    };
+    let z = x.exp()?; // saved as it is
+    y.backward()?;
+    z.sum()?.backward()?;
+    let exp = [1f64.exp(), 2f64.exp()];
+    assert_eq!(grad_of(&x), exp.map(|value| 3.0 * value));
+    assert_eq!(*calls.lock().unwrap(), ["pack", "unpack"]);
+    drop(y);
+    assert_eq!(Arc::strong_count(&calls), 1, "the closures went with the last packed tensor");
+    Ok(())
+}
+
+#[test]
+fn failures_of_saved_tensor_hooks_pass_through() -> Result<()> {
+    let x = leaf(&[1.0, 2.0]);
+    {
+        let refuse = |_: &Tensor| -> Result<()> { Err(Error::new(ErrorKind::Io, "disk full")) };
+        let _guard = saved_tensor_hooks(refuse, |()| unreachable!())?;
+        assert_eq!(x.exp().unwrap_err().message(), "disk full");
+    }
+    let y = {
+        let _guard = saved_tensor_hooks(|_| Ok(()), |()| Tensor::zeros(&[7]))?;
+        x.exp()?.sum()?
+    };
+    assert_eq!(y.backward().unwrap_err().kind(), ErrorKind::Autograd);
+    let y = {
+        let _guard = saved_tensor_hooks(|_| Ok(()), |()| std::panic::panic_any("gone"))?;
+        x.exp()?.sum()?
+    };
+    let panic = catch_unwind(AssertUnwindSafe(|| y.backward())).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"gone"));
     Ok(())
 }
 

@@ -69,6 +69,27 @@ fn limits_and_pressure() -> Result<()> {
 }
 
 #[test]
+fn pressure_comes_before_growth_above_a_threshold() -> Result<()> {
+    let _turn = turn();
+    assert_eq!(memory::pressure_threshold(Device::CPU)?, None);
+    memory::set_pressure_threshold(Device::CPU, Some(0))?;
+    assert_eq!(memory::pressure_threshold(Device::CPU)?, Some(0));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let guard = memory::on_pressure(Device::CPU, move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        false
+    })?;
+    memory::empty_cache(Device::CPU)?;
+    drop(Tensor::zeros(&[12 << 20])?);
+    assert!(asked.load(Ordering::SeqCst) >= 1);
+    drop(guard);
+    memory::set_pressure_threshold(Device::CPU, None)?;
+    assert_eq!(memory::pressure_threshold(Device::CPU)?, None);
+    Ok(())
+}
+
+#[test]
 fn functions_and_hooks_leave_nothing_behind() -> Result<()> {
     let _turn = turn();
     let before = (live_tensors(), live_nodes());

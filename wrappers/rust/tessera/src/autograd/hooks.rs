@@ -34,7 +34,7 @@ impl Hook {
 ///
 /// # Safety
 /// The handle is valid for as long as the reference to it.
-unsafe fn lent(handle: &sys::tsr_tensor) -> Result<&Tensor> {
+pub(super) unsafe fn lent(handle: &sys::tsr_tensor) -> Result<&Tensor> {
     // SAFETY: as promised by the caller.
     let tensors = unsafe { Tensor::lent(handle, 1) };
     tensors[0]

@@ -4,9 +4,11 @@
 
 mod function;
 mod hooks;
+mod saved;
 
 pub use function::{custom_function, BackwardContext, Node, NodeBuilder, Saver};
 pub use hooks::{on_backward_end, Hook};
+pub use saved::{saved_tensor_hooks, SavedHooksGuard};
 
 use crate::arguments::{count, handles, sparse_handles};
 use crate::error::done;

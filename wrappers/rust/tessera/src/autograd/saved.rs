@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Closures that decide how nodes keep the tensors they save: compressed, elsewhere, computed again.
+
+use super::hooks::lent;
+use crate::error::{callback, done, drop_box};
+use crate::{Result, Tensor};
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use tessera_sys as sys;
+
+type Closure<A, B> = Box<dyn Fn(&A) -> Result<B> + Send + Sync>;
+
+struct Hooks<P> {
+    pack: Closure<Tensor, P>,
+    unpack: Closure<P, Tensor>,
+}
+
+/// Ends [`saved_tensor_hooks`] on this thread when it is dropped. Guards end in reverse order.
+#[must_use = "the hooks end with the guard"]
+#[derive(Debug)]
+pub struct SavedHooksGuard {
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for SavedHooksGuard {
+    fn drop(&mut self) {
+        // SAFETY: takes nothing; the matching push was on this thread, as the guard cannot leave it.
+        unsafe { sys::tsr_saved_hooks_pop() };
+    }
+}
+
+unsafe extern "C" fn pack<P: Send + Sync + 'static>(
+    user: *mut c_void,
+    tensor: sys::tsr_tensor,
+    payload: *mut *mut c_void,
+    drop: *mut sys::tsr_drop_fn,
+) -> i32 {
+    callback(|| {
+        // SAFETY: user is the box of `saved_tensor_hooks`, which the library keeps; the tensor is
+        // lent; the payload is a box that drop_box frees.
+        unsafe {
+            let hooks = &*user.cast::<Hooks<P>>();
+            let packed = (hooks.pack)(lent(&tensor)?)?;
+            *payload = Box::into_raw(Box::new(packed)).cast();
+            *drop = Some(drop_box::<P>);
+        }
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn unpack<P: Send + Sync + 'static>(
+    user: *mut c_void,
+    payload: *mut c_void,
+    tensor: *mut sys::tsr_tensor,
+) -> i32 {
+    callback(|| {
+        // SAFETY: as above; what is written to tensor is a reference that the library takes over.
+        unsafe {
+            let hooks = &*user.cast::<Hooks<P>>();
+            *tensor = (hooks.unpack)(&*payload.cast::<P>())?.into_raw();
+        }
+        Ok(())
+    })
+}
+
+/// From now on, until the guard is dropped, what functions on this thread save for a backward goes
+/// through `pack`; the backward asks `unpack` for it, once for each use. `unpack` must return a tensor
+/// of the same shape, dtype and device. Errors and panics of the closures are those of the function
+/// that saves, or of the backward.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{autograd::saved_tensor_hooks, DType, Tensor};
+/// let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+/// let y = {
+///     // Saved tensors take half the memory, for half the digits.
+///     let _guard = saved_tensor_hooks(
+///         |tensor| tensor.astype(DType::F32),
+///         |packed: &Tensor| packed.astype(DType::F64),
+///     )?;
+///     x.square()?.sum()?
+/// };
+/// y.backward()?;
+/// assert_eq!(x.grad()?.unwrap().to_vec::<f64>()?, [2.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn saved_tensor_hooks<P: Send + Sync + 'static>(
+    pack_hook: impl Fn(&Tensor) -> Result<P> + Send + Sync + 'static,
+    unpack_hook: impl Fn(&P) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<SavedHooksGuard> {
+    let hooks = Hooks { pack: Box::new(pack_hook), unpack: Box::new(unpack_hook) };
+    let table = sys::tsr_saved_hooks_vtable {
+        pack: Some(pack::<P>),
+        unpack: Some(unpack::<P>),
+        drop: Some(drop_box::<Hooks<P>>),
+        ..Default::default()
+    };
+    // SAFETY: the table has its size; the box is freed by its drop once, also when this fails.
+    done(unsafe { sys::tsr_saved_hooks_push(&table, Box::into_raw(Box::new(hooks)).cast()) })?;
+    Ok(SavedHooksGuard { _thread: PhantomData })
+}
