@@ -22,8 +22,8 @@ export CARGO_TARGET_DIR="$target/consumer"
 
 cargo run --quiet --config "$config" --manifest-path "$manifest"
 
-# As a user would start it: by the loader's own means.
-LD_LIBRARY_PATH="$(pkg-config --variable=libdir tessera)" "$CARGO_TARGET_DIR/debug/consumer"
+# As a user would start it: by the run path of its build.rs.
+"$CARGO_TARGET_DIR/debug/consumer"
 
 # refused <expected text> [variable=value...]
 refused() {

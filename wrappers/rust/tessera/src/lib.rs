@@ -48,3 +48,13 @@ pub use index::{Ellipsis, Index, Item, NewAxis, Slice};
 pub use random::{manual_seed, Generator};
 pub use tensor::Tensor;
 pub use tessera_sys as sys;
+
+/// The Rust programs of the repository's pages, as tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../../docs/guide/rust.md")]
+    struct Guide;
+
+    #[doc = include_str!("../../../../README.md")]
+    struct Readme;
+}
