@@ -21,6 +21,9 @@ struct Case<'a> {
 impl Case<'_> {
     /// Runs the work in rounds, after one to warm up, and prints best and percentiles.
     fn run(&self, mut work: impl FnMut()) {
+        if !is_chosen(self.name) {
+            return;
+        }
         work();
         let mut seconds: Vec<f64> = (0..ROUNDS)
             .map(|_| {
@@ -49,6 +52,12 @@ impl Case<'_> {
         }
         println!("}}");
     }
+}
+
+/// TSR_BENCH_ONLY names the cases to run, with commas between them; without it all run.
+fn is_chosen(name: &str) -> bool {
+    let chosen = std::env::var("TSR_BENCH_ONLY").unwrap_or_default();
+    chosen.is_empty() || chosen.split(',').any(|one| one == name)
 }
 
 fn random(shape: &[i64]) -> Tensor {

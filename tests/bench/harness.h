@@ -62,7 +62,15 @@ inline void keep(const void* value) {
   asm volatile("" : : "r"(value) : "memory");
 }
 
+// TSR_BENCH_ONLY names the cases to run, with commas between them; without it all run.
+inline bool is_chosen(const std::string& name) {
+  const char* chosen = std::getenv("TSR_BENCH_ONLY");
+  if (chosen == nullptr || *chosen == '\0') return true;
+  return ("," + std::string(chosen) + ",").find("," + name + ",") != std::string::npos;
+}
+
 inline void run(const Case& c) {
+  if (!is_chosen(c.name)) return;
   std::vector<double> ours;
   std::vector<double> peer;
   c.ours();  // warm up
