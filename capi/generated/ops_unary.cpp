@@ -38,6 +38,7 @@ constexpr CallInfo kInfo_round{"round", {"input"}};
 constexpr CallInfo kInfo_trunc{"trunc", {"input"}};
 constexpr CallInfo kInfo_sigmoid{"sigmoid", {"input"}};
 constexpr CallInfo kInfo_erf{"erf", {"input"}};
+constexpr CallInfo kInfo_erfc{"erfc", {"input"}};
 constexpr CallInfo kInfo_conj{"conj", {"input"}};
 constexpr CallInfo kInfo_relu{"relu", {"input"}};
 constexpr CallInfo kInfo_silu{"silu", {"input"}};
@@ -720,6 +721,30 @@ tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst) {
 tsr_status tsr_erf_inplace(tsr_tensor input) {
   return guard(kInfo_erf, [&] {
     tsr::ops::erf(
+        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
+        "input").get()));
+  });
+}
+
+tsr_status tsr_erfc(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_erfc, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::erfc(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_erfc_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_erfc, [&] {
+    tsr::ops::erfc(
+        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
+        "dst").get()));
+  });
+}
+
+tsr_status tsr_erfc_inplace(tsr_tensor input) {
+  return guard(kInfo_erfc, [&] {
+    tsr::ops::erfc(
         TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
         "input").get()));
   });

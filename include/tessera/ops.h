@@ -152,6 +152,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_erf_inplace(tsr_tensor input);
 
+/* Complement of the error function, 1 - erf(x), exact in its tail. */
+TSR_API TSR_NODISCARD tsr_status tsr_erfc(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_erfc_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_erfc_inplace(tsr_tensor input);
+
 /* Complex conjugate of each element; real dtypes are copied. */
 TSR_API TSR_NODISCARD tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conj_out(tsr_tensor input, tsr_tensor dst);

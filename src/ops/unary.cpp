@@ -190,6 +190,10 @@ Tensor d_sigmoid(const Tensor& g, const Tensor& y) {
 Tensor d_erf(const Tensor& g, const Tensor& x) {
   return multiply(g, multiply(exp(negative(square(x))), 2 * std::numbers::inv_sqrtpi));
 }
+// -2/sqrt(pi) exp(-x²)
+Tensor d_erfc(const Tensor& g, const Tensor& x) {
+  return multiply(g, multiply(exp(negative(square(x))), -2 * std::numbers::inv_sqrtpi));
+}
 Tensor d_conj(const Tensor& g, const Tensor&) {
   return conj_of(g);
 }
@@ -303,6 +307,7 @@ constinit const Unary round{{UnaryOp::kRound, "RoundBackward", UnaryType::kRound
 constinit const Unary trunc{{UnaryOp::kTrunc, "TruncBackward", UnaryType::kRounding, kNothing, d_zero}};
 constinit const Unary sigmoid{{UnaryOp::kSigmoid, "SigmoidBackward", UnaryType::kFloat, kOutput, d_sigmoid, BinaryOp::kSigmoidGrad}};
 constinit const Unary erf{{UnaryOp::kErf, "ErfBackward", UnaryType::kFloatReal, kInput, d_erf}};
+constinit const Unary erfc{{UnaryOp::kErfc, "ErfcBackward", UnaryType::kFloatReal, kInput, d_erfc}};
 constinit const Unary conj{{UnaryOp::kConj, "ConjBackward", UnaryType::kSame, kNothing, d_conj}};
 constinit const Unary relu{{UnaryOp::kRelu, "ReluBackward", UnaryType::kNumeric, kOutput, d_relu, BinaryOp::kReluGrad}};
 constinit const Unary silu{{UnaryOp::kSilu, "SiluBackward", UnaryType::kFloating, kInput, d_silu, BinaryOp::kSiluGrad}};

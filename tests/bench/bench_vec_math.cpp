@@ -43,28 +43,14 @@ struct UnaryCase {
   const char* name;
 };
 const UnaryCase kUnary[] = {
-    {UnaryOp::kExp, "exp"},
-    {UnaryOp::kExpm1, "expm1"},
-    {UnaryOp::kLog, "log"},
-    {UnaryOp::kLog1p, "log1p"},
-    {UnaryOp::kLog2, "log2"},
-    {UnaryOp::kLog10, "log10"},
-    {UnaryOp::kTanh, "tanh"},
-    {UnaryOp::kSigmoid, "sigmoid"},
-    {UnaryOp::kErf, "erf"},
-    {UnaryOp::kGelu, "gelu"},
-    {UnaryOp::kGeluTanh, "gelu_tanh"},
-    {UnaryOp::kSilu, "silu"},
-    {UnaryOp::kSin, "sin"},
-    {UnaryOp::kCos, "cos"},
-    {UnaryOp::kTan, "tan"},
-    {UnaryOp::kAsin, "asin"},
-    {UnaryOp::kAcos, "acos"},
-    {UnaryOp::kAtan, "atan"},
-    {UnaryOp::kSinh, "sinh"},
-    {UnaryOp::kCosh, "cosh"},
-    {UnaryOp::kSqrt, "sqrt"},
-    {UnaryOp::kRsqrt, "rsqrt"},
+    {UnaryOp::kExp, "exp"},     {UnaryOp::kExpm1, "expm1"},     {UnaryOp::kLog, "log"},
+    {UnaryOp::kLog1p, "log1p"}, {UnaryOp::kLog2, "log2"},       {UnaryOp::kLog10, "log10"},
+    {UnaryOp::kTanh, "tanh"},   {UnaryOp::kSigmoid, "sigmoid"}, {UnaryOp::kErf, "erf"},
+    {UnaryOp::kErfc, "erfc"},   {UnaryOp::kGelu, "gelu"},       {UnaryOp::kGeluTanh, "gelu_tanh"},
+    {UnaryOp::kSilu, "silu"},   {UnaryOp::kSin, "sin"},         {UnaryOp::kCos, "cos"},
+    {UnaryOp::kTan, "tan"},     {UnaryOp::kAsin, "asin"},       {UnaryOp::kAcos, "acos"},
+    {UnaryOp::kAtan, "atan"},   {UnaryOp::kSinh, "sinh"},       {UnaryOp::kCosh, "cosh"},
+    {UnaryOp::kSqrt, "sqrt"},   {UnaryOp::kRsqrt, "rsqrt"},
 };
 struct BinaryCase {
   BinaryOp op;

@@ -90,6 +90,10 @@ def even_ratio(f, first, x2):
     return (f(x) - x) / x ** first
 
 
+def scaled_erfc(x):
+    return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+
 TINY = mp.mpf(10) ** -10
 
 
@@ -120,6 +124,10 @@ CASES = {
     # log(erfc(x)) = x * P(x) for 0.9375 <= x <= 4: erf = 1 - exp(..)
     'erf_large': (lambda x: mp.log(mp.erfc(x)) / x, lambda x: x * mp.erfc(x) / mp.erf(x),
                   [0, 1, 2, 3, 4, 5, 6], mp.mpf(0.92), mp.mpf(4), np.float32),
+    # (1 + 2 x) * exp(x**2) * erfc(x) = P(q), q = (x - 2) / (x + 2), 0 <= x <= 10.25; double
+    'erfc_f64': (lambda q: scaled_erfc(2 * (1 + q) / (1 - q)),
+                 lambda q: 1 / scaled_erfc(2 * (1 + q) / (1 - q)), list(range(12)), mp.mpf(-1),
+                 mp.mpf('0.675'), np.float64),
     # sin(x) = x + x**3 * P(x**2)
     'sin': (lambda z: even_ratio(mp.sin, 3, near(abs(z))),
             lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.sin(mp.sqrt(near(abs(z)))),

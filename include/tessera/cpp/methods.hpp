@@ -105,6 +105,9 @@ class TensorMethods {
   // Error function of each element.
   Tensor erf() const;
   Tensor& erf_();
+  // Complement of the error function, 1 - erf(x), exact in its tail.
+  Tensor erfc() const;
+  Tensor& erfc_();
   // Complex conjugate of each element; real dtypes are copied.
   Tensor conj() const;
   Tensor& conj_();

@@ -504,6 +504,23 @@ inline Tensor& erf_out(Tensor& dst, const Tensor& input) {
   return dst;
 }
 
+// Complement of the error function, 1 - erf(x), exact in its tail.
+inline Tensor erfc(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_erfc(input.handle(), &out));
+  return Tensor::take(out);
+}
+
+inline Tensor& erfc_(Tensor& input) {
+  check(tsr_erfc_inplace(input.handle()));
+  return input;
+}
+
+inline Tensor& erfc_out(Tensor& dst, const Tensor& input) {
+  check(tsr_erfc_out(input.handle(), dst.handle()));
+  return dst;
+}
+
 // Complex conjugate of each element; real dtypes are copied.
 inline Tensor conj(const Tensor& input) {
   tsr_tensor out = nullptr;
@@ -4113,6 +4130,12 @@ inline Tensor TensorMethods::erf() const {
 }
 inline Tensor& TensorMethods::erf_() {
   return tessera::erf_(self());
+}
+inline Tensor TensorMethods::erfc() const {
+  return tessera::erfc(self());
+}
+inline Tensor& TensorMethods::erfc_() {
+  return tessera::erfc_(self());
 }
 inline Tensor TensorMethods::conj() const {
   return tessera::conj(self());

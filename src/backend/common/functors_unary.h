@@ -188,6 +188,13 @@ struct Erf {
     return erf(x);
   }
 };
+struct Erfc {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return erfc(x);
+  }
+};
 struct Sigmoid {
   static constexpr unsigned kTypes = kReal | kComplexes;
   template <class V>

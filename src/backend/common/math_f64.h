@@ -59,6 +59,9 @@ namespace tsr::cpu::TSR_ISA {
 [[gnu::always_inline]] inline VD erf(VD x) {
   return by_lane(x, [](double a) { return __builtin_erf(a); });
 }
+[[gnu::always_inline]] inline VD erfc(VD x) {
+  return by_lane(x, [](double a) { return __builtin_erfc(a); });
+}
 [[gnu::always_inline]] inline VD sigmoid(VD x) {
   const VD e = exp(VD(0.0) - abs(x));
   return select(x >= VD(0.0), VD(1.0), e) / (VD(1.0) + e);

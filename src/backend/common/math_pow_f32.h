@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Powers, hypot and atan2 for vectors of float32. They run in double: y log2 x needs more bits than
-// a float has.
+// Powers, erfc, hypot and atan2 for vectors of float32. They run in double: y log2 x and x**2 in an
+// exponent need more bits than a float has.
 #pragma once
 
 #include "backend/common/math_trig_f32.h"
@@ -56,6 +56,23 @@ namespace tsr::cpu::TSR_ISA {
                   result);
   }
   return result;
+}
+
+// erfc |x| = exp(-x**2) P(q) / (1 + 2 |x|) with q = (|x| - 2) / (|x| + 2); the tail below the
+// smallest float rounds to 0 (minimax.py: erfc_f64).
+[[gnu::always_inline]] inline VF erfc(VF x) {
+  const VF result = narrow(each_half(widen(x), [](VD value) {
+    const VD a = at_most(abs(value), VD(10.25));
+    const VD q = (a - VD(2.0)) / (a + VD(2.0));
+    const VD p =
+        polynomial(q, 1.276978382692501, -0.09276382036468217, -0.16603052255464046,
+                   0.16405103076837518, -0.054217821689404609, -0.0080307917700935209,
+                   0.0087091201081535719, 0.0012524755186653668, -0.0014210105178526838,
+                   -0.00040057676649017556, 0.00016971537481938616, 7.9546980712512041e-05);
+    const VD tail = exp2_wide(a * a * VD(-kLog2E)) * p / fma(a, VD(2.0), VD(1.0));
+    return select(value < VD(0.0), VD(2.0) - tail, tail);
+  }));
+  return select(x != x, x, result);
 }
 
 [[gnu::always_inline]] inline VF hypot(VF x, VF y) {

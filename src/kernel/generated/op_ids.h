@@ -57,11 +57,12 @@ enum class UnaryOp : int32_t {
   kLeakyRelu = 1036,  // p0: the slope below 0
   kGelu = 1037,  // the erf form
   kGeluTanh = 1038,  // gelu in its tanh form
+  kErfc = 1039,
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1039;
+  static constexpr int32_t kEnd = 1040;
 };
 
 // out = f(a, b).

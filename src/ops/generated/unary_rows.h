@@ -8,7 +8,7 @@ namespace tsr::ops {
 struct Unary;
 extern const Unary
     abs, negative, sign, reciprocal, square, sqrt, rsqrt, exp, expm1, log, log1p, log2, log10, sin,
-    cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round, trunc, sigmoid, erf, conj,
-    relu, silu, isnan, isinf, isfinite, logical_not, bitwise_invert;
+    cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round, trunc, sigmoid, erf, erfc,
+    conj, relu, silu, isnan, isinf, isfinite, logical_not, bitwise_invert;
 
 }  // namespace tsr::ops

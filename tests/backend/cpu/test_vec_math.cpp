@@ -58,6 +58,7 @@ const Case kCases[] = {
     {UnaryOp::kTanh, "tanh", 2, [](double x) { return std::tanh(x); }},
     {UnaryOp::kSigmoid, "sigmoid", 2, sigmoid},
     {UnaryOp::kErf, "erf", 2, [](double x) { return std::erf(x); }},
+    {UnaryOp::kErfc, "erfc", 0.52, [](double x) { return std::erfc(x); }},
     {UnaryOp::kSin, "sin", 2, [](double x) { return std::sin(x); }},
     {UnaryOp::kCos, "cos", 2, [](double x) { return std::cos(x); }},
     {UnaryOp::kExpm1, "expm1", 2, [](double x) { return std::expm1(x); }},

@@ -1997,6 +1997,94 @@ TEST(Op_erf, has_the_gradient_in_place) {
   });
 }
 
+TEST(Op_erfc, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {4}, {0, 1, -1, 9}));
+    Tensor out;
+    ok(tsr_erfc(input, out.slot()));
+    same(out, reals(TSR_FLOAT32, {4}, {1, 0.157299207, 1.842700793, 4.13703175e-37}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {4}, {0, 1, -1, 9}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {4}, {1, 0.157299207, 1.842700793, 4.13703175e-37}));
+    ok(tsr_erfc_out(input, dst));
+    same(dst, reals(TSR_FLOAT32, {4}, {1, 0.157299207, 1.842700793, 4.13703175e-37}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {4}, {0, 1, -1, 9}));
+    ok(tsr_erfc_inplace(input));
+    same(input, reals(TSR_FLOAT32, {4}, {1, 0.157299207, 1.842700793, 4.13703175e-37}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {0, 1}));
+    Tensor out;
+    ok(tsr_erfc(input, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {1, 0.157299207}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {0, 1}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 0.157299207}));
+    ok(tsr_erfc_out(input, dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {1, 0.157299207}));
+  }
+}
+
+TEST(Op_erfc, refuses_bad_arguments) {
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    Tensor out;
+    refused(tsr_erfc(input, out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
+    refused(tsr_erfc_inplace(input), TSR_DTYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {4}, {0, 1, -1, 9}));
+    Tensor out;
+    refused(tsr_erfc(nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_erfc(wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_erfc(as_complex(input), out.slot()));
+    survives(tsr_erfc(as_bool(input), out.slot()));
+    refused(tsr_erfc(input, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {4}, {0, 1, -1, 9}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {4}, {1, 0.157299207, 1.842700793, 4.13703175e-37}));
+    refused(tsr_erfc_out(nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_erfc_out(wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_erfc_out(as_complex(input), dst));
+    survives(tsr_erfc_out(as_bool(input), dst));
+    refused(tsr_erfc_out(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_erfc_out(input, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_erfc_out(input, as_complex(dst)));
+    survives(tsr_erfc_out(input, as_bool(dst)));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {4}, {0, 1, -1, 9}));
+    refused(tsr_erfc_inplace(nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_erfc_inplace(wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_erfc_inplace(as_complex(input)));
+    survives(tsr_erfc_inplace(as_bool(input)));
+  }
+}
+
+TEST(Op_erfc, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.013, 0.926, -0.861, 8.152})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_erfc(in[0], out + 0);
+  });
+}
+
+TEST(Op_erfc, has_the_gradient_in_place) {
+  check_gradient({reals(TSR_FLOAT64, {4}, {0.013, 0.926, -0.861, 8.152})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    const tsr_status copied = tsr_clone(in[0], out);
+    if (copied != TSR_OK) return copied;
+    *n_out = 1;
+    return tsr_erfc_inplace(out[0]);
+  });
+}
+
 TEST(Op_conj, computes_its_cases) {
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 0.0, -1.0}));

@@ -72,6 +72,7 @@ UNARY = [
     full_range("tanh", np.tanh),
     full_range("sigmoid", lambda x: 1 / (1 + np.exp(-x))),
     real_only("erf", special.erf),
+    real_only("erfc", special.erfc),
     elementwise("floor", np.floor, dtypes=REAL, low=-1.9, high=1.9),
     elementwise("ceil", np.ceil, dtypes=REAL, low=-1.9, high=1.9),
     elementwise("round", np.round, dtypes=REAL, low=-1.9, high=1.9),

@@ -90,6 +90,8 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
       return visit.template operator()<Gelu>();
     case kernel::UnaryOp::kGeluTanh:
       return visit.template operator()<GeluTanh>();
+    case kernel::UnaryOp::kErfc:
+      return visit.template operator()<Erfc>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }

@@ -37,6 +37,7 @@ round = _table["round"]
 trunc = _table["trunc"]
 sigmoid = _table["sigmoid"]
 erf = _table["erf"]
+erfc = _table["erfc"]
 conj = _table["conj"]
 relu = _table["relu"]
 silu = _table["silu"]
@@ -217,7 +218,7 @@ __all__ = [
     "abs", "absolute", "negative", "neg", "sign", "reciprocal", "square", "sqrt", "rsqrt", "exp",
     "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "arcsin", "acos",
     "arccos", "atan", "arctan", "sinh", "cosh", "tanh", "floor", "ceil", "round", "trunc",
-    "sigmoid", "erf", "conj", "isnan", "isinf", "isfinite", "logical_not", "bitwise_invert",
+    "sigmoid", "erf", "erfc", "conj", "isnan", "isinf", "isfinite", "logical_not", "bitwise_invert",
     "bitwise_not", "add", "subtract", "sub", "multiply", "mul", "divide", "div", "true_divide",
     "floor_divide", "remainder", "pow", "maximum", "minimum", "atan2", "arctan2", "hypot", "equal",
     "eq", "not_equal", "ne", "less", "lt", "less_equal", "le", "greater", "gt", "greater_equal",
