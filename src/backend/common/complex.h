@@ -9,6 +9,13 @@
 
 namespace tsr::math {
 
+// The choice between two numbers, as vectors have it.
+template <class T>
+requires std::is_arithmetic_v<T>
+[[gnu::always_inline]] TSR_HD inline T select(bool mask, T yes, T no) {
+  return mask ? yes : no;
+}
+
 template <class V>
 struct Complex {
   V re, im;

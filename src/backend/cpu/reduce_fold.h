@@ -128,23 +128,25 @@ template <class F>
 struct OneComplex {
   using State = math::Complex<double>;
 
-  static void along(int64_t count, const void* in, int64_t, void* state, const Parameter*) {
+  static void along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
     const auto* source = static_cast<const double*>(in);
     auto* words = static_cast<double*>(state);
+    const double p = first_parameter(params);
     State total(words[0], words[1]);
     for (int64_t i = 0; i < count; ++i)
-      total = F::merge(total, State(source[2 * i], source[2 * i + 1]));
+      total = F::merge(total, prepared<F>(State(source[2 * i], source[2 * i + 1]), p));
     words[0] = total.re;
     words[1] = total.im;
   }
   static void across(int64_t count, const void* in, int64_t, void* state, int64_t width,
-                     const Parameter*) {
+                     const Parameter* params) {
     const auto* source = static_cast<const double*>(in);
     auto* real = static_cast<double*>(state);
     double* imaginary = real + width;
+    const double p = first_parameter(params);
     for (int64_t j = 0; j < count; ++j) {
-      const State total =
-          F::merge(State(real[j], imaginary[j]), State(source[2 * j], source[2 * j + 1]));
+      const State total = F::merge(State(real[j], imaginary[j]),
+                                   prepared<F>(State(source[2 * j], source[2 * j + 1]), p));
       real[j] = total.re;
       imaginary[j] = total.im;
     }
