@@ -6,11 +6,15 @@
 
 #include <fstream>
 
+#include "autograd/engine.h"
+#include "autograd/tensor_grad.h"
 #include "memory/allocator.h"
 #include "ops/binary.h"
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/softmax.h"
 #include "ops/unary.h"
 #include "tests/ops/tensors.h"
 
@@ -94,6 +98,24 @@ TEST_F(Plugin, computes_what_its_kernels_know) {
   EXPECT_EQ(values(ops::to(y, Device{}, std::nullopt)), (std::vector<double>{1, 0, -1, -2}));
 }
 
+TEST_F(Plugin, a_family_added_to_its_table_serves_forward_and_backward) {
+  const Tensor x = ops::to(f32(Dims{2, 3}, {0, 1, 2, 3, 4, 5}), kSimulated, std::nullopt);
+  const Dims last{1};
+  const auto here = [](const Tensor& there) {
+    return values(ops::to(there, Device{}, std::nullopt));
+  };
+  EXPECT_EQ(here(ops::sum(x, DimsView(last))), (std::vector<double>{3, 12}));
+  EXPECT_EQ(here(ops::sum(ops::permute_dims(x, Dims{1, 0}), DimsView(last), true)),
+            (std::vector<double>{3, 5, 7}));
+  set_requires_grad(x, true);
+  const Tensor roots[] = {ops::multiply(ops::sum(x), 2.0)};
+  backward(roots);
+  EXPECT_EQ(here(grad_of(x)), (std::vector<double>{2, 2, 2, 2, 2, 2}));
+  const Error error = error_of([&] { ops::prod(x); });
+  EXPECT_EQ(error.code(), Code::kNotImplemented);
+  EXPECT_NE(error.message().find("by sum only"), std::string::npos) << error.message();
+}
+
 TEST_F(Plugin, memory_comes_from_a_caching_allocator_of_its_own) {
   const uint64_t before = allocator_for(kSimulated).stats().allocated_bytes.all.current;
   {
@@ -105,10 +127,10 @@ TEST_F(Plugin, memory_comes_from_a_caching_allocator_of_its_own) {
 
 TEST_F(Plugin, a_null_entry_is_a_typed_error_that_names_device_and_family) {
   const Tensor x = ops::full(Dims{4}, 1.0, {}, kSimulated);
-  const Error error = error_of([&] { ops::sum(x); });
+  const Error error = error_of([&] { ops::softmax(x, 0); });
   EXPECT_EQ(error.code(), Code::kNotImplemented);
   EXPECT_NE(error.message().find("simulated:0"), std::string::npos) << error.message();
-  EXPECT_NE(error.message().find("reduce"), std::string::npos) << error.message();
+  EXPECT_NE(error.message().find("softmax"), std::string::npos) << error.message();
 }
 
 TEST_F(Plugin, a_kernel_s_own_refusal_reaches_the_caller) {

@@ -107,6 +107,34 @@ Status binary(kernel::BinaryOp op, const ElementwisePlan& plan) {
   return done(plan);
 }
 
+int64_t offset_of(int64_t linear, int32_t ndim, const int64_t* sizes, const int64_t* strides) {
+  int64_t offset = 0;
+  for (int32_t d = ndim - 1; d >= 0; --d) {
+    offset += linear % sizes[d] * strides[d];
+    linear /= sizes[d];
+  }
+  return offset;
+}
+
+Status reduce(const kernel::ReducePlan& plan) {
+  if (plan.op != kernel::ReduceOp::kSum) return refuse("the simulated device reduces by sum only");
+  if (plan.input_dtype != DType::kFloat32 || plan.output_dtype != DType::kFloat32)
+    return refuse("the simulated device computes in float32 only");
+  for (int64_t i = 0; i < plan.kept_numel; ++i) {
+    const auto* from = static_cast<const char*>(plan.input) +
+                       offset_of(i, plan.kept_ndim, plan.kept_sizes, plan.kept_input_strides);
+    double total = 0;
+    for (int64_t j = 0; j < plan.reduced_numel; ++j) {
+      total += static_cast<double>(*reinterpret_cast<const float*>(
+          from + offset_of(j, plan.reduced_ndim, plan.reduced_sizes, plan.reduced_strides)));
+    }
+    char* to = static_cast<char*>(plan.output) +
+               offset_of(i, plan.kept_ndim, plan.kept_sizes, plan.kept_output_strides);
+    *reinterpret_cast<float*>(to) = static_cast<float>(total);
+  }
+  return kernel::kOk;
+}
+
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] const kernel::Backend* tsr_backend_entry(
@@ -118,6 +146,7 @@ extern "C" [[gnu::visibility("default")]] const kernel::Backend* tsr_backend_ent
   table.copy = copy;
   table.unary = unary;
   table.binary = binary;
+  table.reduce = reduce;
   static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kSimulated,
                                        "tessera-simulated", &sim::device_interface(), &table};
   return &backend;
