@@ -12,6 +12,7 @@ namespace {
 using namespace tsr::capi;
 
 constexpr CallInfo kInfo_sum{"sum", {"input", "axes", "keepdims", "dtype"}};
+constexpr CallInfo kInfo_nansum{"nansum", {"input", "axes", "keepdims", "dtype"}};
 constexpr CallInfo kInfo_prod{"prod", {"input", "axes", "keepdims", "dtype"}};
 constexpr CallInfo kInfo_mean{"mean", {"input", "axes", "keepdims", "dtype"}};
 constexpr CallInfo kInfo_var{"var", {"input", "axes", "correction", "keepdims"}};
@@ -50,6 +51,29 @@ tsr_status tsr_sum_out(
     tsr_tensor dst) {
   return guard(kInfo_sum, [&] {
     tsr::ops::sum(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+  });
+}
+
+tsr_status tsr_nansum(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_nansum, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::nansum(
+        TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
+        bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
+  });
+}
+
+tsr_status tsr_nansum_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst) {
+  return guard(kInfo_nansum, [&] {
+    tsr::ops::nansum(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));

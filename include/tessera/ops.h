@@ -590,6 +590,17 @@ TSR_API TSR_NODISCARD tsr_status tsr_sum_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor dst);
 
+/* Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype of the result and of the accumulation */
+TSR_API TSR_NODISCARD tsr_status tsr_nansum(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nansum_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst);
+
 /* Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
  * axes: axes to reduce, negative ones count from the end; absent means all
  * keepdims: keep the reduced axes with size 1

@@ -509,6 +509,9 @@ tsr_status tsr_sigmoid_inplace(tsr_tensor input);
 tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_erf_inplace(tsr_tensor input);
+tsr_status tsr_erfc(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_erfc_out(tsr_tensor input, tsr_tensor dst);
+tsr_status tsr_erfc_inplace(tsr_tensor input);
 tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_conj_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_conj_inplace(tsr_tensor input);
@@ -745,6 +748,8 @@ tsr_status tsr_bitwise_xor_i64_out(tsr_tensor input, int64_t other, tsr_tensor d
 tsr_status tsr_bitwise_xor_i64_inplace(tsr_tensor input, int64_t other);
 tsr_status tsr_sum(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_sum_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor dst);
+tsr_status tsr_nansum(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
+tsr_status tsr_nansum_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor dst);
 tsr_status tsr_prod(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_prod_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor dst);
 tsr_status tsr_mean(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);

@@ -154,6 +154,9 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double o
 Tensor d_sum(const ReductionContext& ctx) {
   return expand_to(ctx.g, ctx.shape);
 }
+Tensor d_nansum(const ReductionContext& ctx) {
+  return where(isnan(ctx.x), 0, ctx.g);
+}
 Tensor d_prod(const ReductionContext& ctx) {
   return ctx.create_graph ? prod_gradient_recorded(ctx.g, ctx.x, ctx.axes)
                           : prod_gradient(ctx.g, ctx.x, ctx.y, ctx.axes);
@@ -344,6 +347,7 @@ Tensor sum_to(const Tensor& input, DimsView sizes) {
 // ---- the rows ----
 // clang-format off
 constinit const Total sum{{ReduceOp::kSum, "SumBackward", ReductionType::kTotal, ReductionSaves::kNothing, d_sum}};
+constinit const Total nansum{{ReduceOp::kNansum, "NansumBackward", ReductionType::kTotal, ReductionSaves::kInput, d_nansum}};
 constinit const Total prod{{ReduceOp::kProd, "ProdBackward", ReductionType::kTotal, ReductionSaves::kInputAndOutput, d_prod}};
 constinit const Total mean{{ReduceOp::kMean, "MeanBackward", ReductionType::kInexact, ReductionSaves::kNothing, d_mean}};
 constinit const Reduction max{{ReduceOp::kMax, "MaxBackward", ReductionType::kReal, ReductionSaves::kInputAndOutput, d_extremum, true}};

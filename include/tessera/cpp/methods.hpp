@@ -235,6 +235,10 @@ class TensorMethods {
   Tensor sum(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype
       = std::nullopt) const;
+  // Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+  Tensor nansum(
+      const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype
+      = std::nullopt) const;
   // Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
   Tensor prod(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype

@@ -1906,6 +1906,23 @@ inline Tensor& sum_out(
   return dst;
 }
 
+// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+inline Tensor nansum(
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+    std::optional<DType> dtype = std::nullopt) {
+  tsr_tensor out = nullptr;
+  check(tsr_nansum(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
+  return Tensor::take(out);
+}
+
+inline Tensor& nansum_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
+    false, std::optional<DType> dtype = std::nullopt) {
+  check(tsr_nansum_out(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
+  return dst;
+}
+
 // Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
 inline Tensor prod(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
@@ -4401,6 +4418,10 @@ inline Tensor& TensorMethods::bitwise_xor_(const Scalar& other) {
 inline Tensor TensorMethods::sum(
     const OptionalIntList& axes, bool keepdims, std::optional<DType> dtype) const {
   return tessera::sum(self(), axes, keepdims, dtype);
+}
+inline Tensor TensorMethods::nansum(
+    const OptionalIntList& axes, bool keepdims, std::optional<DType> dtype) const {
+  return tessera::nansum(self(), axes, keepdims, dtype);
 }
 inline Tensor TensorMethods::prod(
     const OptionalIntList& axes, bool keepdims, std::optional<DType> dtype) const {

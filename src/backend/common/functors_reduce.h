@@ -39,6 +39,12 @@ struct Sum {
     return a + b;
   }
 };
+struct Nansum : Sum {
+  template <class S>
+  [[gnu::always_inline]] TSR_HD static S prepare(S x, double) {
+    return select(x == x, x, S(0));
+  }
+};
 struct Prod {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
   template <class E>

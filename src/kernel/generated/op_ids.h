@@ -140,11 +140,12 @@ enum class ReduceOp : int32_t {
   kLargestMagnitude = 1418,  // order inf
   kSmallestMagnitude = 1419,  // order -inf
   kPowerNorm = 1420,  // p0: any other order (float64)
+  kNansum = 1421,  // NaN counts as 0
 };
 template <>
 struct OpRange<ReduceOp> {
   static constexpr int32_t kFirst = 1400;
-  static constexpr int32_t kEnd = 1421;
+  static constexpr int32_t kEnd = 1422;
 };
 
 }  // namespace tsr::kernel

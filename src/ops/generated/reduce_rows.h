@@ -9,6 +9,6 @@ struct Reduction;
 extern const Reduction max, min, any, all, count_nonzero, logsumexp;
 
 struct Total;
-extern const Total sum, prod, mean;
+extern const Total sum, nansum, prod, mean;
 
 }  // namespace tsr::ops

@@ -105,6 +105,106 @@ TEST(Op_sum, has_the_gradient) {
   });
 }
 
+TEST(Op_nansum, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, kNan, 3, 4}));
+    Tensor out;
+    ok(tsr_nansum(input, nullptr, -1, 0, -1, out.slot()));
+    same(out, reals(TSR_FLOAT32, {}, {8}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, kNan, 3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {}, {8}));
+    ok(tsr_nansum_out(input, nullptr, -1, 0, -1, dst));
+    same(dst, reals(TSR_FLOAT32, {}, {8}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, kNan, 3, kNan}));
+    const std::vector<int64_t> axes = {0};
+    Tensor out;
+    ok(tsr_nansum(input, axes.data(), static_cast<int32_t>(axes.size()), 1, -1, out.slot()));
+    same(out, reals(TSR_FLOAT32, {1, 2}, {4, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, kNan, 3, kNan}));
+    const std::vector<int64_t> axes = {0};
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1, 2}, {4, 0}));
+    ok(tsr_nansum_out(input, axes.data(), static_cast<int32_t>(axes.size()), 1, -1, dst));
+    same(dst, reals(TSR_FLOAT32, {1, 2}, {4, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {3}, {1, 2, 3}));
+    Tensor out;
+    ok(tsr_nansum(input, nullptr, -1, 0, -1, out.slot()));
+    same(out, ints(TSR_INT64, {}, {6}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {3}, {1, 2, 3}));
+    const Tensor dst = place_for(ints(TSR_INT64, {}, {6}));
+    ok(tsr_nansum_out(input, nullptr, -1, 0, -1, dst));
+    same(dst, ints(TSR_INT64, {}, {6}));
+  }
+}
+
+TEST(Op_nansum, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const std::vector<int64_t> axes = {1};
+    Tensor out;
+    refused(tsr_nansum(input, axes.data(), static_cast<int32_t>(axes.size()), 0, -1, out.slot()), TSR_INDEX);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, kNan, 3, 4}));
+    Tensor out;
+    refused(tsr_nansum(nullptr, nullptr, -1, 0, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum(wrong_kind(), nullptr, -1, 0, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_nansum(as_complex(input), nullptr, -1, 0, -1, out.slot()));
+    survives(tsr_nansum(as_bool(input), nullptr, -1, 0, -1, out.slot()));
+    refused(tsr_nansum(input, nullptr, 2, 0, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum(input, kInts, -7, 0, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum(input, kInts, INT32_MAX, 0, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_nansum(input, kHuge, 2, 0, -1, out.slot()));
+    survives(tsr_nansum(input, kNegative, 1, 0, -1, out.slot()));
+    survives(tsr_nansum(input, kLowest, 1, 0, -1, out.slot()));
+    survives(tsr_nansum(input, kMany, 70, 0, -1, out.slot()));
+    refused(tsr_nansum(input, nullptr, -1, 2, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum(input, nullptr, -1, -5, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum(input, nullptr, -1, 0, 12345, out.slot()), TSR_DTYPE);
+    refused(tsr_nansum(input, nullptr, -1, 0, INT32_MIN, out.slot()), TSR_DTYPE);
+    refused(tsr_nansum(input, nullptr, -1, 0, -1, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, kNan, 3, 4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {}, {8}));
+    refused(tsr_nansum_out(nullptr, nullptr, -1, 0, -1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum_out(wrong_kind(), nullptr, -1, 0, -1, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_nansum_out(as_complex(input), nullptr, -1, 0, -1, dst));
+    survives(tsr_nansum_out(as_bool(input), nullptr, -1, 0, -1, dst));
+    refused(tsr_nansum_out(input, nullptr, 2, 0, -1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum_out(input, kInts, -7, 0, -1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum_out(input, kInts, INT32_MAX, 0, -1, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_nansum_out(input, kHuge, 2, 0, -1, dst));
+    survives(tsr_nansum_out(input, kNegative, 1, 0, -1, dst));
+    survives(tsr_nansum_out(input, kLowest, 1, 0, -1, dst));
+    survives(tsr_nansum_out(input, kMany, 70, 0, -1, dst));
+    refused(tsr_nansum_out(input, nullptr, -1, 2, -1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum_out(input, nullptr, -1, -5, -1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum_out(input, nullptr, -1, 0, 12345, dst), TSR_DTYPE);
+    refused(tsr_nansum_out(input, nullptr, -1, 0, INT32_MIN, dst), TSR_DTYPE);
+    refused(tsr_nansum_out(input, nullptr, -1, 0, -1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_nansum_out(input, nullptr, -1, 0, -1, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_nansum_out(input, nullptr, -1, 0, -1, as_complex(dst)));
+    survives(tsr_nansum_out(input, nullptr, -1, 0, -1, as_bool(dst)));
+  }
+}
+
+TEST(Op_nansum, has_the_gradient) {
+  check_gradient({reals(TSR_FLOAT64, {2, 2}, {1, 2, 3, 4})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
+    *n_out = 1;
+    return tsr_nansum(in[0], nullptr, -1, 0, -1, out + 0);
+  });
+}
+
 TEST(Op_prod, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));

@@ -34,6 +34,32 @@ TEST(Conformance, sum_gradient) {
   expect_same(input.grad(), "sum_gradient/grad/input");
 }
 
+TEST(Conformance, nansum_0) {
+  const Tensor input = copy("nansum_0/in/input");
+  const Tensor out = tessera::nansum(input);
+  expect_same(out, "nansum_0/out/out");
+}
+
+TEST(Conformance, nansum_1) {
+  const Tensor input = copy("nansum_1/in/input");
+  const Tensor out = tessera::nansum(input, {0}, true);
+  expect_same(out, "nansum_1/out/out");
+}
+
+TEST(Conformance, nansum_2) {
+  const Tensor input = copy("nansum_2/in/input");
+  const Tensor out = tessera::nansum(input);
+  expect_same(out, "nansum_2/out/out");
+}
+
+TEST(Conformance, nansum_gradient) {
+  const Tensor input = leaf("nansum_gradient/in/input");
+  const Tensor out = tessera::nansum(input);
+  expect_same(out, "nansum_gradient/out/out");
+  tessera::backward({out}, {copy("nansum_gradient/weight/out")});
+  expect_same(input.grad(), "nansum_gradient/grad/input");
+}
+
 TEST(Conformance, prod_0) {
   const Tensor input = copy("prod_0/in/input");
   const Tensor out = tessera::prod(input);

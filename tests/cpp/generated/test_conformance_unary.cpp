@@ -448,6 +448,26 @@ TEST(Conformance, erf_gradient) {
   expect_same(input.grad(), "erf_gradient/grad/input");
 }
 
+TEST(Conformance, erfc_0) {
+  const Tensor input = copy("erfc_0/in/input");
+  const Tensor out = tessera::erfc(input);
+  expect_same(out, "erfc_0/out/out");
+}
+
+TEST(Conformance, erfc_1) {
+  const Tensor input = copy("erfc_1/in/input");
+  const Tensor out = tessera::erfc(input);
+  expect_same(out, "erfc_1/out/out");
+}
+
+TEST(Conformance, erfc_gradient) {
+  const Tensor input = leaf("erfc_gradient/in/input");
+  const Tensor out = tessera::erfc(input);
+  expect_same(out, "erfc_gradient/out/out");
+  tessera::backward({out}, {copy("erfc_gradient/weight/out")});
+  expect_same(input.grad(), "erfc_gradient/grad/input");
+}
+
 TEST(Conformance, conj_0) {
   const Tensor input = copy("conj_0/in/input");
   const Tensor out = tessera::conj(input);

@@ -1292,6 +1292,52 @@ static PyObject* py_erf_inplace(PyObject* self, PyObject* const* args, Py_ssize_
   return result;
 }
 
+static const char* const names_erfc[] = {"input", "out"};
+static PyObject* keys_erfc[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_erfc = {"erfc", 2, 1, 1, -1,
+    names_erfc, keys_erfc};
+static PyObject* py_erfc(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_erfc;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_out(sig, 1, s[1], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_erfc_out(a0, dst));
+        result = tpy_same(status, s[1]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_erfc(a0, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  Py_XDECREF(s[2]);
+  return result;
+}
+
+static const char* const names_erfc_inplace[] = {"input"};
+static PyObject* keys_erfc_inplace[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_erfc_inplace = {"erfc_", 1, 1, 1, -1,
+    names_erfc_inplace, keys_erfc_inplace};
+static PyObject* py_erfc_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_erfc_inplace;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      TPY_CALL(status, tsr_erfc_inplace(a0));
+      result = tpy_same(status, s[0]);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
 static const char* const names_conj[] = {"input", "out"};
 static PyObject* keys_conj[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conj = {"conj", 2, 1, 1, -1,
@@ -3926,6 +3972,40 @@ static PyObject* py_sum(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
       } else {
         tsr_tensor out0 = NULL;
         TPY_CALL(status, tsr_sum(a0, a1.at, a1.n, a2, a3, &out0));
+        result = tpy_result(status, out0);
+      }
+  }
+  tpy_free_list(&a1);
+  Py_XDECREF(s[5]);
+  return result;
+}
+
+static const char* const names_nansum[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "dtype", "out"};
+static PyObject* keys_nansum[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_nansum = {"nansum", 5, 2, 1, -1,
+    names_nansum, keys_nansum};
+static PyObject* py_nansum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_nansum;
+  PyObject* s[6];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  tpy_list a1; a1.at = a1.room;
+  int32_t a2;
+  tsr_dtype a3;
+  tsr_tensor dst = NULL;
+  if (tpy_tensor(sig, 0, s[0], &a0) &&
+      tpy_ints(sig, 1, s[1], &a1) &&
+      tpy_bool(sig, 2, s[2], 0, &a2) &&
+      tpy_dtype(sig, 3, s[3], &a3) &&
+      tpy_out(sig, 4, s[4], &dst)) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_nansum_out(a0, a1.at, a1.n, a2, a3, dst));
+        result = tpy_same(status, s[4]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_nansum(a0, a1.at, a1.n, a2, a3, &out0));
         result = tpy_result(status, out0);
       }
   }
@@ -8213,6 +8293,8 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_sigmoid_inplace) &&
          tpy_prepare(&sig_erf) &&
          tpy_prepare(&sig_erf_inplace) &&
+         tpy_prepare(&sig_erfc) &&
+         tpy_prepare(&sig_erfc_inplace) &&
          tpy_prepare(&sig_conj) &&
          tpy_prepare(&sig_conj_inplace) &&
          tpy_prepare(&sig_relu) &&
@@ -8267,6 +8349,7 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_bitwise_xor) &&
          tpy_prepare(&sig_bitwise_xor_inplace) &&
          tpy_prepare(&sig_sum) &&
+         tpy_prepare(&sig_nansum) &&
          tpy_prepare(&sig_prod) &&
          tpy_prepare(&sig_mean) &&
          tpy_prepare(&sig_var) &&
@@ -8455,6 +8538,8 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "sigmoid($input, *, out=None)\n--\n\n1 / (1 + exp(-x)) for each element."},
     {"erf", (PyCFunction)(void (*)(void))py_erf,
      METH_FASTCALL | METH_KEYWORDS, "erf($input, *, out=None)\n--\n\nError function of each element."},
+    {"erfc", (PyCFunction)(void (*)(void))py_erfc,
+     METH_FASTCALL | METH_KEYWORDS, "erfc($input, *, out=None)\n--\n\nComplement of the error function, 1 - erf(x), exact in its tail."},
     {"conj", (PyCFunction)(void (*)(void))py_conj,
      METH_FASTCALL | METH_KEYWORDS, "conj($input, *, out=None)\n--\n\nComplex conjugate of each element; real dtypes are copied."},
     {"relu", (PyCFunction)(void (*)(void))py_relu,
@@ -8523,6 +8608,8 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "bitwise_xor($input, other, *, out=None)\n--\n\nBitwise xor of two integers or bools; floating dtypes are refused."},
     {"sum", (PyCFunction)(void (*)(void))py_sum,
      METH_FASTCALL | METH_KEYWORDS, "sum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64."},
+    {"nansum", (PyCFunction)(void (*)(void))py_nansum,
+     METH_FASTCALL | METH_KEYWORDS, "nansum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes of the elements that are numbers; NaN counts as 0, also in its gradient."},
     {"prod", (PyCFunction)(void (*)(void))py_prod,
      METH_FASTCALL | METH_KEYWORDS, "prod($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nProduct over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64."},
     {"mean", (PyCFunction)(void (*)(void))py_mean,
@@ -8899,6 +8986,10 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "erf($input, *, out=None)\n--\n\nError function of each element."},
     {"erf_", (PyCFunction)(void (*)(void))py_erf_inplace,
      METH_FASTCALL | METH_KEYWORDS, "erf_($input)\n--\n\nError function of each element."},
+    {"erfc", (PyCFunction)(void (*)(void))py_erfc,
+     METH_FASTCALL | METH_KEYWORDS, "erfc($input, *, out=None)\n--\n\nComplement of the error function, 1 - erf(x), exact in its tail."},
+    {"erfc_", (PyCFunction)(void (*)(void))py_erfc_inplace,
+     METH_FASTCALL | METH_KEYWORDS, "erfc_($input)\n--\n\nComplement of the error function, 1 - erf(x), exact in its tail."},
     {"conj", (PyCFunction)(void (*)(void))py_conj,
      METH_FASTCALL | METH_KEYWORDS, "conj($input, *, out=None)\n--\n\nComplex conjugate of each element; real dtypes are copied."},
     {"conj_", (PyCFunction)(void (*)(void))py_conj_inplace,
@@ -9043,6 +9134,8 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "bitwise_xor_($input, other)\n--\n\nBitwise xor of two integers or bools; floating dtypes are refused."},
     {"sum", (PyCFunction)(void (*)(void))py_sum,
      METH_FASTCALL | METH_KEYWORDS, "sum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64."},
+    {"nansum", (PyCFunction)(void (*)(void))py_nansum,
+     METH_FASTCALL | METH_KEYWORDS, "nansum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes of the elements that are numbers; NaN counts as 0, also in its gradient."},
     {"prod", (PyCFunction)(void (*)(void))py_prod,
      METH_FASTCALL | METH_KEYWORDS, "prod($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nProduct over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64."},
     {"mean", (PyCFunction)(void (*)(void))py_mean,

@@ -29,6 +29,14 @@ def reductions(make: Make, distinct: bool = False, empty: bool = True, low: floa
     return found
 
 
+def with_nan(make: Make) -> list[Sample]:
+    array = make(3, 4)
+    if array.dtype.kind in "fc":
+        array[1, 2] = np.nan
+        array[:, 0] = np.nan
+    return [sample(array), sample(array, axis=0), sample(array, axis=1, keepdims=True)]
+
+
 def plain(function: Any) -> Any:
     """A NumPy reduction with our arguments."""
     return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
@@ -58,6 +66,7 @@ def scan_samples(make: Make) -> list[Sample]:
 
 ROWS = [
     Row("sum", widened(np.sum), reductions, dtypes=ALL, result="sum", tolerance=SUMS, errors=[BAD_AXIS]),
+    Row("nansum", widened(np.nansum), lambda m: [*reductions(m), *with_nan(m)], dtypes=ALL, result="sum", tolerance=SUMS),
     Row("prod", widened(np.prod), reductions, dtypes=ALL, result="sum", tolerance={**SUMS, "bfloat16": (3e-2, 1e-3)}),
     Row("mean", plain(np.mean), lambda m: reductions(m, empty=False), dtypes=(*ALL_FLOATS, *COMPLEX), tolerance=SUMS,
         errors=[(TypeError, lambda: ts.mean(ts.ones(3, dtype=ts.int32)))]),

@@ -46,6 +46,8 @@ constexpr auto visit_functor(kernel::ReduceOp op, const Visit& visit) {
       return visit.template operator()<SmallestMagnitude>();
     case kernel::ReduceOp::kPowerNorm:
       return visit.template operator()<PowerNorm>();
+    case kernel::ReduceOp::kNansum:
+      return visit.template operator()<Nansum>();
     default:
       return decltype(visit.template operator()<Sum>()){};
   }

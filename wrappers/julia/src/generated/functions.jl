@@ -1161,6 +1161,16 @@ tsr_erf_out(input, dst) =
 tsr_erf_inplace(input) =
     ccall((:tsr_erf_inplace, libtessera), tsr_status, (tsr_tensor,), input)
 
+# Complement of the error function, 1 - erf(x), exact in its tail.
+tsr_erfc(input, out) =
+    ccall((:tsr_erfc, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+
+tsr_erfc_out(input, dst) =
+    ccall((:tsr_erfc_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
+
+tsr_erfc_inplace(input) =
+    ccall((:tsr_erfc_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+
 # Complex conjugate of each element; real dtypes are copied.
 tsr_conj(input, out) =
     ccall((:tsr_conj, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
@@ -2429,6 +2439,21 @@ tsr_sum_out(input, axes, n_axes, keepdims, dtype, dst) =
         (:tsr_sum_out, libtessera), tsr_status, (tsr_tensor,
         Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
         input, axes, n_axes, keepdims, dtype, dst)
+
+# Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+tsr_nansum(input, axes, n_axes, keepdims, dtype, out) =
+    ccall(
+        (:tsr_nansum, libtessera), tsr_status, (tsr_tensor,
+        Ptr{Int64}, Int32, Int32, tsr_dtype,
+        Ptr{tsr_tensor}), input, axes, n_axes, keepdims,
+        dtype, out)
+
+tsr_nansum_out(input, axes, n_axes, keepdims, dtype, dst) =
+    ccall(
+        (:tsr_nansum_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype,
+        tsr_tensor), input, axes, n_axes, keepdims, dtype,
+        dst)
 
 # Product over axes; bool and signed integers are multiplied as int64, unsigned ones as
 # uint64.

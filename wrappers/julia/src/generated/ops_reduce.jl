@@ -30,6 +30,33 @@ function Base.sum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(di
 end
 
 """
+    nansum(input; dims, keepdims, dtype)
+    nansum!(dst, input; dims, keepdims, dtype)
+
+Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+
+- `dims`: axes to reduce; absent means all
+- `keepdims`: keep the reduced axes with size 1
+- `dtype`: dtype of the result and of the accumulation
+"""
+function nansum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=nothing)
+    dims_list = zero_based_list(dims)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_nansum(
+        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), out))
+    return wrap(out[])
+end
+
+"Writes the result to its first argument; see [`nansum`](@ref)."
+function nansum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
+        dtype=nothing)
+    dims_list = zero_based_list(dims)
+    check(C.tsr_nansum_out(
+        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), dst))
+    return dst
+end
+
+"""
     prod(input; dims, keepdims, dtype)
     prod!(dst, input; dims, keepdims, dtype)
 

@@ -675,6 +675,30 @@ function erf!(input::Tensor)
 end
 
 """
+    erfc(input)
+    erfc!(input)
+    erfc!(dst, input)
+
+Complement of the error function, 1 - erf(x), exact in its tail.
+"""
+function erfc(input::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_erfc(input, out))
+    return wrap(out[])
+end
+
+"Writes the result to its first argument; see [`erfc`](@ref)."
+function erfc!(dst::Tensor, input::Tensor)
+    check(C.tsr_erfc_out(input, dst))
+    return dst
+end
+
+function erfc!(input::Tensor)
+    check(C.tsr_erfc_inplace(input))
+    return input
+end
+
+"""
     conj(input)
     conj!(input)
     conj!(dst, input)

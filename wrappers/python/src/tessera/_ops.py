@@ -84,6 +84,7 @@ bitwise_and = _table["bitwise_and"]
 bitwise_or = _table["bitwise_or"]
 bitwise_xor = _table["bitwise_xor"]
 sum = _table["sum"]
+nansum = _table["nansum"]
 prod = _table["prod"]
 mean = _table["mean"]
 var = _table["var"]
@@ -223,16 +224,16 @@ __all__ = [
     "floor_divide", "remainder", "pow", "maximum", "minimum", "atan2", "arctan2", "hypot", "equal",
     "eq", "not_equal", "ne", "less", "lt", "less_equal", "le", "greater", "gt", "greater_equal",
     "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "sum", "prod", "mean", "var", "std", "max", "min", "amax", "amin", "argmax", "argmin", "any",
-    "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "addmm", "bmm",
-    "dot", "outer", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like",
-    "full_like", "linspace", "eye", "rand", "randn", "randint", "randperm", "bernoulli", "uniform_",
-    "normal_", "where", "lerp", "addcmul", "addcdiv", "clip", "clamp", "sort", "argsort",
-    "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach", "copy_", "fill_",
-    "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims",
-    "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to",
-    "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack",
-    "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
+    "sum", "nansum", "prod", "mean", "var", "std", "max", "min", "amax", "amin", "argmax", "argmin",
+    "any", "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "addmm",
+    "bmm", "dot", "outer", "empty", "zeros", "ones", "full", "empty_like", "zeros_like",
+    "ones_like", "full_like", "linspace", "eye", "rand", "randn", "randint", "randperm",
+    "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul", "addcdiv", "clip", "clamp",
+    "sort", "argsort", "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach",
+    "copy_", "fill_", "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze",
+    "permute_dims", "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim",
+    "broadcast_to", "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk",
+    "unstack", "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
     "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
     "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
     "nonzero", "argwhere", "softmax", "log_softmax"]

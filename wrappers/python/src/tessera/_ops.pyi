@@ -44,6 +44,7 @@ def round(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def trunc(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def sigmoid(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def erf(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
+def erfc(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def conj(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def relu(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def silu(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
@@ -90,6 +91,9 @@ def bitwise_and(input: Tensor, other: Tensor | complex, *, out: Tensor | None = 
 def bitwise_or(input: Tensor, other: Tensor | complex, *, out: Tensor | None = ...) -> Tensor: ...
 def bitwise_xor(input: Tensor, other: Tensor | complex, *, out: Tensor | None = ...) -> Tensor: ...
 def sum(
+        input: Tensor, axis: int | Sequence[int] | None = ..., *, keepdims: bool = ..., dtype: DType
+        | type | None = ..., out: Tensor | None = ..., **alias: Any) -> Tensor: ...
+def nansum(
         input: Tensor, axis: int | Sequence[int] | None = ..., *, keepdims: bool = ..., dtype: DType
         | type | None = ..., out: Tensor | None = ..., **alias: Any) -> Tensor: ...
 def prod(
@@ -372,21 +376,21 @@ __all__ = [
     "abs", "absolute", "negative", "neg", "sign", "reciprocal", "square", "sqrt", "rsqrt", "exp",
     "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "arcsin", "acos",
     "arccos", "atan", "arctan", "sinh", "cosh", "tanh", "floor", "ceil", "round", "trunc",
-    "sigmoid", "erf", "conj", "isnan", "isinf", "isfinite", "logical_not", "bitwise_invert",
+    "sigmoid", "erf", "erfc", "conj", "isnan", "isinf", "isfinite", "logical_not", "bitwise_invert",
     "bitwise_not", "add", "subtract", "sub", "multiply", "mul", "divide", "div", "true_divide",
     "floor_divide", "remainder", "pow", "maximum", "minimum", "atan2", "arctan2", "hypot", "equal",
     "eq", "not_equal", "ne", "less", "lt", "less_equal", "le", "greater", "gt", "greater_equal",
     "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "sum", "prod", "mean", "var", "std", "max", "min", "amax", "amin", "argmax", "argmin", "any",
-    "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "addmm", "bmm",
-    "dot", "outer", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like",
-    "full_like", "linspace", "eye", "rand", "randn", "randint", "randperm", "bernoulli", "uniform_",
-    "normal_", "where", "lerp", "addcmul", "addcdiv", "clip", "clamp", "sort", "argsort",
-    "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach", "copy_", "fill_",
-    "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze", "permute_dims",
-    "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim", "broadcast_to",
-    "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unstack",
-    "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
+    "sum", "nansum", "prod", "mean", "var", "std", "max", "min", "amax", "amin", "argmax", "argmin",
+    "any", "all", "count_nonzero", "logsumexp", "cumulative_sum", "cumsum", "matmul", "addmm",
+    "bmm", "dot", "outer", "empty", "zeros", "ones", "full", "empty_like", "zeros_like",
+    "ones_like", "full_like", "linspace", "eye", "rand", "randn", "randint", "randperm",
+    "bernoulli", "uniform_", "normal_", "where", "lerp", "addcmul", "addcdiv", "clip", "clamp",
+    "sort", "argsort", "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach",
+    "copy_", "fill_", "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze",
+    "permute_dims", "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim",
+    "broadcast_to", "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk",
+    "unstack", "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
     "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
     "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
     "nonzero", "argwhere", "softmax", "log_softmax"]

@@ -449,6 +449,26 @@ def test_erf_gradient() -> None:
     same(input.grad, "erf_gradient/grad/input")
 
 
+def test_erfc_0() -> None:
+    input = copy("erfc_0/in/input")
+    out = ts.erfc(input)
+    same(out, "erfc_0/out/out")
+
+
+def test_erfc_1() -> None:
+    input = copy("erfc_1/in/input")
+    out = ts.erfc(input)
+    same(out, "erfc_1/out/out")
+
+
+def test_erfc_gradient() -> None:
+    input = leaf("erfc_gradient/in/input")
+    out = ts.erfc(input)
+    same(out, "erfc_gradient/out/out")
+    backward([out], ["erfc_gradient/weight/out"])
+    same(input.grad, "erfc_gradient/grad/input")
+
+
 def test_conj_0() -> None:
     input = copy("conj_0/in/input")
     out = ts.conj(input)
@@ -1256,6 +1276,32 @@ def test_sum_gradient() -> None:
     same(out, "sum_gradient/out/out")
     backward([out], ["sum_gradient/weight/out"])
     same(input.grad, "sum_gradient/grad/input")
+
+
+def test_nansum_0() -> None:
+    input = copy("nansum_0/in/input")
+    out = ts.nansum(input)
+    same(out, "nansum_0/out/out")
+
+
+def test_nansum_1() -> None:
+    input = copy("nansum_1/in/input")
+    out = ts.nansum(input, axes=[0], keepdims=True)
+    same(out, "nansum_1/out/out")
+
+
+def test_nansum_2() -> None:
+    input = copy("nansum_2/in/input")
+    out = ts.nansum(input)
+    same(out, "nansum_2/out/out")
+
+
+def test_nansum_gradient() -> None:
+    input = leaf("nansum_gradient/in/input")
+    out = ts.nansum(input)
+    same(out, "nansum_gradient/out/out")
+    backward([out], ["nansum_gradient/weight/out"])
+    same(input.grad, "nansum_gradient/grad/input")
 
 
 def test_prod_0() -> None:

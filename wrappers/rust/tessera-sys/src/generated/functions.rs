@@ -838,6 +838,13 @@ extern "C" {
     /// Another form of [`tsr_erf`].
     pub fn tsr_erf_inplace(input: tsr_tensor) -> tsr_status;
 
+    /// Complement of the error function, 1 - erf(x), exact in its tail.
+    pub fn tsr_erfc(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_erfc`].
+    pub fn tsr_erfc_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_erfc`].
+    pub fn tsr_erfc_inplace(input: tsr_tensor) -> tsr_status;
+
     /// Complex conjugate of each element; real dtypes are copied.
     pub fn tsr_conj(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_conj`].
@@ -1433,6 +1440,20 @@ extern "C" {
     ) -> tsr_status;
     /// Another form of [`tsr_sum`].
     pub fn tsr_sum_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    /// dtype: dtype of the result and of the accumulation
+    pub fn tsr_nansum(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nansum`].
+    pub fn tsr_nansum_out(
         input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
         dst: tsr_tensor,
     ) -> tsr_status;

@@ -34,6 +34,37 @@ impl<'a> SumOptions<'a> {
     }
 }
 
+/// Options of [`Tensor::nansum_with`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NansumOptions<'a> {
+    axes: Option<&'a [i64]>,
+    keepdims: bool,
+    dtype: Option<DType>,
+}
+
+impl<'a> NansumOptions<'a> {
+    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    #[must_use]
+    pub fn axes(mut self, axes: &'a [i64]) -> Self {
+        self.axes = Some(axes);
+        self
+    }
+
+    /// keep the reduced axes with size 1; default: `false`
+    #[must_use]
+    pub fn keepdims(mut self, keepdims: bool) -> Self {
+        self.keepdims = keepdims;
+        self
+    }
+
+    /// dtype of the result and of the accumulation; default: absent
+    #[must_use]
+    pub fn dtype(mut self, dtype: DType) -> Self {
+        self.dtype = Some(dtype);
+        self
+    }
+}
+
 /// Options of [`Tensor::prod_with`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProdOptions<'a> {
@@ -486,6 +517,40 @@ impl Tensor {
         let o = options(SumOptions::default());
         done(unsafe {
             sys::tsr_sum_out(
+                self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
+                o.dtype.map_or(-1, |d| d as i32), dst.raw(),
+            )
+        })
+    }
+
+    /// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+    #[inline]
+    pub fn nansum(&self) -> Result<Tensor> {
+        self.nansum_with(|o| o)
+    }
+
+    /// [`Tensor::nansum`] with options.
+    #[inline]
+    pub fn nansum_with<'a>(
+        &self, options: impl FnOnce(NansumOptions<'a>) -> NansumOptions<'a>,
+    ) -> Result<Tensor> {
+        let o = options(NansumOptions::default());
+        one(|out| unsafe {
+            sys::tsr_nansum(
+                self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
+                o.dtype.map_or(-1, |d| d as i32), out,
+            )
+        })
+    }
+
+    /// [`Tensor::nansum`], written to `dst`.
+    #[inline]
+    pub fn nansum_out<'a>(
+        &self, dst: &Tensor, options: impl FnOnce(NansumOptions<'a>) -> NansumOptions<'a>,
+    ) -> Result<()> {
+        let o = options(NansumOptions::default());
+        done(unsafe {
+            sys::tsr_nansum_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
                 o.dtype.map_or(-1, |d| d as i32), dst.raw(),
             )

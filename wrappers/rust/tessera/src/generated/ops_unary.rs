@@ -584,6 +584,25 @@ impl Tensor {
         Ok(self)
     }
 
+    /// Complement of the error function, 1 - erf(x), exact in its tail.
+    #[inline]
+    pub fn erfc(&self) -> Result<Tensor> {
+        one(|out| unsafe { sys::tsr_erfc(self.raw(), out) })
+    }
+
+    /// [`Tensor::erfc`], written to `dst`.
+    #[inline]
+    pub fn erfc_out(&self, dst: &Tensor) -> Result<()> {
+        done(unsafe { sys::tsr_erfc_out(self.raw(), dst.raw()) })
+    }
+
+    /// [`Tensor::erfc`], in place.
+    #[inline]
+    pub fn erfc_(&self) -> Result<&Self> {
+        done(unsafe { sys::tsr_erfc_inplace(self.raw()) })?;
+        Ok(self)
+    }
+
     /// Complex conjugate of each element; real dtypes are copied.
     #[inline]
     pub fn conj(&self) -> Result<Tensor> {

@@ -573,6 +573,32 @@ fn erf_gradient() -> Result<()> {
 }
 
 #[test]
+fn erfc_0() -> Result<()> {
+    let input = copy("erfc_0/in/input")?;
+    let out = input.erfc()?;
+    same(&out, "erfc_0/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn erfc_1() -> Result<()> {
+    let input = copy("erfc_1/in/input")?;
+    let out = input.erfc()?;
+    same(&out, "erfc_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn erfc_gradient() -> Result<()> {
+    let input = leaf("erfc_gradient/in/input")?;
+    let out = input.erfc()?;
+    same(&out, "erfc_gradient/out/out")?;
+    backward(&[&out], &["erfc_gradient/weight/out"])?;
+    same_gradient(&input, "erfc_gradient/grad/input")?;
+    Ok(())
+}
+
+#[test]
 fn conj_0() -> Result<()> {
     let input = copy("conj_0/in/input")?;
     let out = input.conj()?;
@@ -1620,6 +1646,40 @@ fn sum_gradient() -> Result<()> {
     same(&out, "sum_gradient/out/out")?;
     backward(&[&out], &["sum_gradient/weight/out"])?;
     same_gradient(&input, "sum_gradient/grad/input")?;
+    Ok(())
+}
+
+#[test]
+fn nansum_0() -> Result<()> {
+    let input = copy("nansum_0/in/input")?;
+    let out = input.nansum()?;
+    same(&out, "nansum_0/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn nansum_1() -> Result<()> {
+    let input = copy("nansum_1/in/input")?;
+    let out = input.nansum_with(|o| o.axes(&[0]).keepdims(true))?;
+    same(&out, "nansum_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn nansum_2() -> Result<()> {
+    let input = copy("nansum_2/in/input")?;
+    let out = input.nansum()?;
+    same(&out, "nansum_2/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn nansum_gradient() -> Result<()> {
+    let input = leaf("nansum_gradient/in/input")?;
+    let out = input.nansum()?;
+    same(&out, "nansum_gradient/out/out")?;
+    backward(&[&out], &["nansum_gradient/weight/out"])?;
+    same_gradient(&input, "nansum_gradient/grad/input")?;
     Ok(())
 }
 
