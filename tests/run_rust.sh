@@ -47,6 +47,8 @@ check_rust_examples() {
 
 check_rust_style() {
   (cd "$tsr_root/wrappers/rust" && cargo fmt --all --check) &&
+    rustfmt --check --edition 2021 wrappers/rust/tessera-ndarray/src/lib.rs tests/consumer/rust/*.rs \
+      tests/consumer/rust/src/*.rs &&
     rust_cargo clippy --all-targets -- -D warnings &&
     RUSTDOCFLAGS="-D warnings" rust_cargo doc --no-deps
 }
