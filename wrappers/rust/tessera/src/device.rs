@@ -46,6 +46,13 @@ impl Device {
     }
 }
 
+impl DeviceType {
+    pub(crate) fn from_raw(kind: i32) -> Self {
+        let known = DeviceType::ALL.iter().find(|known| **known as i32 == kind);
+        *known.unwrap_or_else(|| panic!("a device type this crate does not know: {kind}"))
+    }
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {

@@ -22,6 +22,9 @@ mod format;
 #[allow(unsafe_code)]
 #[rustfmt::skip]
 mod generated;
+mod handle;
+#[allow(unsafe_code)]
+mod host;
 mod index;
 #[allow(unsafe_code)]
 pub mod io;
@@ -32,6 +35,8 @@ mod operators;
 pub mod optim;
 #[allow(unsafe_code)]
 mod random;
+#[allow(unsafe_code)]
+mod stream;
 #[allow(unsafe_code)]
 mod tensor;
 
@@ -46,6 +51,7 @@ pub use error::{Error, Result};
 pub use generated::*;
 pub use index::{Ellipsis, Index, Item, NewAxis, Slice};
 pub use random::{manual_seed, Generator};
+pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use tessera_sys as sys;
 

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The tensor: its life, its metadata, its data. Ops stand in `generated`.
+//! The tensor: its life and its metadata. Its elements: `host`; its ops: `generated`.
 
-use crate::arguments::{count, one};
 use crate::device::in_scope;
-use crate::error::{done, drop_box};
-use crate::{DType, Device, DeviceType, Element, Error, ErrorKind, Result};
+use crate::error::done;
+use crate::{DType, Device, DeviceType, Result};
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::ptr::{null, null_mut, NonNull};
+use std::ptr::NonNull;
 use tessera_sys as sys;
 
 /// An n-dimensional array that can be differentiated.
@@ -184,8 +183,7 @@ impl Tensor {
     /// If a library newer than this crate has a device type that this crate does not know.
     pub fn device(&self) -> Device {
         let info = self.info();
-        let kind = DeviceType::ALL.iter().find(|kind| **kind as i32 == info.device_type);
-        Device::new(*kind.expect("a known device type"), info.device_index)
+        Device::new(DeviceType::from_raw(info.device_type), info.device_index)
     }
 
     fn has_flag(&self, flag: i32) -> bool {
@@ -247,233 +245,5 @@ impl DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-// ---- From memory of the host ----
-
-impl Tensor {
-    /// A tensor on the elements of a vector, which it takes over without a copy.
-    ///
-    /// ```
-    /// # fn main() -> tessera::Result<()> {
-    /// let x = tessera::Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
-    /// assert_eq!(x.sum()?.item::<f32>()?, 10.0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn from_vec<T: Element>(data: Vec<T>, shape: &[i64]) -> Result<Self> {
-        let expected = shape.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
-        if expected != i64::try_from(data.len()).ok() || shape.iter().any(|&d| d < 0) {
-            let text = format!("from_vec: {} elements do not fill shape {shape:?}", data.len());
-            return Err(Error::new(ErrorKind::Shape, text));
-        }
-        let mut owner = Box::new(data);
-        let start = owner.as_mut_ptr();
-        // SAFETY: the vector has as many elements as the shape says, and lives in the box until the
-        // library calls drop.
-        unsafe { Self::on_memory(start, shape, None, owner) }
-    }
-
-    /// A tensor with a copy of a slice.
-    pub fn from_slice<T: Element>(data: &[T], shape: &[i64]) -> Result<Self> {
-        Self::from_vec(data.to_vec(), shape)
-    }
-
-    /// A tensor without axes.
-    pub fn scalar<T: Element>(value: T) -> Result<Self> {
-        Self::from_vec(vec![value], &[])
-    }
-
-    /// A tensor on memory of the caller's. `strides` are in elements and may be negative: `data`
-    /// points to the element whose indices are all 0. `owner` is dropped when the last tensor on the
-    /// memory is gone, or at once when this fails.
-    ///
-    /// # Safety
-    /// Every element that shape and strides reach is valid for reads and writes while `owner` lives,
-    /// and no Rust reference is used to write or, while a tensor writes, to read it.
-    pub unsafe fn from_raw_parts<T: Element, O: Send + 'static>(
-        data: *mut T,
-        shape: &[i64],
-        strides: &[i64],
-        owner: O,
-    ) -> Result<Self> {
-        if shape.len() != strides.len() {
-            let text = format!("from_raw_parts: {shape:?} and {strides:?} differ in length");
-            return Err(Error::new(ErrorKind::Shape, text));
-        }
-        // SAFETY: as promised by the caller.
-        unsafe { Self::on_memory(data, shape, Some(strides), Box::new(owner)) }
-    }
-
-    unsafe fn on_memory<T: Element, O>(
-        data: *mut T,
-        shape: &[i64],
-        strides: Option<&[i64]>,
-        owner: Box<O>,
-    ) -> Result<Self> {
-        // SAFETY: the caller vouches for the memory; drop_box frees the owner exactly once.
-        one(|out| unsafe {
-            sys::tsr_tensor_from_data(
-                data.cast(),
-                T::DTYPE as i32,
-                sys::TSR_DEVICE_CPU,
-                0,
-                shape.as_ptr(),
-                count(shape.len()),
-                strides.map_or(null(), <[i64]>::as_ptr),
-                strides.map_or(-1, |list| count(list.len())),
-                0,
-                Box::into_raw(owner).cast(),
-                Some(drop_box::<O>),
-                out,
-            )
-        })
-    }
-}
-
-macro_rules! from_arrays {
-    ($([$($generics:tt)*] $from:ty, $data:ident => $flat:expr, $shape:expr;)*) => {$(
-        impl<T: Element, $($generics)*> From<$from> for Tensor {
-            /// # Panics
-            /// If memory runs out.
-            #[track_caller]
-            fn from($data: $from) -> Self {
-                let shape = $shape;
-                Tensor::from_vec($flat, &shape).expect("a tensor from an array")
-            }
-        }
-    )*};
-}
-from_arrays! {
-    [] Vec<T>, data => data, [data.len() as i64];
-    [] &[T], data => data.to_vec(), [data.len() as i64];
-    [const N: usize] [T; N], data => data.to_vec(), [N as i64];
-    [const N: usize, const M: usize] [[T; M]; N], data => data.concat(), [N as i64, M as i64];
-    [const N: usize, const M: usize, const L: usize] [[[T; L]; M]; N], data => data.concat().concat(),
-        [N as i64, M as i64, L as i64];
-}
-
-// ---- To memory of the host ----
-
-impl Tensor {
-    fn expect_dtype<T: Element>(&self, operation: &str) -> Result<()> {
-        let dtype = self.dtype();
-        if dtype == T::DTYPE {
-            return Ok(());
-        }
-        let text = format!("{operation}: expected a tensor of {}, got {dtype}", T::DTYPE);
-        Err(Error::new(ErrorKind::Dtype, text))
-    }
-
-    /// Copies the elements, in row-major order, to a vector. The dtype must be that of `T`.
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        let mut values = vec![T::default(); self.numel()];
-        self.read_into(&mut values)?;
-        Ok(values)
-    }
-
-    /// Copies the elements, in row-major order, to a slice of exactly that length.
-    pub fn read_into<T: Element>(&self, values: &mut [T]) -> Result<()> {
-        self.expect_dtype::<T>("read_into")?;
-        let nbytes = std::mem::size_of_val(values);
-        let start = values.as_mut_ptr();
-        // SAFETY: `nbytes` bytes are writable; the library refuses any other size than the tensor's.
-        done(unsafe { sys::tsr_tensor_read(self.raw(), start.cast(), nbytes as i64) })?;
-        if T::DTYPE == DType::Bool {
-            // Imported memory may hold other bytes than 0 and 1, which no Rust bool may be.
-            // SAFETY: a bool is a byte, and bytes may be anything.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), nbytes) };
-            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
-        }
-        Ok(())
-    }
-
-    /// Fills the tensor, in row-major order, from a slice of exactly its length.
-    pub fn write_from<T: Element>(&self, values: &[T]) -> Result<()> {
-        self.expect_dtype::<T>("write_from")?;
-        let nbytes = std::mem::size_of_val(values) as i64;
-        // SAFETY: `nbytes` bytes are readable; the library refuses any other size.
-        done(unsafe { sys::tsr_tensor_write(self.raw(), values.as_ptr().cast(), nbytes) })
-    }
-
-    /// The value of a tensor with one element, converted to `T`.
-    pub fn item<T: Element>(&self) -> Result<T> {
-        let numel = self.numel();
-        if numel != 1 {
-            let text = format!("item: expected one element, got {numel}");
-            return Err(Error::new(ErrorKind::Value, text));
-        }
-        let mut value = [T::default()];
-        if self.dtype() == T::DTYPE {
-            self.read_into(&mut value)?;
-        } else {
-            self.detach()?.astype(T::DTYPE)?.read_into(&mut value)?;
-        }
-        Ok(value[0])
-    }
-
-    /// The elements of a contiguous tensor on the CPU, without a copy.
-    ///
-    /// # Safety
-    /// While the slice is used nothing writes to this memory: not through this tensor, nor another
-    /// reference, nor a view, nor a backward that runs meanwhile. For `bool`, every byte is 0 or 1.
-    pub unsafe fn as_slice<T: Element>(&self) -> Result<&[T]> {
-        self.expect_dtype::<T>("as_slice")?;
-        let mut data = null();
-        self.expect_plain("as_slice")?;
-        // SAFETY: a valid handle, a writable pointer.
-        done(unsafe { sys::tsr_tensor_data(self.raw(), &mut data) })?;
-        let numel = self.numel();
-        if numel == 0 {
-            return Ok(&[]);
-        }
-        // SAFETY: that many elements of this type; the caller promises that they do not change.
-        Ok(unsafe { std::slice::from_raw_parts(data.cast(), numel) })
-    }
-
-    /// As [`Tensor::as_slice`], for writing; counts as one change in place.
-    ///
-    /// # Safety
-    /// While the slice is used nothing else reads or writes this memory. For `bool`, as above.
-    #[allow(clippy::mut_from_ref)] // a tensor is a reference to shared memory, see its documentation
-    pub unsafe fn as_mut_slice<T: Element>(&self) -> Result<&mut [T]> {
-        self.expect_dtype::<T>("as_mut_slice")?;
-        self.expect_plain("as_mut_slice")?;
-        let mut data = null_mut();
-        // SAFETY: a valid handle, a writable pointer.
-        done(unsafe { sys::tsr_tensor_mutable_data(self.raw(), &mut data) })?;
-        let numel = self.numel();
-        if numel == 0 {
-            return Ok(&mut []);
-        }
-        // SAFETY: that many elements of this type; the caller promises exclusive access.
-        Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), numel) })
-    }
-
-    fn expect_plain(&self, operation: &str) -> Result<()> {
-        if self.is_contiguous() && self.device() == Device::CPU {
-            return Ok(());
-        }
-        let text = format!("{operation}: expected a contiguous tensor on the CPU");
-        Err(Error::new(ErrorKind::Buffer, text))
-    }
-}
-
-impl<T: Element> TryFrom<&Tensor> for Vec<T> {
-    type Error = Error;
-
-    fn try_from(tensor: &Tensor) -> Result<Self> {
-        tensor.to_vec()
-    }
-}
-
-impl Tensor {
-    /// Real and imaginary part of a tensor with one element.
-    pub fn item_complex(&self) -> Result<(f64, f64)> {
-        let (mut re, mut im) = (0.0, 0.0);
-        // SAFETY: a valid handle, two writable numbers.
-        done(unsafe { sys::tsr_tensor_item_c128(self.raw(), &mut re, &mut im) })?;
-        Ok((re, im))
     }
 }

@@ -1,99 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Custom differentiable functions, and the nodes of the graph.
+//! Custom differentiable functions.
 //!
 //! [`custom_function`] takes two closures; [`NodeBuilder`] is the form below it, for forwards that do
 //! not fit a closure. The forward is plain Rust: no callback runs it.
 
-use crate::arguments::{count, handles, sparse_handles};
-use crate::error::{callback, done, drop_box, text};
+use super::Node;
+use crate::arguments::{count, handles, one, sparse_handles};
+use crate::error::{callback, done, drop_box};
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
 use std::borrow::Borrow;
 use std::ffi::c_void;
-use std::fmt;
-use std::ptr::{null, null_mut, NonNull};
+use std::marker::PhantomData;
+use std::ptr::null_mut;
 use tessera_sys as sys;
-
-// ---- Nodes ----
-
-/// A node of the autograd graph.
-pub struct Node(pub(super) NonNull<sys::tsr_node_s>);
-
-// SAFETY: the ABI lets any handle be used from any thread.
-unsafe impl Send for Node {}
-// SAFETY: as above; the safe methods only read.
-unsafe impl Sync for Node {}
-
-impl Node {
-    fn raw(&self) -> sys::tsr_node {
-        self.0.as_ptr()
-    }
-
-    /// Its name, such as `ExpBackward`.
-    pub fn name(&self) -> Result<String> {
-        let (mut name, mut length) = (null(), 0);
-        // SAFETY: a valid handle; the name is copied while the node lives.
-        unsafe {
-            done(sys::tsr_node_name(self.raw(), &mut name, &mut length))?;
-            Ok(text(name, length))
-        }
-    }
-
-    /// Nodes made later on one thread have larger numbers and run earlier in a backward.
-    pub fn sequence(&self) -> Result<u64> {
-        let mut number = 0;
-        // SAFETY: a valid handle, a writable number.
-        done(unsafe { sys::tsr_node_sequence(self.raw(), &mut number) })?;
-        Ok(number)
-    }
-
-    /// For each input: the node that its gradient goes to and the number of that node's output;
-    /// `None` when nobody wants it.
-    pub fn next(&self) -> Result<Vec<Option<(Node, i64)>>> {
-        let mut length = 0;
-        // SAFETY: a valid handle, a writable number.
-        done(unsafe { sys::tsr_node_next_count(self.raw(), &mut length) })?;
-        (0..length)
-            .map(|index| {
-                let (mut next, mut output) = (null_mut(), 0);
-                // SAFETY: as above; a success gives a new reference or null.
-                done(unsafe { sys::tsr_node_next(self.raw(), index, &mut next, &mut output) })?;
-                Ok(NonNull::new(next).map(|next| (Node(next), output)))
-            })
-            .collect()
-    }
-
-    /// The leaf that an AccumulateGrad node adds to; `None` for other nodes.
-    pub fn variable(&self) -> Result<Option<Tensor>> {
-        let mut leaf = null_mut();
-        // SAFETY: a valid handle; a success gives a new reference or null.
-        unsafe {
-            done(sys::tsr_node_variable(self.raw(), &mut leaf))?;
-            Ok(Tensor::adopt_optional(leaf))
-        }
-    }
-}
-
-impl Clone for Node {
-    fn clone(&self) -> Self {
-        // SAFETY: a valid handle.
-        unsafe { sys::tsr_node_retain(self.raw()) };
-        Self(self.0)
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        // SAFETY: this is our reference.
-        unsafe { sys::tsr_node_release(self.raw()) };
-    }
-}
-
-impl fmt::Debug for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<{}>", self.name().unwrap_or_default())
-    }
-}
 
 // ---- The backward of a custom function ----
 
@@ -105,13 +25,13 @@ type Backward = Box<
 #[derive(Debug)]
 pub struct BackwardContext<'a> {
     node: sys::tsr_node,
-    _lent: std::marker::PhantomData<&'a ()>,
+    _lent: PhantomData<&'a ()>,
 }
 
 impl BackwardContext<'_> {
     /// The tensor that was saved as number `index`; an error when it was written in place since.
     pub fn saved(&self, index: usize) -> Result<Tensor> {
-        crate::arguments::one(|out| {
+        one(|out| {
             // SAFETY: the node is lent for the call of the backward, which the lifetime says.
             unsafe { sys::tsr_node_saved(self.node, index as i64, out) }
         })
@@ -138,7 +58,7 @@ unsafe extern "C" fn run_backward(
         // SAFETY: user is the box of `NodeBuilder::new`; the gradients are lent for the call.
         let (backward, grads) =
             unsafe { (&*user.cast::<Backward>(), Tensor::lent(grad_out, n_grad_out)) };
-        let context = BackwardContext { node, _lent: std::marker::PhantomData };
+        let context = BackwardContext { node, _lent: PhantomData };
         let results = backward(&context, grads)?;
         if results.len() != n_grad_in as usize {
             let text = format!(
@@ -197,20 +117,21 @@ impl NodeBuilder {
             ..Default::default()
         };
         let user = Box::into_raw(Box::new(Box::new(backward) as Backward)).cast();
-        let mut node = null_mut();
-        // SAFETY: valid lists and lengths; the box is freed by the table's drop, also on failure.
-        done(unsafe {
-            sys::tsr_node_create(
-                name.as_ptr().cast(),
-                name.len() as i64,
-                &table,
-                user,
-                inputs.as_ptr(),
-                count(inputs.len()),
-                &mut node,
-            )
+        let node = Node::made(|node| {
+            // SAFETY: valid lists and lengths; the box is freed by the table's drop, also on failure.
+            unsafe {
+                sys::tsr_node_create(
+                    name.as_ptr().cast(),
+                    name.len() as i64,
+                    &table,
+                    user,
+                    inputs.as_ptr(),
+                    count(inputs.len()),
+                    node,
+                )
+            }
         })?;
-        Ok(Self(Node(NonNull::new(node).expect("a handle after a success"))))
+        Ok(Self(node))
     }
 
     /// Keeps tensors for the backward, inputs and outputs too.

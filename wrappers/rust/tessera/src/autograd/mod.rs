@@ -4,10 +4,12 @@
 
 mod function;
 mod hooks;
+mod node;
 mod saved;
 
-pub use function::{custom_function, BackwardContext, Node, NodeBuilder, Saver};
+pub use function::{custom_function, BackwardContext, NodeBuilder, Saver};
 pub use hooks::{on_backward_end, Hook};
+pub use node::Node;
 pub use saved::{saved_tensor_hooks, SavedHooksGuard};
 
 use crate::arguments::{count, handles, sparse_handles};
@@ -15,7 +17,7 @@ use crate::error::done;
 use crate::{Result, Tensor};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
-use std::ptr::{null_mut, NonNull};
+use std::ptr::null_mut;
 use tessera_sys as sys;
 
 /// How [`backward`] and [`grad`] run.
@@ -178,10 +180,8 @@ impl Tensor {
 
     /// The node that computed the tensor; `None` for a leaf.
     pub fn grad_fn(&self) -> Result<Option<Node>> {
-        let mut node = null_mut();
         // SAFETY: a valid handle, a writable pointer.
-        done(unsafe { sys::tsr_tensor_grad_fn(self.raw(), &mut node) })?;
-        Ok(NonNull::new(node).map(Node))
+        Node::made_optional(|node| unsafe { sys::tsr_tensor_grad_fn(self.raw(), node) })
     }
 }
 

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Nodes of the graph, for those who want to look at it.
+
+use crate::error::{done, text};
+use crate::handle::handle;
+use crate::{Result, Tensor};
+use std::fmt;
+use std::ptr::{null, null_mut};
+use tessera_sys as sys;
+
+handle! {
+    /// A node of the autograd graph.
+    Node, tsr_node_s, tsr_node_retain, tsr_node_release
+}
+
+impl Node {
+    /// Its name, such as `ExpBackward`.
+    pub fn name(&self) -> Result<String> {
+        let (mut name, mut length) = (null(), 0);
+        // SAFETY: a valid handle; the name is copied while the node lives.
+        unsafe {
+            done(sys::tsr_node_name(self.raw(), &mut name, &mut length))?;
+            Ok(text(name, length))
+        }
+    }
+
+    /// Nodes made later on one thread have larger numbers and run earlier in a backward.
+    pub fn sequence(&self) -> Result<u64> {
+        let mut number = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_node_sequence(self.raw(), &mut number) })?;
+        Ok(number)
+    }
+
+    /// For each input: the node that its gradient goes to and the number of that node's output;
+    /// `None` when nobody wants it.
+    pub fn next(&self) -> Result<Vec<Option<(Node, i64)>>> {
+        let mut length = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_node_next_count(self.raw(), &mut length) })?;
+        (0..length)
+            .map(|index| {
+                let mut output = 0;
+                let next = Node::made_optional(|next| {
+                    // SAFETY: a valid handle, two writable places.
+                    unsafe { sys::tsr_node_next(self.raw(), index, next, &mut output) }
+                })?;
+                Ok(next.map(|node| (node, output)))
+            })
+            .collect()
+    }
+
+    /// The leaf that an AccumulateGrad node adds to; `None` for other nodes.
+    pub fn variable(&self) -> Result<Option<Tensor>> {
+        let mut leaf = null_mut();
+        // SAFETY: a valid handle; a success gives a new reference or null.
+        unsafe {
+            done(sys::tsr_node_variable(self.raw(), &mut leaf))?;
+            Ok(Tensor::adopt_optional(leaf))
+        }
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.name().unwrap_or_default())
+    }
+}

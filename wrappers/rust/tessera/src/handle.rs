@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Owners of counted handles: what all of them but the tensor share.
+
+/// Declares an owner: a clone is another reference, a drop gives one back.
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $opaque:ident, $retain:ident, $release:ident) => {
+        $(#[$doc])*
+        pub struct $name(std::ptr::NonNull<tessera_sys::$opaque>);
+
+        // SAFETY: the ABI lets any handle be used and released on any thread.
+        unsafe impl Send for $name {}
+        // SAFETY: as above; what changes behind the handle is locked there.
+        unsafe impl Sync for $name {}
+
+        #[allow(dead_code)] // each kind is made in some of these ways
+        impl $name {
+            pub(crate) fn raw(&self) -> *mut tessera_sys::$opaque {
+                self.0.as_ptr()
+            }
+
+            /// Takes over the new reference that a call hands out.
+            pub(crate) fn made(
+                call: impl FnOnce(*mut *mut tessera_sys::$opaque) -> i32,
+            ) -> crate::Result<Self> {
+                Ok(Self::made_optional(call)?.expect("a handle after a success"))
+            }
+
+            /// As `made`, for calls that answer null for "none".
+            pub(crate) fn made_optional(
+                call: impl FnOnce(*mut *mut tessera_sys::$opaque) -> i32,
+            ) -> crate::Result<Option<Self>> {
+                let mut handle = std::ptr::null_mut();
+                crate::error::done(call(&mut handle))?;
+                Ok(std::ptr::NonNull::new(handle).map(Self))
+            }
+        }
+
+        impl Clone for $name {
+            fn clone(&self) -> Self {
+                // SAFETY: a valid handle.
+                unsafe { tessera_sys::$retain(self.raw()) };
+                Self(self.0)
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: this is our reference.
+                unsafe { tessera_sys::$release(self.raw()) };
+            }
+        }
+    };
+}
+
+pub(crate) use handle;
