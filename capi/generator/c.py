@@ -25,7 +25,9 @@ Conventions: a status is 0 (TSR_OK) or a code of status.h; tsr_error_last tells 
 int32_t 0 or 1. An absent int64_t is tsr_none() (INT64_MIN), an absent dtype, device or enumeration is -1, an
 absent list has the count -1, an absent tensor is NULL, an absent double has has_x = 0. Text is a
 pointer and a length; the length -1 means NUL-terminated. Structs begin with struct_size, which the
-caller sets to sizeof; zero fields are defaults. Any handle may be used from any thread; reading at
+caller sets to sizeof; zero fields are defaults. An op with several results has an out parameter for
+each; NULL discards that result, which is computed all the same: where one alone is cheaper, a function
+of its own gives it (tsr_argsort beside tsr_sort_with_indices). Any handle may be used from any thread; reading at
 the same time is safe, changing a tensor needs exclusive access."""
 
 PRELUDE = """\

@@ -22,8 +22,12 @@
  * is a
  * pointer and a length; the length -1 means NUL-terminated. Structs begin with struct_size,
  * which the
- * caller sets to sizeof; zero fields are defaults. Any handle may be used from any thread;
- * reading at
+ * caller sets to sizeof; zero fields are defaults. An op with several results has an out
+ * parameter for
+ * each; NULL discards that result, which is computed all the same: where one alone is cheaper, a
+ * function
+ * of its own gives it (tsr_argsort beside tsr_sort_with_indices). Any handle may be used from
+ * any thread; reading at
  * the same time is safe, changing a tensor needs exclusive access. */
 #ifndef TESSERA_TESSERA_H_
 #define TESSERA_TESSERA_H_
