@@ -8,6 +8,7 @@
 #include "autograd/graph_task.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
+#include "autograd/verify_graph.h"
 #include "base/error.h"
 
 namespace tsr {
@@ -76,10 +77,11 @@ GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads
 }
 
 // Runs `task` with the engine's thread state set up.
-void run_task(GraphTask& task, bool create_graph) {
+void run_task(GraphTask& task, const GraphRoot& root, bool create_graph) {
   const RunningTask running(&task);
   const GradModeScope mode({create_graph, false});
   task.run();
+  if constexpr (kVerifyGraphs) verify_graph({root.edges.data(), root.edges.size()});
 }
 
 void check_inputs(std::span<const Tensor> inputs) {
@@ -100,7 +102,7 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> grads, Back
     retain_grad(input);
     task.deliver(gradient_edge(input));
   }
-  run_task(task, options.create_graph);
+  run_task(task, root, options.create_graph);
 }
 
 std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
@@ -112,7 +114,7 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   for (size_t i = 0; i < inputs.size(); ++i) {
     task.capture(gradient_edge(inputs[i]), i);
   }
-  run_task(task, options.create_graph);
+  run_task(task, root, options.create_graph);
   std::vector<Tensor> results = task.take_captured();
   results.resize(inputs.size());
   for (size_t i = 0; i < results.size() && !allow_unused; ++i) {
