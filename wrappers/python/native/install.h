@@ -8,6 +8,7 @@
 #include "exchange.h"
 #include "indexing.h"
 #include "ops_generated.h"
+#include "saved_hooks.h"
 
 /* register(name=object, ...): what C needs of the Python layer. `dtypes` maps bits to objects. */
 static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
@@ -47,6 +48,8 @@ static PyMethodDef tpy_private[] = {
     {"adopt", py_adopt, METH_O, "A tensor that takes over a handle."},
     {"add_hook", py_add_hook, METH_VARARGS, "Adds a hook to a tensor."},
     {"queue_callback", py_queue_callback, METH_O, "Runs a callable when the backward has finished."},
+    {"push_saved_hooks", py_push_saved_hooks, METH_VARARGS, "What nodes save goes through two callables."},
+    {"pop_saved_hooks", py_pop_saved_hooks, METH_NOARGS, "Takes them off again."},
     {"create_node", py_create_node, METH_VARARGS, "Begins a custom function."},
     {"from_data", py_from_data, METH_VARARGS, "A tensor on memory that an object owns."},
     {"to_capsule", py_to_capsule, METH_VARARGS, "A DLPack capsule of a tensor."},

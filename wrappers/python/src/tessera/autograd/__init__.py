@@ -3,6 +3,7 @@
 """Differentiation: backward, grad, modes, custom functions, checks of derivatives."""
 
 from .._graph import HookHandle, Node
+from . import graph
 from ._backward import backward, grad, queue_callback
 from ._function import Function, FunctionCtx, once_differentiable
 from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -26,6 +27,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
