@@ -18,7 +18,7 @@ from generator import model  # noqa: E402
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
 EMITTERS = (
     "c", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust",
-    "rust_conformance", "julia",
+    "rust_conformance", "julia", "julia_conformance",
 )  # fmt: skip
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (

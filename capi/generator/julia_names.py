@@ -65,7 +65,7 @@ OP_ARGUMENTS = {
     ("permute_dims", "axes"): "perm",
 }
 # Defaults that follow Julia where the library follows Python.
-DEFAULTS = {("var", "correction"): "1", ("std", "correction"): "1", ("concat", "axis"): "1"}
+DEFAULTS = {("var", "correction"): "1", ("std", "correction"): "1"}
 
 
 def base_name(op: Op) -> str:

@@ -10,7 +10,7 @@ include("reporter.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
-    "interop", "io", "nn", "optim", "data", "layout"]
+    "interop", "io", "nn", "optim", "data", "layout", "conformance"]
 
 # What several files need.
 values_of(t::Tensor) = Array(t)
