@@ -9,7 +9,7 @@ import textwrap
 from .julia_names import HIDDEN, OPERATORS, exported, qualified, spelled
 from .julia_ops import op_text
 from .model import CFunction, Op, Schema, Struct
-from .text import banner, wrap_call
+from .text import banner, version_number, wrap_call
 
 FOLDER = "wrappers/julia/src/generated/"
 TESTS = "wrappers/julia/test/generated/"
@@ -65,6 +65,9 @@ def julia_type(ctype: str) -> str:
 
 def _types(schema: Schema) -> str:
     text = banner("#", "Handles, constants and structs of the C ABI.") + "\n"
+    newest = max(version_number(f.since) for f in schema.c_functions)
+    text += "# Major and minor number of the ABI that all this belongs to.\n"
+    text += f"const ABI_VERSION = ({newest >> 16}, {newest & 0xFFFF})\n\n"
     for handle in schema.handles:
         text += docstring(wrapped(handle.doc))
         text += f"mutable struct tsr_{handle.name}_s end\nconst tsr_{handle.name} = Ptr{{tsr_{handle.name}_s}}\n\n"

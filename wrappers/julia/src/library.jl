@@ -17,9 +17,6 @@ end
 using .C: tsr_tensor, tsr_node, tsr_generator
 using Libdl: Libdl
 
-# Major and minor number of the ABI this package was generated for.
-const ABI_VERSION = (0, 1)
-
 """
     library_path()
 
@@ -75,8 +72,8 @@ end
 
 function check_version(version, path)
     major, minor = Int(version >> 16), Int(version & 0xffff)
-    if major != ABI_VERSION[1] || minor < ABI_VERSION[2]
-        error("Tessera: $path has ABI $major.$minor; this package needs $(join(ABI_VERSION, '.')) " *
+    if major != C.ABI_VERSION[1] || minor < C.ABI_VERSION[2]
+        error("Tessera: $path has ABI $major.$minor; this package needs $(join(C.ABI_VERSION, '.')) " *
             "or a later minor version")
     end
 end

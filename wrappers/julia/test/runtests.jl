@@ -10,7 +10,7 @@ include("reporter.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
-    "interop", "io", "nn", "optim", "data", "layout", "conformance"]
+    "interop", "io", "nn", "optim", "data", "layout", "conformance", "examples"]
 
 # What several files need.
 values_of(t::Tensor) = Array(t)

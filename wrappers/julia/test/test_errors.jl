@@ -42,7 +42,7 @@ end
 end
 
 @testset "test_a_library_that_does_not_fit_is_refused" begin
-    major, minor = Tessera.ABI_VERSION
+    major, minor = Tessera.C.ABI_VERSION
     @test Tessera.check_version(major << 16 | minor + 1, "file") === nothing
     @test_throws ErrorException Tessera.check_version((major + 1) << 16 | minor, "file")
     minor > 0 && @test_throws ErrorException Tessera.check_version(major << 16 | minor - 1, "file")
