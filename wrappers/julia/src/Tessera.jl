@@ -18,7 +18,7 @@ end
 export Tensor, BFloat16, Device, CPU, CUDA, Generator, Node, TesseraError
 export share, item, free!, scope, device, on, allowscalar, isfreed
 export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
-export no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
+export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export Dense, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
 export state_dict, load_state_dict!, train!, evaluate!, save_file, load_file

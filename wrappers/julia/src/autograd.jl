@@ -75,6 +75,15 @@ function grad(outputs, inputs; gradient=nothing, retain_graph=false, create_grap
     return inputs isa Tensor ? found[1] : found
 end
 
+"""
+    taped(f, tensors...)
+
+`f(tensors...)`. For Zygote and other users of ChainRules, this is where the library differentiates:
+the rule of `taped` records `f` here and answers with the gradients of the tensors (an extension, from
+Julia 1.9 on). Arrays enter and leave through `Tensor(array)` and `Array(tensor)`, which have rules, too.
+"""
+taped(f, tensors::Tensor...) = f(tensors...)
+
 # ---- Modes: of this thread, while the function runs ----
 
 function with_mode(f, set, enabled)

@@ -31,9 +31,13 @@ isfreed(t::Tensor) = t.handle == C_NULL
 
 # ---- Life ----
 
-# How many tensors may come between two young collections. A tensor is 16 bytes to Julia's
-# collector and much more to the machine, so that its own pace would be too slow.
-const COLLECT_EVERY = 1 << 15
+# How many tensors may come between two young collections. A tensor is 16 bytes to Julia's collector
+# and much more to the machine, so that its own pace would be too slow. Where a collection takes long,
+# because the program has many objects of its own, they come further apart.
+const COLLECT_LEAST = 1 << 13
+const COLLECT_MOST = 1 << 16
+const COLLECT_COST = 200  # nanoseconds for each tensor made since the last one
+const COLLECT_AT = Ref(COLLECT_LEAST)
 const MADE_SINCE = Ref(0)
 const FINALIZER = Ref{Ptr{Cvoid}}(C_NULL)
 
@@ -51,13 +55,18 @@ end
 @inline function wrap(handle::tsr_tensor)
     t = Tensor(handle)
     SCOPES[] == 0 ? finalizer(FINALIZER[], t) : enter(t)
-    (MADE_SINCE[] += 1) > COLLECT_EVERY && collect_young()
+    (MADE_SINCE[] += 1) > COLLECT_AT[] && collect_young()
     return t
 end
 
 @noinline function collect_young()
+    made = MADE_SINCE[]
     MADE_SINCE[] = 0
+    start = time_ns()
     GC.gc(false)
+    slow = time_ns() - start > COLLECT_COST * made
+    COLLECT_AT[] = slow ? min(2COLLECT_AT[], COLLECT_MOST) : max(COLLECT_AT[] ÷ 2, COLLECT_LEAST)
+    return nothing
 end
 
 "A tensor for a handle that is only borrowed."

@@ -10,7 +10,8 @@ include("reporter.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
-    "interop", "io", "nn", "optim", "data", "layout", "conformance", "examples"]
+    "interop", "io", "nn", "optim", "data", "layout",
+    "conformance", "chain_rules", "examples"]
 
 # What several files need.
 values_of(t::Tensor) = Array(t)
