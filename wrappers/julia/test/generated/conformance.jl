@@ -442,6 +442,26 @@ end
     @test difference(grad(input), "erf_gradient/grad/input") == ""
 end
 
+@testset "test_erfc_0" begin
+    input = taken("erfc_0/in/input")
+    out = erfc(input)
+    @test difference(out, "erfc_0/out/out") == ""
+end
+
+@testset "test_erfc_1" begin
+    input = taken("erfc_1/in/input")
+    out = erfc(input)
+    @test difference(out, "erfc_1/out/out") == ""
+end
+
+@testset "test_erfc_gradient" begin
+    input = learned("erfc_gradient/in/input")
+    out = erfc(input)
+    @test difference(out, "erfc_gradient/out/out") == ""
+    backward!([out]; gradient=[taken("erfc_gradient/weight/out")])
+    @test difference(grad(input), "erfc_gradient/grad/input") == ""
+end
+
 @testset "test_conj_0" begin
     input = taken("conj_0/in/input")
     out = conj(input)
@@ -1249,6 +1269,32 @@ end
     @test difference(out, "sum_gradient/out/out") == ""
     backward!([out]; gradient=[taken("sum_gradient/weight/out")])
     @test difference(grad(input), "sum_gradient/grad/input") == ""
+end
+
+@testset "test_nansum_0" begin
+    input = taken("nansum_0/in/input")
+    out = nansum(input; keepdims=false)
+    @test difference(out, "nansum_0/out/out") == ""
+end
+
+@testset "test_nansum_1" begin
+    input = taken("nansum_1/in/input")
+    out = nansum(input; dims=(1,), keepdims=true)
+    @test difference(out, "nansum_1/out/out") == ""
+end
+
+@testset "test_nansum_2" begin
+    input = taken("nansum_2/in/input")
+    out = nansum(input; keepdims=false)
+    @test difference(out, "nansum_2/out/out") == ""
+end
+
+@testset "test_nansum_gradient" begin
+    input = learned("nansum_gradient/in/input")
+    out = nansum(input; keepdims=false)
+    @test difference(out, "nansum_gradient/out/out") == ""
+    backward!([out]; gradient=[taken("nansum_gradient/weight/out")])
+    @test difference(grad(input), "nansum_gradient/grad/input") == ""
 end
 
 @testset "test_prod_0" begin
