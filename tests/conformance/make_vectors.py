@@ -190,10 +190,9 @@ def check_torch(replay: Replay, computed: Computed) -> bool:
     import torch
     import torch_calls
 
-    if replay.op.name in torch_calls.ABSENT:
+    theirs = torch_calls.call_of(replay.op)
+    if theirs is None:
         return False
-    if replay.op.name not in torch_calls.CALLS:
-        raise SystemExit(f"{replay.op.name} stands neither in CALLS nor in ABSENT of torch_calls.py")
     grads = leaves_of(replay)
     leaves = {key: torch.tensor(array, requires_grad=key in grads) for key, array in computed.arguments.items()}
 
@@ -206,7 +205,7 @@ def check_torch(replay: Replay, computed: Computed) -> bool:
         return given.value
 
     arguments = SimpleNamespace(**{given.arg.name: passed(given) for given in replay.args})
-    result = torch_calls.CALLS[replay.op.name](arguments)
+    result = theirs(arguments)
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     weights = weights_of(replay)
     roots = []

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from generator.model import Op
 from torch.nn import functional
 
 Arguments = SimpleNamespace
@@ -81,35 +82,32 @@ def assigned(a: Arguments) -> Any:
     return a.input
 
 
-_ONE = (
-    "abs negative sign reciprocal square sqrt rsqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan sinh "
-    "cosh tanh floor ceil round trunc sigmoid erf relu clone"
-)
-_TWO = "add subtract multiply divide remainder pow maximum minimum atan2 hypot matmul bmm dot outer"
+def call_of(op: Op) -> Callable[[Arguments], Any] | None:
+    """The call of an op; those that PyTorch has under the same name and with the same arguments need no row."""
+    if op.name in CALLS or op.name in ABSENT:
+        return CALLS.get(op.name)
+    function = getattr(torch, op.name, None) or getattr(functional, op.name, None)
+    names = [arg.name for arg in op.args]
+    if function is not None and all(arg.type.is_tensor for arg in op.args):
+        return plain(function, *names)
+    if function is not None and names[:3] == ["input", "axes", "keepdims"]:
+        return reduced(function)
+    raise SystemExit(f"{op.name} stands neither in CALLS nor in ABSENT of torch_calls.py")
+
 
 CALLS: dict[str, Callable[[Arguments], Any]] = {
-    **{op: plain(getattr(torch, op), "input") for op in _ONE.split()},
-    **{op: plain(getattr(torch, op), "input", "other") for op in _TWO.split()},
-    "silu": lambda a: functional.silu(a.input),
     "leaky_relu": lambda a: functional.leaky_relu(a.input, a.negative_slope),
     "gelu": lambda a: functional.gelu(a.input, approximate=a.approximate),
-    "sum": reduced(torch.sum),
     "prod": one_by_one(torch.prod),
-    "mean": reduced(torch.mean),
     "var": lambda a: torch.var(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
     "std": lambda a: torch.std(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
     "max": reduced(torch.amax),
     "min": reduced(torch.amin),
-    "amax": reduced(torch.amax),
-    "amin": reduced(torch.amin),
-    "logsumexp": reduced(torch.logsumexp),
     "vector_norm": lambda a: torch.linalg.vector_norm(a.input, a.ord, axes(a), a.keepdims),
     "cumulative_sum": lambda a: torch.cumsum(a.input, 0 if a.axis is None else a.axis),
     "linear": lambda a: functional.linear(a.input, a.weight, a.bias),
     "addmm": lambda a: torch.addmm(a.input, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha),
     "asarray": lambda a: a.input.clone(),
-    "where": plain(torch.where, "condition", "input", "other"),
-    "lerp": plain(torch.lerp, "input", "other", "weight"),
     "addcmul": lambda a: torch.addcmul(a.input, a.tensor1, a.tensor2, value=a.value),
     "addcdiv": lambda a: torch.addcdiv(a.input, a.tensor1, a.tensor2, value=a.value),
     "clip": lambda a: torch.clip(a.input, a.min, a.max),
