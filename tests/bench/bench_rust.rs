@@ -1,14 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! What one call costs a Rust program: the cases of bench_overhead.cpp, one JSON line each. The cases
-//! named `raw_` call tessera-sys, which is what C calls.
+//! What one call costs a Rust program: the cases of bench_overhead.cpp, one JSON line each as
+//! harness.h prints them. The peer of a small op is the same call through tessera-sys, which is what C
+//! calls, in alternating rounds.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::ptr::null_mut;
 
-use tessera::{sys, DType, Tensor};
+use tessera::{num_threads, sys, DType, Tensor};
 
 const ROUNDS: usize = 20;
+
+extern "C" {
+    fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
+}
+
+/// TSR_BENCH_CLOCK=cpu counts the process's own time: for one thread on a busy machine.
+fn seconds() -> f64 {
+    let own_time = std::env::var_os("TSR_BENCH_CLOCK").is_some_and(|chosen| chosen == "cpu");
+    let mut time = [0; 2];
+    // SAFETY: seconds and nanoseconds, both 64 bits wide on the platforms of these figures.
+    unsafe { clock_gettime(if own_time { 2 } else { 1 }, &mut time) };
+    time[0] as f64 + 1e-9 * time[1] as f64
+}
 
 struct Case<'a> {
     name: &'a str,
@@ -16,100 +30,117 @@ struct Case<'a> {
     unit: &'a str,
     count: usize,
     bytes: f64,
+    threads: usize,
 }
 
 impl Case<'_> {
-    /// Runs the work in rounds, after one to warm up, and prints best and percentiles.
-    fn run(&self, mut work: impl FnMut()) {
-        if !is_chosen(self.name) {
-            return;
-        }
-        work();
-        let mut seconds: Vec<f64> = (0..ROUNDS)
-            .map(|_| {
-                let begin = Instant::now();
+    fn run(&self, mut ours: impl FnMut(), mut peer: Option<&mut dyn FnMut()>) {
+        let mut rounds = [Vec::new(), Vec::new()];
+        for round in 0..=ROUNDS {
+            let mut time = |which: usize, work: &mut dyn FnMut()| {
+                let begin = seconds();
                 work();
-                begin.elapsed().as_secs_f64()
-            })
-            .collect();
-        seconds.sort_by(f64::total_cmp);
-        let last = ROUNDS - 1;
-        let at = |index: usize| seconds[index] * 1e9 / self.count as f64;
-        print!(
-            "{{\"name\": \"{}\", \"shape\": \"{}\", \"device\": \"cpu\", \"language\": \"rust\", \
-             \"unit\": \"ns per {}\", \"best\": {:.3}, \"median\": {:.3}, \"p10\": {:.3}, \
-             \"p90\": {:.3}",
-            self.name,
-            self.shape,
-            self.unit,
-            at(0),
-            at(last / 2),
-            at(last / 10),
-            at(last - last / 10)
-        );
+                if round > 0 {
+                    rounds[which].push((seconds() - begin) * 1e9 / self.count as f64);
+                }
+            };
+            time(0, &mut ours);
+            if let Some(peer) = peer.as_deref_mut() {
+                time(1, peer);
+            }
+        }
+        rounds.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
+        self.print(&rounds[0], &rounds[1]);
+    }
+
+    fn print(&self, ours: &[f64], peer: &[f64]) {
+        let Self { name, shape, unit, threads, .. } = self;
+        let last = ours.len() - 1;
+        print!("{{\"name\": \"{name}\", \"shape\": \"{shape}\", \"device\": \"cpu\", ");
+        print!("\"language\": \"rust\", \"threads\": {threads}, \"unit\": \"ns per {unit}\"");
+        for (key, index) in [("best", 0), ("median", last / 2), ("p10", last / 10)] {
+            print!(", \"{key}\": {:.3}", ours[index]);
+        }
+        print!(", \"p90\": {:.3}", ours[last - last / 10]);
         if self.bytes > 0.0 {
-            print!(", \"bytes_per_second\": {:.4e}", self.bytes / seconds[last / 2]);
+            print!(", \"bytes_per_second\": {:.4e}", 1e9 * self.bytes / ours[last / 2]);
+        }
+        if !peer.is_empty() {
+            print!(", \"peer\": \"C ABI\", \"peer_best\": {:.3}", peer[0]);
+            print!(", \"peer_median\": {:.3}", peer[last / 2]);
+            print!(", \"ratio\": {:.3}", ours[last / 2] / peer[last / 2]);
         }
         println!("}}");
     }
-}
-
-/// TSR_BENCH_ONLY names the cases to run, with commas between them; without it all run.
-fn is_chosen(name: &str) -> bool {
-    let chosen = std::env::var("TSR_BENCH_ONLY").unwrap_or_default();
-    chosen.is_empty() || chosen.split(',').any(|one| one == name)
 }
 
 fn random(shape: &[i64]) -> Tensor {
     Tensor::rand_with(shape, |o| o.dtype(DType::F32)).expect("random numbers")
 }
 
-fn small_ops(count: usize) {
-    let (a, b) = (random(&[4]), random(&[4]));
-    let w = random(&[4]).requiring_grad().expect("a leaf");
-    let repeat = |name: &str, body: &dyn Fn()| {
-        Case { name, shape: "[4]", unit: "call", count, bytes: 0.0 }.run(|| {
-            for _ in 0..count {
-                body();
-            }
-        });
-    };
-    repeat("add", &|| drop(black_box(a.add(&b).expect("add"))));
-    repeat("raw_add", &|| {
-        let mut c = std::ptr::null_mut();
-        // SAFETY: two valid handles; the result is released.
-        unsafe {
-            assert_eq!(sys::tsr_add(a.raw(), b.raw(), &mut c), sys::TSR_OK);
-            sys::tsr_tensor_release(black_box(c));
-        }
-    });
-    repeat("add_operator", &|| drop(black_box(&a + &b)));
-    repeat("add_scalar", &|| drop(black_box(a.add(1.5).expect("add"))));
-    repeat("exp", &|| drop(black_box(a.exp().expect("exp"))));
-    repeat("add_out", &|| a.add_out(&b, &a).expect("add"));
-    repeat("add_with_node", &|| drop(black_box(a.add(&w).expect("add"))));
-    repeat("multiply_with_node", &|| drop(black_box(a.multiply(&w).expect("multiply"))));
+/// A call of the C ABI with one result, which is released.
+fn raw(call: impl Fn(*mut sys::tsr_tensor) -> i32) {
+    let mut out = null_mut();
+    assert_eq!(call(&mut out), sys::TSR_OK);
+    // SAFETY: a success handed out a reference.
+    unsafe { sys::tsr_tensor_release(black_box(out)) };
 }
 
-fn chain(length: usize) {
+fn small_ops(count: usize) {
+    let (a, b) = (&random(&[4]), &random(&[4]));
+    let w = &random(&[4]).requiring_grad().expect("a leaf");
+    macro_rules! case {
+        ($name:literal, $ours:expr, $peer:expr) => {
+            Case { name: $name, shape: "[4]", unit: "call", count, bytes: 0.0, threads: 1 }.run(
+                || {
+                    for _ in 0..count {
+                        black_box($ours);
+                    }
+                },
+                Some(&mut || (0..count).for_each(|_| $peer)),
+            )
+        };
+    }
+    // SAFETY, for all: valid handles and a writable place.
+    case!("add", a.add(b).unwrap(), raw(|c| unsafe { sys::tsr_add(a.raw(), b.raw(), c) }));
+    case!("add_operator", a + b, raw(|c| unsafe { sys::tsr_add(a.raw(), b.raw(), c) }));
+    case!("add_scalar", a.add(1.5).unwrap(), raw(|c| unsafe { sys::tsr_add_f64(a.raw(), 1.5, c) }));
+    case!("exp", a.exp().unwrap(), raw(|c| unsafe { sys::tsr_exp(a.raw(), c) }));
+    case!("add_out", a.add_out(b, a).unwrap(), {
+        assert_eq!(unsafe { sys::tsr_add_out(a.raw(), b.raw(), a.raw()) }, sys::TSR_OK)
+    });
+    case!(
+        "add_with_node",
+        a.add(w).unwrap(),
+        raw(|c| unsafe { sys::tsr_add(a.raw(), w.raw(), c) })
+    );
+    case!(
+        "multiply_with_node",
+        a.multiply(w).unwrap(),
+        raw(|c| unsafe { sys::tsr_multiply(a.raw(), w.raw(), c) })
+    );
+}
+
+fn chain(count: usize) {
     let w = random(&[4]).requiring_grad().expect("a leaf");
     let factor = random(&[4]);
     let seed = Tensor::ones(&[4]).expect("ones");
-    let forward = || (0..length).fold(w.clone(), |y, _| y.multiply(&factor).expect("multiply"));
+    let forward = || (0..count).fold(w.clone(), |y, _| y.multiply(&factor).expect("multiply"));
     let backward = |y: Tensor| y.backward_with(Some(&seed), |o| o).expect("backward");
     let mut ready: Vec<Tensor> = (0..=ROUNDS).map(|_| forward()).collect();
-    Case { name: "backward", shape: "[4]", unit: "node", count: length, bytes: 0.0 }
-        .run(|| backward(ready.pop().expect("one for each round")));
-    Case { name: "chain_forward_backward", shape: "[4]", unit: "op", count: length, bytes: 0.0 }
-        .run(|| backward(forward()));
+    Case { name: "backward", shape: "[4]", unit: "node", count, bytes: 0.0, threads: 1 }
+        .run(|| backward(ready.pop().expect("one for each round")), None);
+    let name = "chain_forward_backward";
+    Case { name, shape: "[4]", unit: "op", count, bytes: 0.0, threads: 1 }
+        .run(|| backward(forward()), None);
 }
 
 fn large_add() {
     let numel = 16 << 20; // 64 MiB of float32
     let (a, b) = (random(&[numel]), random(&[numel]));
-    let bytes = 3.0 * 4.0 * numel as f64;
-    Case { name: "fresh_add", shape: "64MiB", unit: "call", count: 1, bytes }
-        .run(|| drop(black_box(a.add(&b).expect("add"))));
+    let (bytes, threads) = (3.0 * 4.0 * numel as f64, num_threads());
+    Case { name: "fresh_add", shape: "64MiB", unit: "call", count: 1, bytes, threads }
+        .run(|| drop(black_box(a.add(&b).expect("add"))), None);
 }
 
 fn main() {
