@@ -50,6 +50,7 @@ check_rust_style() {
     rustfmt --check --edition 2021 wrappers/rust/tessera-ndarray/src/lib.rs tests/consumer/rust/*.rs \
       tests/consumer/rust/src/*.rs &&
     rust_cargo clippy --all-targets -- -D warnings &&
+    rust_cargo clippy --no-default-features -- -D warnings &&
     RUSTDOCFLAGS="-D warnings" rust_cargo doc --no-deps
 }
 

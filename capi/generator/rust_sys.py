@@ -60,7 +60,28 @@ def _opaque(name: str, note: str) -> str:
 def _structs(schema: Schema) -> str:
     text = banner("//", "Structs, with their layout proved at compile time.")
     text += "use super::*;\nuse std::ffi::{c_char, c_void};\nuse std::mem::{offset_of, size_of};\n"
-    return text + "".join(_struct(s) for s in schema.structs)
+    return text + "".join(_struct(s) for s in schema.structs) + _probes(schema)
+
+
+def _probes(schema: Schema) -> str:
+    names = "".join(f'            ("{s.name}", size_of::<{s.name}>()),\n' for s in schema.structs)
+    return f"""
+#[cfg(test)]
+mod tests {{
+    use super::*;
+
+    #[test]
+    fn the_library_serves_every_struct() {{
+        let structs = [
+{names}        ];
+        for (name, size) in structs {{
+            // SAFETY: text and its length.
+            let status = unsafe {{ tsr_abi_probe(name.as_ptr().cast(), name.len() as i64, size as i64) }};
+            assert_eq!(status, TSR_OK, "{{name}}");
+        }}
+    }}
+}}
+"""
 
 
 def _struct(struct: Struct) -> str:

@@ -227,3 +227,10 @@ impl Tensor {
         Ok(ManagedVersioned(NonNull::new(managed.cast()).expect("a DLPack tensor after a success")))
     }
 }
+
+/// The table through which libraries that link nothing of ours pass tensors in and out: DLPack's
+/// exchange API, said with tensor handles. It lives as long as the library.
+pub fn exchange_table() -> &'static sys::tsr_exchange_table {
+    // SAFETY: never null, never released, constant.
+    unsafe { &*sys::tsr_exchange_api() }
+}

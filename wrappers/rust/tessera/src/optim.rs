@@ -96,6 +96,8 @@ pub struct Sgd {
 }
 
 impl Sgd {
+    /// For these parameters, with this learning rate.
+    ///
     /// ```
     /// # fn main() -> tessera::Result<()> {
     /// use tessera::{nn::{Linear, Module}, optim::{Optimizer, Sgd, SgdConfig}};

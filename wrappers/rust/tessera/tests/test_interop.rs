@@ -79,6 +79,23 @@ fn tensors_that_require_grad_are_refused() -> Result<()> {
 }
 
 #[test]
+fn the_exchange_table_passes_tensors() -> Result<()> {
+    let table = tessera::dlpack::exchange_table();
+    assert!(table.struct_size as usize >= std::mem::size_of_val(table));
+    let x = Tensor::from([1.0, 2.0]);
+    let (mut managed, mut back) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: a valid handle and places for the results; what comes out is taken over once.
+    let y = unsafe {
+        assert_eq!(table.to_managed.unwrap()(x.raw(), &mut managed), 0);
+        assert_eq!(table.from_managed.unwrap()(managed, &mut back), 0);
+        Tensor::from_raw(back)
+    };
+    y.add_(1)?;
+    assert_eq!(x.to_vec::<f64>()?, [2.0, 3.0]);
+    Ok(())
+}
+
+#[test]
 fn vectors_become_tensors_without_a_copy() -> Result<()> {
     let values = vec![1.0f32, 2.0, 3.0];
     let start = values.as_ptr();

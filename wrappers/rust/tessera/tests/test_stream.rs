@@ -15,7 +15,8 @@ fn streams_of_the_cpu_are_the_default_stream() -> Result<()> {
     assert!(wrapped.clone().is_done()?);
     let mut nothing = 0u8;
     // SAFETY: refused.
-    let refused = unsafe { Stream::from_native(Device::CPU, (&raw mut nothing).cast()) };
+    let refused =
+        unsafe { Stream::from_native(Device::CPU, std::ptr::from_mut(&mut nothing).cast()) };
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Device);
     Ok(())
 }

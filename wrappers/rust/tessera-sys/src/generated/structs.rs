@@ -509,3 +509,30 @@ impl Default for tsr_ambient {
         zero
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_serves_every_struct() {
+        let structs = [
+            ("tsr_error_view", size_of::<tsr_error_view>()),
+            ("tsr_info", size_of::<tsr_info>()),
+            ("tsr_node_vtable", size_of::<tsr_node_vtable>()),
+            ("tsr_saved_hooks_vtable", size_of::<tsr_saved_hooks_vtable>()),
+            ("tsr_allocator_vtable", size_of::<tsr_allocator_vtable>()),
+            ("tsr_memory_stat", size_of::<tsr_memory_stat>()),
+            ("tsr_memory_pool_stat", size_of::<tsr_memory_pool_stat>()),
+            ("tsr_memory_stats", size_of::<tsr_memory_stats>()),
+            ("tsr_memory_event", size_of::<tsr_memory_event>()),
+            ("tsr_exchange_table", size_of::<tsr_exchange_table>()),
+            ("tsr_ambient", size_of::<tsr_ambient>()),
+        ];
+        for (name, size) in structs {
+            // SAFETY: text and its length.
+            let status = unsafe { tsr_abi_probe(name.as_ptr().cast(), name.len() as i64, size as i64) };
+            assert_eq!(status, TSR_OK, "{name}");
+        }
+    }
+}
