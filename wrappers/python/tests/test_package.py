@@ -28,10 +28,15 @@ def test_import_is_quick() -> None:
 
 
 def test_every_public_name_exists() -> None:
-    modules = (ts.nn, ts.optim, ts.autograd, ts.utils.data, ts.io, ts.nn.functional, ts.optim.functional, ts.linalg)
+    modules = (ts, ts.nn, ts.optim, ts.autograd, ts.utils.data, ts.io, ts.nn.functional, ts.optim.functional, ts.linalg)
     for module in modules:
         for name in module.__all__:
             assert hasattr(module, name), f"{module.__name__}.{name}"
+
+
+def test_all_names_what_the_package_has() -> None:
+    present = {name for name in vars(ts) if not name.startswith("_")}
+    assert present == set(ts.__all__) and len(ts.__all__) == len(set(ts.__all__))
 
 
 def test_every_op_stands_in_its_namespace() -> None:

@@ -10,7 +10,7 @@ import math as _math
 from typing import Any as _Any
 
 from . import _ops
-from ._core import TensorBase, lib as _lib
+from ._core import TensorBase as _TensorBase, lib as _lib
 from ._creation import arange, broadcast_shapes
 from ._device import Device, device_count, synchronize
 from ._dtypes import (
@@ -84,6 +84,24 @@ from .autograd import (
 
 from .io import load_file, save_file
 
+__all__ = [
+    "AbiError", "arange", "ArgumentTypeError", "asarray", "AsyncError", "autograd",
+    "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_shapes",
+    "CallbackError", "can_cast", "CancelledError", "complex128", "complex64", "default_generator",
+    "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e",
+    "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
+    "from_numpy", "frombuffer", "Generator", "get_num_threads", "get_rng_state", "iinfo", "inf",
+    "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
+    "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",
+    "is_inference_mode_enabled", "is_tensor", "isdtype", "linalg", "load_file", "manual_seed",
+    "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
+    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
+    "save_file", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
+    "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "uint16", "uint32", "uint64",
+    "uint8", "utils",
+]  # fmt: skip
+__all__ += _ops.__all__
+
 __version__ = "0.1.0"
 __array_api_version__ = "2024.12"
 
@@ -99,7 +117,7 @@ newaxis = None
 
 def is_tensor(given: _Any) -> _builtins.bool:
     """Whether an object is a Tensor."""
-    return isinstance(given, TensorBase)
+    return isinstance(given, _TensorBase)
 
 
 def get_num_threads() -> int:
