@@ -71,7 +71,7 @@ command_part() {
 }
 
 check_types() {
-  cd wrappers/python && "$tsr_root/.venv/bin/python" -m mypy
+  cd wrappers/python && "$tsr_root/.venv/bin/python" -m mypy && "$tsr_root/.venv/bin/python" -m mypy tests/test_types.py
 }
 
 # Installs the package with pip beside the tree and imports it from there with the system's Python.

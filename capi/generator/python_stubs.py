@@ -8,16 +8,25 @@ from .model import REQUIRED, Arg, Op, Schema
 from .text import banner, wrap_call
 
 IMPORTS = """
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, Literal, SupportsIndex, TypeVar, Union, overload
+
+import numpy as np
 
 from ._device import Device
 from ._dtypes import DType
+from ._graph import Node
 from ._random import Generator
 from ._results import {results}
 from ._tensor import Tensor
 """
 PROPERTIES = """
+_Array = np.ndarray[Any, np.dtype[Any]]
+_Operand = Union[Tensor, complex, np.number[Any], np.bool_]
+_Nested = Sequence[Union[int, bool, Sequence[Any]]]
+_Item = Union[SupportsIndex, slice, None, EllipsisType, Tensor, _Array, _Nested]
+_Index = Union[_Item, tuple[_Item, ...]]
 _T = TypeVar("_T", bound="TensorBase")
 table: dict[str, Any]
 ffi: Any
@@ -56,7 +65,7 @@ class TensorBase:
     requires_grad: bool
     grad: Tensor | None
     @property
-    def grad_fn(self) -> Any: ...
+    def grad_fn(self) -> Node | None: ...
     @property
     def is_leaf(self) -> bool: ...
     @property
@@ -66,13 +75,14 @@ class TensorBase:
     @property
     def _address(self) -> int: ...
     def item(self) -> Any: ...
-    def numpy(self) -> Any: ...
+    def numpy(self) -> _Array: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: Any, /) -> Tensor: ...
-    def __setitem__(self, index: Any, value: Any, /) -> None: ...
+    def __getitem__(self, index: _Index, /) -> Tensor: ...
+    def __setitem__(self, index: _Index, value: _Operand | _Array | Sequence[Any], /) -> None: ...
 """
 COMPARISONS = {"__eq__", "__ne__"}
+KEPT = "\u2007"  # a space at which no line is broken
 
 
 def ops_stub(schema: Schema, ops: list[Op]) -> str:
@@ -82,7 +92,7 @@ def ops_stub(schema: Schema, ops: list[Op]) -> str:
     for op in ops:
         for form, name in public_forms(op):
             if _is_function(op, form):
-                text += f"def {name}" + _signature(schema, op, form, False) + "\n"
+                text += _definitions(schema, op, form, name, False)
                 text += "".join(f"{alias} = {name}\n" for alias in op.python.aliases)
     text += "\n" + exports_text("", [n for n, _ in function_names([o for o in ops if not o.python.namespace])])
     names = sorted({o.python.namespace for o in ops} - {""})
@@ -99,44 +109,114 @@ def core_stub(schema: Schema, ops: list[Op]) -> str:
     text = banner("#", "Types of the C parts: TensorBase with its methods.") + _imports(ops) + PROPERTIES
     thunks = [(op, form, name) for op in ops for form, name in public_forms(op)]
     for op, form, name in _methods(thunks):
-        text += f"    def {name}" + _signature(schema, op, form, True) + "\n"
+        text += _definitions(schema, op, form, name, True, "    ")
     for op in ops:
         for dunder in op.python.operator:
             ignore = "  # type: ignore[override]" if dunder in COMPARISONS else ""
             if op.args[1:]:
-                text += f"    def {dunder}(self, other: Any, /) -> Tensor: ...{ignore}\n"
+                text += f"    def {dunder}(self, other: {_operand(op, dunder)}, /) -> Tensor: ...{ignore}\n"
             else:
                 text += f"    def {dunder}(self) -> Tensor: ...\n"
     return text
 
 
-def _signature(schema: Schema, op: Op, form: str, method: bool) -> str:
-    from .python import parameter_names, positional
+def _operand(op: Op, dunder: str) -> str:
+    """What stands on the other side of an operator."""
+    if dunder in COMPARISONS:
+        return "Any"
+    if not op.scalar:
+        return "Tensor"
+    reflected = dunder.startswith("__r") and f"__{dunder[3:]}" in op.python.operator
+    return "complex" if reflected else "_Operand"
 
-    parts, star = [], positional(op)
-    for i, arg in enumerate(op.args):
-        if i == 0 and method:
-            parts.append("self")
-            continue
-        if i == star and star < len(op.args):
-            parts.append("*")
-        name = parameter_names(op, arg).split("|")[0]
-        default = "" if arg.required else " = ..."
-        parts.append(f"{name}: {_type(schema, op, arg)}{default}")
+
+def _definitions(schema: Schema, op: Op, form: str, name: str, method: bool, pad: str = "") -> str:
+    """One definition, or one overload for each way to write the call."""
     result = _result(op, form)
-    if form == "functional" and "out" in op.forms:
-        given = result if len(op.returns) == 1 else f"tuple[{', '.join(['Tensor'] * len(op.returns))}]"
-        parts += ([] if "*" in parts else ["*"]) + [f"out: {given} | None = ..."]
-    aliased = any("|" in parameter_names(op, a) for a in op.args) or _spreads(op)
-    if aliased:
-        parts = [p for p in parts if p == "self"] + ["*args: Any", "**kwargs: Any"] if _spreads(op) else [*parts, "**alias: Any"]
-    return wrap_call("(", parts, f") -> {result}: ...", indent=8)
+    ways = [_plainly(schema, op, form, method)]
+    if any(arg.required and _other_names(op, arg) for arg in op.args):
+        ways.append(_by_other_names(schema, op, form, method))
+    spread = _spread(op)
+    if spread >= 0:
+        ways.append(_spreading(schema, op, form, method, spread))
+    mark = f"{pad}@overload\n" if len(ways) > 1 else ""
+    text = ""
+    for parts in ways:
+        whole = [part.replace(" ", KEPT) for part in parts]  # a line ends between parameters only
+        text += mark + wrap_call(f"{pad}def {name}(", whole, f") -> {result}: ...", len(pad) + 4) + "\n"
+    return text.replace(KEPT, " ")
 
 
-def _spreads(op: Op) -> bool:
+def _plainly(schema: Schema, op: Op, form: str, method: bool) -> list[str]:
+    """Every argument in its place under its first name; optional ones also under their other names."""
+    from .python import positional
+
+    parts, more, star = [], [], positional(op)
+    for i, arg in enumerate(op.args):
+        if i == star:
+            parts.append("*")
+        parts.append(_parameter(schema, op, arg, method and i == 0))
+        if not arg.required:
+            more += _under_other_names(schema, op, arg)
+    return _with_keywords(parts, [*_out(op, form), *more])
+
+
+def _by_other_names(schema: Schema, op: Op, form: str, method: bool) -> list[str]:
+    """What stands before the first required argument of several names in place, the rest by name."""
+    parts: list[str] = []
+    keywords: list[str] = []
+    for i, arg in enumerate(op.args):
+        others = _under_other_names(schema, op, arg)
+        if keywords or (arg.required and others):
+            keywords += ([] if arg.required and others else [_parameter(schema, op, arg, False)]) + others
+        else:
+            parts.append(_parameter(schema, op, arg, method and i == 0))
+    return _with_keywords(parts, [*keywords, *_out(op, form)])
+
+
+def _spreading(schema: Schema, op: Op, form: str, method: bool, spread: int) -> list[str]:
+    """reshape(x, 2, 3): the numbers of a list one by one."""
+    parts = [_parameter(schema, op, arg, method and i == 0) for i, arg in enumerate(op.args[:spread])]
+    parts.append(f"*{_names(op, op.args[spread])[0]}: int")
+    return [*parts, *(_parameter(schema, op, arg, False) for arg in op.args[spread + 1 :]), *_out(op, form)]
+
+
+def _with_keywords(parts: list[str], keywords: list[str]) -> list[str]:
+    star = [] if not keywords or "*" in parts else ["*"]
+    return [*parts, *star, *keywords]
+
+
+def _out(op: Op, form: str) -> list[str]:
+    if form != "functional" or "out" not in op.forms:
+        return []
+    given = "Tensor" if len(op.returns) == 1 else f"tuple[{', '.join(['Tensor'] * len(op.returns))}]"
+    return [f"out: {given} | None = ..."]
+
+
+def _names(op: Op, arg: Arg) -> list[str]:
+    from .python import parameter_names
+
+    return parameter_names(op, arg).split("|")
+
+
+def _other_names(op: Op, arg: Arg) -> list[str]:
+    return _names(op, arg)[1:]
+
+
+def _parameter(schema: Schema, op: Op, arg: Arg, is_self: bool) -> str:
+    default = "" if arg.required else " = ..."
+    return "self" if is_self else f"{_names(op, arg)[0]}: {_type(schema, op, arg)}{default}"
+
+
+def _under_other_names(schema: Schema, op: Op, arg: Arg) -> list[str]:
+    return [f"{name}: {_type(schema, op, arg)} = ..." for name in _other_names(op, arg)]
+
+
+def _spread(op: Op) -> int:
+    """The place of the list that may be given as separate numbers, or -1."""
     from .python import _vararg, positional
 
-    return _vararg(op, positional(op)) >= 0
+    return _vararg(op, positional(op))
 
 
 def _result(op: Op, form: str) -> str:
