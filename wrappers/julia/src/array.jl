@@ -112,6 +112,8 @@ function read_array(t::Tensor, ::Type{T}, ::Val{N}) where {T,N}
     return array
 end
 
+share(::BitArray) = throw(ArgumentError("share: a BitArray has bits where tensors have bytes"))
+
 """
     share(tensor)
 
@@ -167,6 +169,7 @@ function Base.copyto!(array::Array, t::Tensor)
 end
 
 dense(array::Union{DenseArray,PermutedDimsArray}) = array
+dense(array::BitArray) = Array{Bool}(array)
 dense(array::AbstractArray) = collect(array)
 
 # ---- Shapes, in Julia's order of elements: the first axis runs fastest ----

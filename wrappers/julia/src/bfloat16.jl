@@ -1,42 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# BFloat16 for Julia versions without one: storage and conversion; arithmetic goes through Float32.
+# BFloat16, which Julia's Base does not have: storage and conversion; arithmetic goes through Float32.
 
-if isdefined(Core, :BFloat16)
-    const BFloat16 = Core.BFloat16
-else
-    primitive type BFloat16 <: AbstractFloat 16 end
-
-    function BFloat16(x::Float32)
-        bits = reinterpret(UInt32, x)
-        isnan(x) && return reinterpret(BFloat16, UInt16(bits >> 16) | 0x0040)
-        # To the nearest; halfway goes to the even one.
-        return reinterpret(BFloat16, ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16) % UInt16)
-    end
-    BFloat16(x::Real) = BFloat16(Float32(x))
-
-    Base.Float32(x::BFloat16) = reinterpret(Float32, UInt32(reinterpret(UInt16, x)) << 16)
-    Base.Float64(x::BFloat16) = Float64(Float32(x))
-    Base.Float16(x::BFloat16) = Float16(Float32(x))
-    (::Type{T})(x::BFloat16) where {T<:Integer} = T(Float32(x))
-    Base.Bool(x::BFloat16) = Bool(Float32(x))
-    Base.promote_rule(::Type{BFloat16}, ::Type{T}) where {T<:Union{Float32,Float64}} = T
-    Base.promote_rule(::Type{BFloat16}, ::Type{Float16}) = Float32
-    Base.promote_rule(::Type{BFloat16}, ::Type{<:Integer}) = BFloat16
-    for f in (:+, :-, :*, :/)
-        @eval Base.$f(x::BFloat16, y::BFloat16) = BFloat16($f(Float32(x), Float32(y)))
-    end
-    for f in (:(==), :<, :<=)
-        @eval Base.$f(x::BFloat16, y::BFloat16) = $f(Float32(x), Float32(y))
-    end
-    Base.:-(x::BFloat16) = BFloat16(-Float32(x))
-    Base.isnan(x::BFloat16) = isnan(Float32(x))
-    Base.zero(::Type{BFloat16}) = BFloat16(0.0f0)
-    Base.one(::Type{BFloat16}) = BFloat16(1.0f0)
-    Base.show(io::IO, x::BFloat16) = print(io, "BFloat16(", Float32(x), ")")
-end
-
-@doc """
+"""
 The upper half of a Float32. Arrays of it are exchanged with tensors; numbers are converted to
 Float32 for arithmetic.
-""" BFloat16
+"""
+primitive type BFloat16 <: AbstractFloat 16 end
+
+function BFloat16(x::Float32)
+    bits = reinterpret(UInt32, x)
+    isnan(x) && return reinterpret(BFloat16, UInt16(bits >> 16) | 0x0040)
+    # To the nearest; halfway goes to the even one.
+    return reinterpret(BFloat16, ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16) % UInt16)
+end
+BFloat16(x::Real) = BFloat16(Float32(x))
+
+Base.Float32(x::BFloat16) = reinterpret(Float32, UInt32(reinterpret(UInt16, x)) << 16)
+Base.Float64(x::BFloat16) = Float64(Float32(x))
+Base.Float16(x::BFloat16) = Float16(Float32(x))
+(::Type{T})(x::BFloat16) where {T<:Integer} = T(Float32(x))
+Base.Bool(x::BFloat16) = Bool(Float32(x))
+Base.promote_rule(::Type{BFloat16}, ::Type{T}) where {T<:Union{Float32,Float64}} = T
+Base.promote_rule(::Type{BFloat16}, ::Type{Float16}) = Float32
+Base.promote_rule(::Type{BFloat16}, ::Type{<:Integer}) = BFloat16
+for f in (:+, :-, :*, :/)
+    @eval Base.$f(x::BFloat16, y::BFloat16) = BFloat16($f(Float32(x), Float32(y)))
+end
+for f in (:(==), :<, :<=)
+    @eval Base.$f(x::BFloat16, y::BFloat16) = $f(Float32(x), Float32(y))
+end
+Base.:-(x::BFloat16) = BFloat16(-Float32(x))
+Base.isnan(x::BFloat16) = isnan(Float32(x))
+Base.zero(::Type{BFloat16}) = BFloat16(0.0f0)
+Base.one(::Type{BFloat16}) = BFloat16(1.0f0)
+Base.show(io::IO, x::BFloat16) = print(io, "BFloat16(", Float32(x), ")")

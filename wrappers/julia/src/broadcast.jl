@@ -53,9 +53,7 @@ padded(x, rank) = x
 function padded(t::Tensor, rank)
     n = rank_of(t)
     (n == rank || n == 0) && return t
-    shape = size(t)
-    return _getitem_basic(t, reduce_items(ntuple(d -> d <= n ? SLICE_ALL :
-        (Int64(C.TSR_INDEX_KIND_NEW_AXIS), Int64(0), Int64(0), Int64(0)), rank)))
+    return _getitem_basic(t, reduce_items(ntuple(d -> d <= n ? SLICE_ALL : NEW_AXIS_ITEM, rank)))
 end
 
 # ---- In place: a .= f.(b), a .+= b ----

@@ -71,7 +71,11 @@ function guarded(body)
         body()
         return C.TSR_OK
     catch e
-        message = sprint(showerror, e)
+        message = try
+            sprint(showerror, e)
+        catch
+            string(typeof(e))  # an exception that cannot even be shown
+        end
         C.tsr_error_set(C.TSR_CALLBACK, message, sizeof(message), root(Failure(e)), DROP[])
         return C.TSR_CALLBACK
     end

@@ -4,6 +4,8 @@
 
 # An index as the library has it: four numbers for each axis.
 const SLICE_ALL = (Int64(C.TSR_INDEX_KIND_SLICE), NONE, NONE, Int64(1))
+const NEW_AXIS_ITEM = (Int64(C.TSR_INDEX_KIND_NEW_AXIS), Int64(0), Int64(0), Int64(0))
+const ARRAY_ITEM = (Int64(C.TSR_INDEX_KIND_ARRAY), Int64(0), Int64(0), Int64(0))
 
 basic_item(i::Integer, n) = (Int64(C.TSR_INDEX_KIND_INTEGER), Int64(i) - 1, Int64(0), Int64(0))
 basic_item(::Colon, n) = SLICE_ALL
@@ -69,7 +71,13 @@ function linear_view(t::Tensor, i)
         in_bounds(i, length(t)) || throw(BoundsError(t, i))
         return view(t, CartesianIndices(size(t))[i])
     end
-    return view(vec(t), i)
+    return view(shared_vec(t), i)
+end
+
+function shared_vec(t::Tensor)
+    iscontiguous(reversed(t)) || throw(ArgumentError("view: positions in all of a tensor need " *
+        "elements in Julia's order; name them per axis, or index without view"))
+    return vec(t)
 end
 
 function Base.getindex(t::Tensor, index...)
@@ -77,7 +85,7 @@ function Base.getindex(t::Tensor, index...)
     if length(index) == 1 && is_mask_of(index[1], t)
         # Julia's order of the chosen elements is row-major order of the reversed axes.
         return masked_select(reversed(t), reversed(tensor(index[1])))
-    elseif length(index) == 1 && ndims(t) != 1 && is_array_index(index[1])
+    elseif length(index) == 1 && ndims(t) != 1 && !(index[1] isa Integer)
         return getindex(vec(t), index...)
     elseif !any(is_array_index, index)
         part = view(t, index...)
@@ -111,9 +119,8 @@ function Base.setindex!(t::Tensor, value, index...)
     index = flat(index)
     if length(index) == 1 && is_mask_of(index[1], t)
         write_masked!(t, value, tensor(index[1]))
-    elseif length(index) == 1 && ndims(t) != 1
-        part = is_array_index(index[1]) ? nothing : linear_view(t, index[1])
-        part === nothing ? setindex!(shared_vec(t), value, index...) : write!(part, value)
+    elseif length(index) == 1 && ndims(t) != 1 && !(index[1] isa Integer)
+        write_linear!(t, value, index[1])
     elseif !any(is_array_index, index)
         write!(view(t, index...), value)
     else
@@ -136,12 +143,17 @@ end
 # Chosen elements are numbered in Julia's order, so both sides are turned around.
 write_masked!(t, value::Number, mask) = masked_fill!(t, mask, value)
 write_masked!(t, value, mask) =
-    _setitem!(reversed(t), Int64[C.TSR_INDEX_KIND_ARRAY, 0, 0, 0], (reversed(mask),), tensor(value))
+    _setitem!(reversed(t), reduce_items((ARRAY_ITEM,)), (reversed(mask),), tensor(value))
 
-function shared_vec(t::Tensor)
-    iscontiguous(reversed(t)) ||
-        throw(ArgumentError("positions in a tensor that is not in Julia's order: name them per axis"))
-    return vec(t)
+# Positions in all of the tensor, in Julia's order: one index array for each axis names them.
+write_linear!(t, value, ::Colon) = write!(t, value isa Number ? value : reshape(tensor(value), size(t)))
+function write_linear!(t, value, chosen)
+    chosen isa Tensor && (chosen = Array(chosen) .+ 1)
+    places = vec(CartesianIndices(size(t))[chosen])
+    value isa Number || length(value) == length(places) ||
+        throw(DimensionMismatch("tried to assign $(length(value)) values to $(length(places)) places"))
+    arrays = ntuple(d -> Tensor(Int64[p[d] - 1 for p in places]), ndims(t))
+    _setitem!(t, reduce_items(map(_ -> ARRAY_ITEM, arrays)), arrays, value isa Number ? value : vec(tensor(value)))
 end
 
 # Several arrays choose every combination: shaped so that they broadcast against each other.
@@ -155,8 +167,7 @@ function write_taken!(part::Tensor, value, index)
         chosen = positions(axes_left[place])
         view_row_major(chosen, ntuple(d -> d == k ? length(chosen) : 1, count))
     end
-    items = reduce_items(map(i -> is_array_index(i) ?
-        (Int64(C.TSR_INDEX_KIND_ARRAY), Int64(0), Int64(0), Int64(0)) : SLICE_ALL, axes_left))
+    items = reduce_items(map(i -> is_array_index(i) ? ARRAY_ITEM : SLICE_ALL, axes_left))
     _setitem!(part, items, arrays, value isa Number ? value : tensor(value))
 end
 

@@ -16,21 +16,27 @@ function init_memory()
 end
 
 function run_pressure(user::Ptr{Cvoid}, event::Ptr{C.tsr_memory_event})::Int32
-    # Nothing here may throw: the answer is a number, not a status.
     Threads.atomic_xchg!(COLLECTING, true) && return C.TSR_PRESSURE_NOTHING
-    what = unsafe_load(event)
-    here = Device(what.device_type, what.device_index)
-    wanted = threshold(here)
-    GC.gc(false)
-    live = allocated_bytes(here)
-    if live + what.requested > wanted ÷ 2
-        GC.gc(true)
-        live = allocated_bytes(here)
+    try
+        what = unsafe_load(event)
+        collect_for(Device(what.device_type, what.device_index), what.requested)
+        return C.TSR_PRESSURE_FREED_MAYBE
+    catch
+        # Nothing may leave through C, and the answer is a number, not a status.
+        return C.TSR_PRESSURE_NOTHING
+    finally
+        COLLECTING[] = false
     end
-    next = max(LEAST_THRESHOLD, 2 * live)
-    C.tsr_memory_pressure_threshold_set(here.type, here.index, next)
-    COLLECTING[] = false
-    return C.TSR_PRESSURE_FREED_MAYBE
+end
+
+function collect_for(d::Device, requested)
+    GC.gc(false)
+    live = allocated_bytes(d)
+    if live + requested > threshold(d) ÷ 2
+        GC.gc(true)
+        live = allocated_bytes(d)
+    end
+    C.tsr_memory_pressure_threshold_set(d.type, d.index, max(LEAST_THRESHOLD, 2live))
 end
 
 function threshold(d::Device)

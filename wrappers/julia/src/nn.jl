@@ -81,6 +81,9 @@ end
 
 zero_grad!(layer::Layer) = foreach(zero_grad!, params(layer))
 
+# A layer that a scope returns keeps all its tensors.
+spare!(spared, layer::Layer) = foreach(entry -> spare!(spared, last(entry)), entries(layer))
+
 # ---- Mode ----
 
 "Layers that behave differently in training hold one."

@@ -72,6 +72,8 @@ function setup(rule::Rule, tensors::AbstractVector{Tensor})
 end
 setup(rule::Rule, model::Layer) = setup(rule, params(model))
 
+spare!(spared, state::OptimizerState) = spare!(spared, (state.params, state.buffers))
+
 buffer_count(rule::SGD) = rule.momentum == 0 ? 0 : 1
 buffer_count(rule::Rule) = rule.amsgrad ? 3 : 2
 

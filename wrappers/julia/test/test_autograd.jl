@@ -142,6 +142,9 @@ struct Refusal <: Exception
     number::Int
 end
 
+struct Unshowable <: Exception end
+Base.showerror(::IO, ::Unshowable) = error("cannot be shown")
+
 @testset "test_exceptions_pass_through_as_themselves" begin
     x = leaf([1.0])
     y = x .* 2
@@ -152,6 +155,9 @@ end
     @test_throws KeyError backward!(sum(f(x)))
     g = differentiable((ctx, x) -> throw(Refusal(8)), (ctx, g) -> g)
     @test_throws Refusal g(x)
+    shy = leaf([1.0])
+    hook!(g -> throw(Unshowable()), shy)
+    @test_throws Unshowable backward!(sum(shy .* 2))
     # An error of the library inside a callback arrives as what it was there.
     h = differentiable((ctx, x) -> x .* 1, (ctx, g) -> g .+ Tensor(zeros(7)))
     @test_throws DimensionMismatch backward!(sum(h(leaf([1.0, 2.0]))))

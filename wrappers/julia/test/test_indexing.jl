@@ -40,7 +40,8 @@ end
     for (index, value) in [
         ((1, 2, 3), 7.0), ((2, :, :), 0.5), ((:, 2:3, 5), [1.0 2; 3 4; 5 6]), ((3:-1:1, 1, 1), [7.0, 8, 9]),
         ((:, [3, 1], 2), [1.0 2; 3 4; 5 6]), (([1, 3], [2, 4], 1), [1.0 2; 3 4]), ((:, :, :), zeros(3, 4, 5)),
-        ((1, :, 2), [1.0, 2, 3, 4]), ((17,), 3.0),
+        ((1, :, 2), [1.0, 2, 3, 4]), ((17,), 3.0), ((:,), collect(60.0:-1:1)), ((5:9,), [1.0, 2, 3, 4, 5]),
+        (([60, 1],), [1.0, 2]), ((5:9,), 0.0),
     ]
         a, t = copy(INDEXED), Tensor(INDEXED)
         value isa Number && !all(i -> i isa Integer, index) ? (view(a, index...) .= value) : (a[index...] = value)
@@ -62,6 +63,7 @@ end
     t[] = 5
     @test Array(t) == [5, 5]
     @test_throws DimensionMismatch (Tensor(INDEXED)[1, :, 1] = [1.0, 2])
+    @test_throws DimensionMismatch (Tensor(INDEXED)[1:3] = [1.0, 2])
 end
 
 @testset "test_views_share_and_copies_do_not" begin
@@ -77,6 +79,10 @@ end
     t[2, :] .+= 1
     @test Array(t) == [9 5; 4 6]
     @test_throws ArgumentError view(t, [1, 2], :)
+    @test_throws ArgumentError view(t, 1:3)  # these elements lie in row-major order
+    columns = share([1.0 2; 3 4])
+    view(columns, 2:3) .= 0
+    @test Array(columns) == [1 0; 0 4]
 end
 
 @testset "test_bad_indices_raise" begin

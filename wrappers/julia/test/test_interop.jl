@@ -42,6 +42,8 @@ end
     @test_throws ArgumentError share(leaf([1.0]))
     @test_throws ArgumentError share(view(Tensor(collect(1:10)), 1:2:9))
     @test_throws ArgumentError share(BigInt[1])
+    @test_throws ArgumentError share(trues(3))
+    @test Array(Tensor(trues(3))) == trues(3)
 end
 
 @testset "test_owners_live_as_long_as_the_memory_is_used" begin
