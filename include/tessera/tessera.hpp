@@ -17,5 +17,7 @@
 #include "tessera/cpp/optim.hpp"
 #include "tessera/cpp/print.hpp"
 #include "tessera/cpp/random.hpp"
+#include "tessera/cpp/saved_tensors.hpp"
+#include "tessera/cpp/streams.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/cpp/threads.hpp"

@@ -396,6 +396,39 @@ TEST(Autograd, once_differentiable_refuses_a_second_derivative) {
   EXPECT_THROW(grad(first.sum(), x), AutogradError);
 }
 
+TEST(Autograd, saved_tensors_are_packed_and_unpacked) {
+  Tensor x = leaf({1, 2.0001}, kFloat32);
+  int packed = 0;
+  Tensor y;
+  {
+    const SavedTensorHooks half(
+        [&](const Tensor& tensor) {
+          ++packed;
+          return tensor.to(kFloat16);
+        },
+        [](const Tensor& tensor) { return tensor.to(kFloat32); });
+    y = (x * x).sum();
+  }
+  const Tensor plain = (x * 2).sum();
+  EXPECT_GE(packed, 1);
+  const int before = packed;
+  (y + plain).backward();
+  EXPECT_EQ(packed, before);
+  expect_near(x.grad(), {4, 6}, 1e-9);  // float16 does not know 2.0001
+}
+
+TEST(Autograd, exceptions_of_pack_and_unpack_pass_through) {
+  Tensor x = leaf({1});
+  const auto same = [](const Tensor& tensor) { return tensor; };
+  {
+    const SavedTensorHooks hooks([](const Tensor&) -> int { throw HostError(1); },
+                                 [&](int) { return x; });
+    EXPECT_THROW(static_cast<void>(x * x), HostError);
+  }
+  const SavedTensorHooks hooks(same, [](const Tensor&) -> Tensor { throw HostError(2); });
+  EXPECT_THROW((x * x).sum().backward(), HostError);
+}
+
 TEST(Autograd, functions_and_hooks_leave_nothing_behind) {
   const int64_t handles = live_handles();
   const int64_t nodes = live_nodes();

@@ -61,6 +61,42 @@ TEST(Package, memory_limits_and_pressure) {
   set_memory_limit(std::numeric_limits<int64_t>::max());
 }
 
+TEST(Package, pressure_hooks_run_above_a_threshold) {
+  EXPECT_EQ(pressure_threshold(), std::numeric_limits<int64_t>::max());
+  empty_cache();
+  int calls = 0;
+  const MemoryPressureHook hook([&](const MemoryEvent&) {
+    ++calls;
+    return false;
+  });
+  set_pressure_threshold(0);
+  EXPECT_EQ(empty({64 << 20}, kUInt8).nbytes(), 64 << 20) << "nothing runs out";
+  EXPECT_GE(calls, 1);
+  set_pressure_threshold(std::numeric_limits<int64_t>::max());
+}
+
+TEST(Package, streams_and_events_of_the_cpu_are_done) {
+  const Stream stream = Stream::current();
+  EXPECT_EQ(stream.device(), Device::cpu());
+  EXPECT_EQ(stream.native(), nullptr);
+  const Event event;
+  event.record(stream);
+  stream.wait(event);
+  EXPECT_TRUE(event.is_done() && stream.is_done());
+  event.synchronize();
+  stream.synchronize();
+  stream.record_use(ones({1}));
+  const Stream own = Stream::create(Device::cpu());
+  {
+    const StreamGuard guard(own);
+    const Stream copy = Stream::current();
+    EXPECT_EQ(ones({2}).sum().item<double>(), 2);
+  }
+  int foreign = 0;
+  EXPECT_THROW(Stream::wrap(Device::cpu(), &foreign), DeviceError);
+  EXPECT_THROW(Stream::create(Device::cuda(99)), Error);
+}
+
 TEST(Package, what_a_pressure_hook_throws_counts_as_no) {
   empty_cache();
   set_memory_limit(memory_stats().reserved_bytes.all.current + (16 << 20));

@@ -48,6 +48,17 @@ inline void set_memory_limit(int64_t nbytes, Device device = {}) {
   check(tsr_memory_set_limit(device.type, device.index, nbytes));
 }
 
+// Pressure hooks also run before the allocator holds more than this; INT64_MAX means only when
+// memory runs out.
+inline int64_t pressure_threshold(Device device = {}) {
+  int64_t nbytes = 0;
+  check(tsr_memory_pressure_threshold(device.type, device.index, &nbytes));
+  return nbytes;
+}
+inline void set_pressure_threshold(int64_t nbytes, Device device = {}) {
+  check(tsr_memory_pressure_threshold_set(device.type, device.index, nbytes));
+}
+
 inline void reset_peak_memory(Device device = {}) {
   check(tsr_memory_reset_peak(device.type, device.index));
 }
