@@ -11,12 +11,13 @@ enum class RandomOp : int32_t {
   kUniform,    // [p0, p1)
   kNormal,     // mean p0, standard deviation p1
   kInteger,    // low (int64) .. low + span - 1
-  kBernoulli,  // 1 with probability p0, or with probabilities[i] when that is not null
+  kBernoulli,  // p1 with probability p0, or with probabilities[i] when that is not null; else 0
   kCount
 };
 
 // Counter-based (Philox4x32-10): element i of a contiguous output depends on (seed, offset, i)
-// only, so numbers are the same on every device and for every number of threads.
+// only, so numbers are the same on every device and for every number of threads (normal ones to
+// 4 ULP, because devices and instruction sets differ in the last bits of log and cos).
 struct RandomPlan {
   RandomOp op;
   int64_t numel;

@@ -130,7 +130,7 @@ Tensor bernoulli(const Tensor& input, Generator* generator) {
   TSR_CHECK(*to(valid, Device{}, std::nullopt).data_as<bool>(), Code::kValue, "input",
             "expected probabilities in [0, 1], got one outside");
   Tensor result = empty(input.sizes(), input.dtype(), input.device());
-  RandomPlan plan = distribution(RandomOp::kBernoulli, 0, 0);
+  RandomPlan plan = distribution(RandomOp::kBernoulli, 0, 1);
   plan.probabilities = probabilities.data();
   launch_random(result, plan, generator);
   return result;
@@ -150,8 +150,8 @@ Tensor normal_(const Tensor& input, double centre, double std, Generator* genera
 
 Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator) {
   Tensor mask = empty(shape, dtype, device);
-  launch_random(mask, distribution(RandomOp::kBernoulli, 1 - p, 0), generator);
-  if (p < 1) multiply(mask, 1 / (1 - p), Out::inplace(mask));
+  launch_random(mask, distribution(RandomOp::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0),
+                generator);
   return mask;
 }
 

@@ -11,29 +11,41 @@
 
 namespace tsr {
 
-struct PhiloxBlock {
-  uint32_t words[4];
+// The product of the low halves; a vector of 64-bit lanes has a function of the same name.
+TSR_HD inline uint64_t multiply_low_words(uint64_t a, uint64_t b) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(a)) * static_cast<uint32_t>(b);
+}
+template <int kBits>
+TSR_HD inline uint64_t shift_right(uint64_t a) {
+  return a >> kBits;
+}
 
-  TSR_HD uint64_t low() const { return words[0] | static_cast<uint64_t>(words[1]) << 32; }
-  TSR_HD uint64_t high() const { return words[2] | static_cast<uint64_t>(words[3]) << 32; }
+// The four numbers of one block (of one block per lane), in the low halves; the high halves are
+// what the products left there.
+template <class V>
+struct PhiloxBlock {
+  V words[4];
 };
 
-TSR_HD inline PhiloxBlock philox(uint64_t seed, uint64_t counter) {
-  uint32_t c0 = static_cast<uint32_t>(counter);
-  uint32_t c1 = static_cast<uint32_t>(counter >> 32);
-  uint32_t c2 = 0;
-  uint32_t c3 = 0;
-  uint32_t k0 = static_cast<uint32_t>(seed);
-  uint32_t k1 = static_cast<uint32_t>(seed >> 32);
+// V is a 64-bit unsigned number or a vector of them: one block per lane's counter.
+template <class V>
+TSR_HD inline PhiloxBlock<V> philox(uint64_t seed, V counter) {
+  uint64_t k0 = static_cast<uint32_t>(seed);
+  uint64_t k1 = seed >> 32;
+  V c0 = counter;
+  V c1 = shift_right<32>(counter);
+  V c2(uint64_t{0});
+  V c3(uint64_t{0});
+#pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {
-    const uint64_t p0 = static_cast<uint64_t>(0xD2511F53U) * c0;
-    const uint64_t p1 = static_cast<uint64_t>(0xCD9E8D57U) * c2;
-    c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
-    c1 = static_cast<uint32_t>(p1);
-    c2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
-    c3 = static_cast<uint32_t>(p0);
-    k0 += 0x9E3779B9U;
-    k1 += 0xBB67AE85U;
+    const V p0 = multiply_low_words(c0, V(uint64_t{0xD2511F53U}));
+    const V p1 = multiply_low_words(c2, V(uint64_t{0xCD9E8D57U}));
+    c0 = shift_right<32>(p1) ^ c1 ^ V(k0);
+    c1 = p1;
+    c2 = shift_right<32>(p0) ^ c3 ^ V(k1);
+    c3 = p0;
+    k0 = static_cast<uint32_t>(k0 + 0x9E3779B9U);
+    k1 = static_cast<uint32_t>(k1 + 0xBB67AE85U);
   }
   return {{c0, c1, c2, c3}};
 }

@@ -121,6 +121,7 @@ using VF = Vec<float>;
 using VD = Vec<double>;
 using VI = Vec<int32_t>;
 using VL = Vec<int64_t>;
+using VU = Vec<uint64_t>;
 
 // ---- Arithmetic ----
 

@@ -46,6 +46,11 @@ template <int kMode>
   return VI(reinterpret_cast<VI::Native>(_mm512_inserti64x4(
       _mm512_castsi256_si512(_mm512_cvtpd_epi32(a.low.v)), _mm512_cvtpd_epi32(a.high.v), 1)));
 }
+// The products of the low 32 bits of every lane.
+[[gnu::always_inline]] inline VU multiply_low_words(VU a, VU b) {
+  return VU(reinterpret_cast<VU::Native>(
+      _mm512_mul_epu32(reinterpret_cast<__m512i>(a.v), reinterpret_cast<__m512i>(b.v))));
+}
 // value * 2**exponent, rounded once; the exponent is a whole number.
 [[gnu::always_inline]] inline VF scale_by_power(VF value, VF exponent) {
   return VF(_mm512_scalef_ps(value.v, exponent.v));
@@ -85,6 +90,10 @@ template <int kMode>
   return VI(reinterpret_cast<VI::Native>(_mm256_inserti128_si256(
       _mm256_castsi128_si256(_mm256_cvtpd_epi32(a.low.v)), _mm256_cvtpd_epi32(a.high.v), 1)));
 }
+[[gnu::always_inline]] inline VU multiply_low_words(VU a, VU b) {
+  return VU(reinterpret_cast<VU::Native>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a.v), reinterpret_cast<__m256i>(b.v))));
+}
 
 #else
 
@@ -118,6 +127,10 @@ template <int kMode>
 [[gnu::always_inline]] inline VI round_to_int(VDPair a) {
   return VI(reinterpret_cast<VI::Native>(
       _mm_unpacklo_epi64(_mm_cvtpd_epi32(a.low.v), _mm_cvtpd_epi32(a.high.v))));
+}
+[[gnu::always_inline]] inline VU multiply_low_words(VU a, VU b) {
+  return VU(reinterpret_cast<VU::Native>(
+      _mm_mul_epu32(reinterpret_cast<__m128i>(a.v), reinterpret_cast<__m128i>(b.v))));
 }
 
 #endif

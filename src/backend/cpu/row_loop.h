@@ -211,6 +211,7 @@ PointwiseKernel find_ternary(kernel::TernaryOp op, DType compute);
 CastRow find_cast(DType from, DType to);
 ReduceKernel find_reduce(kernel::ReduceOp op, DType input);
 MultiplyAddRow find_multiply_add(DType dtype);
+RandomRow find_random(kernel::RandomOp op, DType dtype);
 void stream_copy(void* to, const void* from, int64_t nbytes);
 
 }  // namespace tsr::cpu::TSR_ISA

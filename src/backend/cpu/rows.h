@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernel/pointwise.h"
+#include "kernel/random.h"
 #include "kernel/reduce.h"
 
 namespace tsr::cpu {
@@ -62,6 +63,9 @@ struct ReduceKernel {
   bool by_position = false;    // `before` counts from the start of the whole reduction
 };
 
+// Writes elements [begin, end) of the plan's output.
+using RandomRow = void (*)(const kernel::RandomPlan& plan, int64_t begin, int64_t end);
+
 // What one level offers. Each function returns a null row for a combination that is not
 // implemented.
 struct Level {
@@ -72,6 +76,7 @@ struct Level {
   CastRow (*cast)(DType from, DType to);
   ReduceKernel (*reduce)(kernel::ReduceOp op, DType input);
   MultiplyAddRow (*multiply_add)(DType dtype);
+  RandomRow (*random)(kernel::RandomOp op, DType dtype);
   // Copies past the caches, unordered until the next store fence; `to` is 64-byte aligned, nbytes a
   // multiple of 64.
   void (*stream)(void* to, const void* from, int64_t nbytes);

@@ -216,7 +216,7 @@ void stream_copy(void* to, const void* from, int64_t nbytes) {
 // ---- What the level offers as a whole ----
 
 extern const Level kLevel;
-const Level kLevel{TSR_ISA_NAME, find_unary,  find_binary,       find_ternary,
-                   find_cast,    find_reduce, find_multiply_add, stream_copy};
+const Level kLevel{TSR_ISA_NAME, find_unary,        find_binary, find_ternary, find_cast,
+                   find_reduce,  find_multiply_add, find_random, stream_copy};
 
 }  // namespace tsr::cpu::TSR_ISA
