@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -238,6 +239,16 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline T first_lane(Vec<T> a) {
   return a.v[0];
+}
+
+// Lane i holds what lane i + kPlaces held, counted in a circle.
+template <int kPlaces, class T, size_t... kLane>
+[[gnu::always_inline]] inline Vec<T> rotate_lanes(Vec<T> a, std::index_sequence<kLane...>) {
+  return Vec<T>(__builtin_shufflevector(a.v, a.v, ((kLane + kPlaces) % Vec<T>::kSize)...));
+}
+template <int kPlaces, class T>
+[[gnu::always_inline]] inline Vec<T> rotate_lanes(Vec<T> a) {
+  return rotate_lanes<kPlaces>(a, std::make_index_sequence<Vec<T>::kSize>());
 }
 
 // The same lanes under a type of the same width.

@@ -37,6 +37,11 @@ template <int kMode>
   return {VD(_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))),
           VD(_mm512_cvtps_pd(_mm512_extractf32x8_ps(a.v, 1)))};
 }
+// As many float32 as a VD has lanes. (GCC 12 turns __builtin_convertvector into two conversions of
+// half the width.)
+[[gnu::always_inline]] inline VD load_widened(const float* source) {
+  return VD(_mm512_cvtps_pd(_mm256_loadu_ps(source)));
+}
 [[gnu::always_inline]] inline VF narrow(VDPair a) {
   return VF(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a.low.v)),
                                _mm512_cvtpd_ps(a.high.v), 1));
@@ -82,6 +87,9 @@ template <int kMode>
   return {VD(_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))),
           VD(_mm256_cvtps_pd(_mm256_extractf128_ps(a.v, 1)))};
 }
+[[gnu::always_inline]] inline VD load_widened(const float* source) {
+  return VD(_mm256_cvtps_pd(_mm_loadu_ps(source)));
+}
 [[gnu::always_inline]] inline VF narrow(VDPair a) {
   return VF(_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(a.low.v)),
                                  _mm256_cvtpd_ps(a.high.v), 1));
@@ -120,6 +128,10 @@ template <int kMode>
 }
 [[gnu::always_inline]] inline VDPair widen(VF a) {
   return {VD(_mm_cvtps_pd(a.v)), VD(_mm_cvtps_pd(_mm_movehl_ps(a.v, a.v)))};
+}
+[[gnu::always_inline]] inline VD load_widened(const float* source) {
+  return VD(
+      _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(source)))));
 }
 [[gnu::always_inline]] inline VF narrow(VDPair a) {
   return VF(_mm_movelh_ps(_mm_cvtpd_ps(a.low.v), _mm_cvtpd_ps(a.high.v)));

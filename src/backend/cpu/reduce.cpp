@@ -19,7 +19,8 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kBlock = 512;  // elements brought in at a time
+constexpr int64_t kBlock = 512;           // elements brought in at a time
+constexpr int64_t kLongRun = 8 * kBlock;  // what the first-level cache holds for a second pass
 constexpr int64_t kAcross =
     2048;  // results side by side: their states stay in the first-level cache
 constexpr int64_t kPart =
@@ -56,9 +57,15 @@ class Reduction {
   const void* fetch(const Cursor& cursor, int64_t count, const std::byte* base,
                     const int64_t* strides, Buffers& buffers) const;
   void fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const;
+  void fold_row(const std::byte* row, void* state) const;
   void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                    int64_t stride) const;
   void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
+  // Each result's elements lie together, in the form that the fold takes.
+  [[nodiscard]] bool takes_rows() const {
+    return cast_ == nullptr && !kernel_.of_magnitudes && plan_.reduced_ndim == 1 &&
+           plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0;
+  }
   Status run_one() const;
   Status run_along() const;
   Status run_across() const;
@@ -137,9 +144,8 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
   const bool in_place = cast_ == nullptr && !kernel_.of_magnitudes &&
                         plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
   for (int64_t i = begin; i < end;) {
-    // A run that needs no buffer is taken whole, up to what the cache holds for a second pass over
-    // it.
-    int64_t count = std::min(in_place ? 8 * kBlock : kBlock, end - i);
+    // A run that needs no buffer is taken whole.
+    int64_t count = std::min(in_place ? kLongRun : kBlock, end - i);
     if (in_place && cursor.left_in_row() >= kShortRun)
       count = std::min(count, cursor.left_in_row());
     else
@@ -149,6 +155,14 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
                   kernel_.by_position ? i : i - begin, state, plan_.params);
     cursor.advance(count);
     i += count;
+  }
+}
+
+// All of one result, as fold_along would.
+void Reduction::fold_row(const std::byte* row, void* state) const {
+  for (int64_t i = 0; i < plan_.reduced_numel; i += kLongRun) {
+    kernel_.along(std::min(kLongRun, plan_.reduced_numel - i), row + i * size_, i, state,
+                  plan_.params);
   }
 }
 
@@ -205,8 +219,7 @@ Status Reduction::run_one() const {
   int64_t state[kMaxWords];
   alignas(16) std::byte result[16];
   kernel_.start(1, state, 1);
-  if (cast_ == nullptr && !kernel_.of_magnitudes && plan_.reduced_ndim == 1 &&
-      plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0) {
+  if (takes_rows()) {
     kernel_.along(plan_.reduced_numel, plan_.input, 0, state, plan_.params);
   } else {
     fold_along(0, 0, plan_.reduced_numel, state);
@@ -225,14 +238,24 @@ Status Reduction::run_along() const {
       plan_.kept_numel < kFewResults ? (plan_.reduced_numel + kPart - 1) / kPart : 1;
   if (parts <= 1) {
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(plan_.reduced_numel, 1));
+    const bool rows = takes_rows();
+    const auto* input = static_cast<const std::byte*>(plan_.input);
     parallel_for(plan_.kept_numel, grain, [&](int64_t begin, int64_t end) {
       int64_t states[kBlock * kMaxWords];
+      int64_t start[kMaxWords] = {};
+      kernel_.start(1, start, 1);
+      Cursor cursor = kept_cursor(begin);
       for (int64_t kept = begin; kept < end; kept += kBlock) {
         const int64_t count = std::min(kBlock, end - kept);
         for (int64_t j = 0; j < count; ++j) {
           int64_t state[kMaxWords];
-          kernel_.start(1, state, 1);
-          fold_along(kept + j, 0, plan_.reduced_numel, state);
+          std::copy_n(start, kMaxWords, state);
+          if (rows) {
+            fold_row(input + cursor.offset(plan_.kept_input_strides), state);
+            cursor.advance_in_row(1);
+          } else {
+            fold_along(kept + j, 0, plan_.reduced_numel, state);
+          }
           for (int w = 0; w < kernel_.words; ++w) states[w * kBlock + j] = state[w];
         }
         write(kept, count, states, kBlock);
@@ -304,7 +327,7 @@ Status Reduction::run_across() const {
 
 Status Reduction::run() const {
   if (plan_.kept_numel == 0) return kernel::kOk;
-  if (plan_.kept_numel == 1 && plan_.reduced_numel <= 8 * kBlock) return run_one();
+  if (plan_.kept_numel == 1 && plan_.reduced_numel <= kLongRun) return run_one();
   return prefers_across() ? run_across() : run_along();
 }
 

@@ -41,23 +41,23 @@ template <class S, class T>
   if constexpr (std::is_same_v<T, typename S::Element>) {
     return S::load(source);
   } else {
-    typedef T Narrow __attribute__((vector_size(S::kSize * sizeof(T))));
-    Narrow narrow;
-    __builtin_memcpy(&narrow, source, sizeof(narrow));
-    return S(__builtin_convertvector(narrow, typename S::Native));
+    static_assert(std::is_same_v<T, float> && std::is_same_v<S, VD>);
+    return load_widened(source);
   }
 }
 
-// Joins the lanes of a vector state: halves are merged until one lane is left.
+// Joins the lanes of a vector state: the upper half with the lower until one lane is left.
+template <class F, int kHalf, class S>
+[[gnu::always_inline]] inline typename S::Element merge_halves(S state) {
+  if constexpr (kHalf == 0) {
+    return first_lane(state);
+  } else {
+    return merge_halves<F, kHalf / 2>(F::merge(state, rotate_lanes<kHalf>(state)));
+  }
+}
 template <class F, class S>
 [[gnu::always_inline]] inline typename S::Element merge_lanes(S state) {
-  typename S::Element lanes[2 * S::kSize] = {};
-  for (int half = S::kSize / 2; half > 0; half /= 2) {
-    state.store(lanes);
-    state = F::merge(state, S::load(lanes + half));
-  }
-  state.store(lanes);
-  return lanes[0];
+  return merge_halves<F, S::kSize / 2>(state);
 }
 
 template <class F, class T, class S>
@@ -68,16 +68,19 @@ void fold_along(int64_t count, const void* in, int64_t, void* state, const Param
   const T* source = static_cast<const T*>(in);
   E* total = static_cast<E*>(state);
   const double p = first_parameter(params);
+  const auto at = [&](int64_t place) { return prepared<F>(load_as<S>(source + place), p); };
   int64_t i = 0;
-  if (count >= kStep) {
-    S chains[kChains];
-    for (int c = 0; c < kChains; ++c) chains[c] = prepared<F>(load_as<S>(source + c * S::kSize), p);
-    for (i = kStep; i + kStep <= count; i += kStep) {
-      for (int c = 0; c < kChains; ++c) {
-        chains[c] = F::merge(chains[c], prepared<F>(load_as<S>(source + i + c * S::kSize), p));
+  if (count >= S::kSize) {
+    S joined = at(0);
+    i = S::kSize;
+    if (count >= kStep) {
+      S chains[kChains] = {joined, at(S::kSize), at(2 * S::kSize), at(3 * S::kSize)};
+      for (i = kStep; i + kStep <= count; i += kStep) {
+        for (int c = 0; c < kChains; ++c) chains[c] = F::merge(chains[c], at(i + c * S::kSize));
       }
+      joined = F::merge(F::merge(chains[0], chains[1]), F::merge(chains[2], chains[3]));
     }
-    const S joined = F::merge(F::merge(chains[0], chains[1]), F::merge(chains[2], chains[3]));
+    for (; i + S::kSize <= count; i += S::kSize) joined = F::merge(joined, at(i));
     *total = first_lane(F::merge(S(*total), S(merge_lanes<F>(joined))));
   }
   for (; i < count; ++i)
@@ -100,6 +103,21 @@ void fold_across(int64_t count, const void* in, int64_t, void* state, int64_t,
   }
 }
 
+// Folds whose result is one of the elements (or its magnitude) compare these as they are; only the
+// state is wide.
+template <class F>
+inline constexpr bool kIsExtremum =
+    std::is_base_of_v<math::Max, F> || std::is_base_of_v<math::Min, F>;
+
+template <class F, class T>
+void extremum_along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+  auto* total = static_cast<double*>(state);
+  T extremum = static_cast<T>(*total);
+  fold_along<F, T, Vec<T>>(count, in, before, &extremum, params);
+  *total = static_cast<double>(extremum);
+}
+
 // ---- One number ----
 
 // Elements of T, taken in as vectors S; the state is one number of S.
@@ -109,7 +127,10 @@ struct OneNumber {
 
   static void along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
-    fold_along<F, T, S>(count, in, before, state, params);
+    if constexpr (kIsExtremum<F> && std::is_same_v<T, float>)
+      extremum_along<F, T>(count, in, before, state, params);
+    else
+      fold_along<F, T, S>(count, in, before, state, params);
   }
   static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
                      const Parameter* params) {

@@ -17,8 +17,9 @@ void position_along(int64_t count, const void* in, int64_t before, void* state,
   const T* source = static_cast<const T*>(in);
   E* best = static_cast<E*>(state);
   int64_t* position = static_cast<int64_t*>(state) + 1;
-  E extreme = static_cast<E>(source[0]);
-  fold_along<F, T, S>(count, in, 0, &extreme, params);
+  T narrow = source[0];
+  fold_along<F, T, Vec<T>>(count, in, 0, &narrow, params);
+  const E extreme = static_cast<E>(narrow);
   if (*position >= 0 && !any(F::beats(S(extreme), S(*best)))) return;
   int64_t i = 0;
   // A NaN extreme equals nothing: it is looked for by being unequal to itself.
@@ -169,7 +170,7 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   const T* source = static_cast<const T*>(in);
   auto* words = static_cast<double*>(state);
   double maximum = words[0];
-  fold_along<math::Max, T, VD>(count, in, 0, &maximum, params);
+  extremum_along<math::Max, T>(count, in, 0, &maximum, params);
   const double pivot = math::Logsumexp::pivot(maximum);
   double sum = math::Logsumexp::rescaled({words[0], words[1]}, pivot);
   VD total(0.0);
@@ -186,34 +187,76 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   words[1] = sum;
 }
 
+// A vector's worth of words, which are float64 whatever the element is.
+[[gnu::always_inline]] inline VDPair load_words(const double* words, VF) {
+  return {VD::load(words), VD::load(words + VD::kSize)};
+}
+[[gnu::always_inline]] inline VD load_words(const double* words, VD) {
+  return VD::load(words);
+}
+[[gnu::always_inline]] inline void store_words(VDPair value, double* words) {
+  value.low.store(words);
+  value.high.store(words + VD::kSize);
+}
+[[gnu::always_inline]] inline void store_words(VD value, double* words) {
+  value.store(words);
+}
+[[gnu::always_inline]] inline VF as_elements(VDPair words) {
+  return narrow(words);
+}
+[[gnu::always_inline]] inline VD as_elements(VD words) {
+  return words;
+}
+[[gnu::always_inline]] inline VDPair as_words(VF elements) {
+  return widen(elements);
+}
+[[gnu::always_inline]] inline VD as_words(VD elements) {
+  return elements;
+}
+[[gnu::always_inline]] inline VDPair operator+(VDPair a, VDPair b) {
+  return {a.low + b.low, a.high + b.high};
+}
+// sum * factor, where a sum of nothing stays 0 whatever the factor.
+[[gnu::always_inline]] inline VD scale_sum(VD sum, VD factor) {
+  return select(sum == VD(0.0), sum, sum * factor);
+}
+[[gnu::always_inline]] inline VDPair scale_sum(VDPair sum, VDPair factor) {
+  return {scale_sum(sum.low, factor.low), scale_sum(sum.high, factor.high)};
+}
+
+// One more element for each of V::kSize results.
+template <class V>
+[[gnu::always_inline]] inline void logsumexp_step(V x, double* maxima, double* sums) {
+  const V old = as_elements(load_words(maxima, x));
+  auto sum = load_words(sums, x);
+  const V maximum = math::Max::merge(old, x);
+  const V pivot = finite_or_zero(maximum);
+  // Maxima rarely grow; where none does, the factor of every sum is 1.
+  if (any((x > old) | (x != x))) {
+    sum = scale_sum(sum, as_words(exp(finite_or_zero(old) - pivot)));
+    store_words(as_words(maximum), maxima);
+  }
+  store_words(sum + as_words(exp(x - pivot)), sums);
+}
+
 template <class T, class V>
 void logsumexp_across(int64_t count, const void* in, int64_t, void* state, int64_t width,
                       const Parameter*) {
   const T* source = static_cast<const T*>(in);
   auto* maxima = static_cast<double*>(state);
   double* sums = maxima + width;
-  for (int64_t j = 0; j < count; j += V::kSize) {
-    const int64_t part = count - j < V::kSize ? count - j : V::kSize;
-    T old_lanes[V::kSize];
-    T grown[V::kSize];
-    T added[V::kSize];
-    T top[V::kSize];
-    for (int k = 0; k < V::kSize; ++k)
-      old_lanes[k] = k < part ? static_cast<T>(maxima[j + k]) : T(0);
-    const V x = part == V::kSize ? V::load(source + j) : V::load_part(source + j, part, T(0));
-    const V old = V::load(old_lanes);
-    const V maximum = math::Max::merge(old, x);
-    const V pivot = finite_or_zero(maximum);
-    maximum.store(top);
-    exp(x - pivot).store(added);
-    exp(finite_or_zero(old) - pivot).store(grown);
-    for (int64_t k = 0; k < part; ++k) {
-      const double before = sums[j + k];
-      sums[j + k] = (before == 0 ? 0 : before * static_cast<double>(grown[k])) +
-                    static_cast<double>(added[k]);
-      maxima[j + k] = static_cast<double>(top[k]);
-    }
-  }
+  int64_t j = 0;
+  for (; j + V::kSize <= count; j += V::kSize)
+    logsumexp_step(V::load(source + j), maxima + j, sums + j);
+  if (j == count) return;
+  const size_t rest = static_cast<size_t>(count - j) * sizeof(double);
+  double tops[V::kSize] = {};
+  double totals[V::kSize] = {};
+  __builtin_memcpy(tops, maxima + j, rest);
+  __builtin_memcpy(totals, sums + j, rest);
+  logsumexp_step(V::load_part(source + j, count - j, T(0)), tops, totals);
+  __builtin_memcpy(maxima + j, tops, rest);
+  __builtin_memcpy(sums + j, totals, rest);
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The reductions of one instruction-set level: every fold over the types it is written for. float32
-// folds in float64: the conversion hides behind the memory and makes a sum right to its last bit.
+// adds up in float64: the conversion hides behind the memory and makes a sum right to its last bit.
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/reduce_fold_pairs.h"
 

@@ -212,6 +212,21 @@ TEST(Reduce, large_arrays_are_split_into_parts) {
   }
 }
 
+TEST(Reduce, rows_and_columns_of_every_length) {
+  for (const Case& c : kCases) {
+    for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+      for (int64_t length = 2; length < 150; length += 1 + length / 40) {
+        check(c, dtype, {3, length}, {false, true}, Layout::kContiguous);
+        check(c, dtype, {length, 19}, {true, false}, Layout::kContiguous);
+        check(c, dtype, {3, length}, {false, true}, Layout::kReversed);
+      }
+    }
+  }
+  // More results than are in flight at a time, and rows longer than are taken whole.
+  check(kCases[0], DType::kFloat32, {1100, 20}, {false, true}, Layout::kContiguous);
+  check(kCases[0], DType::kFloat32, {70, 5000}, {false, true}, Layout::kContiguous);
+}
+
 TEST(Reduce, a_sum_of_ones_is_exact) {
   constexpr int64_t kCount = int64_t{1} << 25;
   Array input(DType::kFloat32, {kCount});
@@ -322,19 +337,36 @@ TEST(Reduce, complex_sums_products_and_norms) {
 }
 
 TEST(Reduce, logsumexp_survives_infinities_and_large_values) {
-  Array input(DType::kFloat32, {4, 3});
-  const double rows[4][3] = {{1000, 1000, 1000},
-                             {-INFINITY, -INFINITY, -INFINITY},
-                             {INFINITY, 0, 1},
-                             {-1000, -1000, -2000}};
-  for (int64_t i = 0; i < 12; ++i) input.set(i, rows[i / 3][i % 3]);
-  Array output(DType::kFloat32, {4});
-  ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kLogsumexp, output, input, {false, true})),
-            kernel::kOk);
-  EXPECT_NEAR(output.get(0).real(), 1000 + std::log(3.0), 1e-3);
-  EXPECT_EQ(output.get(1).real(), -INFINITY);
-  EXPECT_EQ(output.get(2).real(), INFINITY);
-  EXPECT_NEAR(output.get(3).real(), -1000 + std::log(2.0), 1e-3);
+  constexpr int64_t kGroups = 6;
+  const double rows[kGroups][3] = {{1000, 1000, 1000},        {-INFINITY, -INFINITY, -INFINITY},
+                                   {INFINITY, 0, 1},          {-1000, -1000, -2000},
+                                   {-INFINITY, 5, -INFINITY}, {1, NAN, 2}};
+  const double want[kGroups] = {1000 + std::log(3.0),  -INFINITY, INFINITY,
+                                -1000 + std::log(2.0), 5,         NAN};
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const bool across : {false, true}) {
+      // Repeated, so that the groups fill registers when they stand side by side.
+      constexpr int64_t kCount = 5 * kGroups;
+      Array input(dtype, across ? Sizes{3, kCount} : Sizes{kCount, 3});
+      for (int64_t i = 0; i < kCount; ++i) {
+        for (int64_t k = 0; k < 3; ++k)
+          input.set(across ? k * kCount + i : i * 3 + k, rows[i % kGroups][k]);
+      }
+      Array output(dtype, {kCount});
+      ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kLogsumexp, output, input, {across, !across})),
+                kernel::kOk);
+      for (int64_t i = 0; i < kCount; ++i) {
+        const double expected = want[i % kGroups];
+        const double got = output.get(i).real();
+        if (std::isnan(expected))
+          EXPECT_TRUE(std::isnan(got)) << i;
+        else if (std::isinf(expected))
+          EXPECT_EQ(got, expected) << i;
+        else
+          EXPECT_NEAR(got, expected, 1e-3) << i;
+      }
+    }
+  }
 }
 
 }  // namespace
