@@ -90,6 +90,48 @@ TEST(Sort, topk_takes_the_ends_in_order) {
   EXPECT_EQ(std::get<0>(ops::topk(x, 0)).sizes(), (Dims{2, 0}));
 }
 
+template <class T>
+void expect_topk_like_reference(const std::vector<T>& line) {
+  const auto length = static_cast<int64_t>(line.size());
+  const Tensor input = test::tensor(Dims{length}, line);
+  for (const bool largest : {false, true}) {
+    const std::vector<int64_t> order = reference(line, largest);
+    for (const int64_t k : {1, 2, 10, 31, 32, 33, 100, 256}) {
+      if (k > length) break;
+      const auto [taken, where] = ops::topk(input, k, 0, largest);
+      EXPECT_EQ(values<int64_t>(where), (std::vector<int64_t>(order.begin(), order.begin() + k)))
+          << "k " << k << " of " << length;
+      for (int64_t i = 0; i < k; ++i) {
+        const T want = line[static_cast<size_t>(order[static_cast<size_t>(i)])];
+        const T got = values<T>(taken)[static_cast<size_t>(i)];
+        EXPECT_TRUE(got == want || (got != got && want != want)) << i;
+      }
+    }
+  }
+}
+
+// Ties, NaN and lengths that are no whole number of blocks; the first k of a stable sort.
+TEST(Sort, topk_agrees_with_a_stable_sort_for_any_count) {
+  std::mt19937 random(2);
+  for (const int length : {40, 127, 128, 129, 1000}) {
+    std::vector<float> floats;
+    std::vector<float> rising;
+    std::vector<double> doubles;
+    std::vector<int16_t> shorts;
+    for (int i = 0; i < length; ++i) {
+      floats.push_back(i % 97 == 5 ? NAN : static_cast<float>(random() % 60) - 30);
+      rising.push_back(static_cast<float>(i / 2));
+      doubles.push_back(i % 50 == 7 ? NAN : static_cast<double>(random() % 60) / 7);
+      shorts.push_back(static_cast<int16_t>(random()));
+    }
+    expect_topk_like_reference(floats);
+    expect_topk_like_reference(rising);
+    expect_topk_like_reference(doubles);
+    expect_topk_like_reference(shorts);
+    expect_topk_like_reference(std::vector<float>(static_cast<size_t>(length), 3.0F));
+  }
+}
+
 TEST(Sort, refuses_what_has_no_order) {
   const Tensor x = f32(Dims{3}, {1, 2, 3});
   EXPECT_EQ(error_of([&] { ops::topk(x, 4); }).code(), Code::kValue);
