@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/strided.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -44,22 +46,90 @@ struct Pair {
   int64_t low, high;
 };
 
+// Element i of an array that need not be aligned.
+template <class T>
+T load_element(const std::byte* array, int64_t i) {
+  T value;
+  std::memcpy(&value, array + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+template <class T>
+void store_element(std::byte* array, int64_t i, T value) {
+  std::memcpy(array + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+}
+
 template <class T>
 void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::byte* from,
                    int64_t from_stride) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   if (from_stride == 0) {
-    T value;
-    std::memcpy(&value, from, sizeof(T));
-    if (to_stride == static_cast<int64_t>(sizeof(T))) {
-      for (int64_t i = 0; i < count; ++i)
-        std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+    const T value = load_element<T>(from, 0);
+    if (to_stride == kSize) {
+      for (int64_t i = 0; i < count; ++i) store_element(to, i, value);
       return;
     }
     for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, &value, sizeof(T));
     return;
   }
+  if (to_stride == kSize && from_stride == -kSize) {
+    // Read upwards from the last element, which the compiler turns into reversed vectors.
+    const std::byte* lowest = from - (count - 1) * kSize;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i)
+      store_element(to, i, load_element<T>(lowest, count - 1 - i));
+    return;
+  }
   for (int64_t i = 0; i < count; ++i)
     std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
+}
+
+// to[i * to_step + k] = from[k * from_step + i] for a block whose rows fill a register of 16 bytes;
+// steps count elements.
+[[gnu::always_inline]] inline void transpose_registers(const uint32_t* from, int64_t from_step,
+                                                       uint32_t* to, int64_t to_step) {
+  const auto load = [&](int k) {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(from + k * from_step));
+  };
+  const __m128i r0 = load(0), r1 = load(1), r2 = load(2), r3 = load(3);
+  const __m128i low01 = _mm_unpacklo_epi32(r0, r1), high01 = _mm_unpackhi_epi32(r0, r1);
+  const __m128i low23 = _mm_unpacklo_epi32(r2, r3), high23 = _mm_unpackhi_epi32(r2, r3);
+  const auto store = [&](int i, __m128i row) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_step), row);
+  };
+  store(0, _mm_unpacklo_epi64(low01, low23));
+  store(1, _mm_unpackhi_epi64(low01, low23));
+  store(2, _mm_unpacklo_epi64(high01, high23));
+  store(3, _mm_unpackhi_epi64(high01, high23));
+}
+[[gnu::always_inline]] inline void transpose_registers(const uint64_t* from, int64_t from_step,
+                                                       uint64_t* to, int64_t to_step) {
+  const __m128i r0 = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
+  const __m128i r1 = _mm_load_si128(reinterpret_cast<const __m128i*>(from + from_step));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi64(r0, r1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to + to_step), _mm_unpackhi_epi64(r0, r1));
+}
+
+// Writes the columns of an aligned tile as rows.
+template <int64_t kTile, class T>
+void write_turned(const T (&tile)[kTile][kTile], std::byte* to, int64_t to_step) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  if constexpr (kSize == 4 || kSize == 8) {
+    if (to_step % kSize == 0) {
+      constexpr int64_t kBlock = 16 / kSize;
+      for (int64_t i = 0; i < kTile; i += kBlock) {
+        for (int64_t k = 0; k < kTile; k += kBlock) {
+          transpose_registers(&tile[k][i], kTile,
+                              reinterpret_cast<T*>(to + i * to_step + k * kSize), to_step / kSize);
+        }
+      }
+      return;
+    }
+  }
+  for (int64_t i = 0; i < kTile; ++i) {
+    T line[kTile];
+    for (int64_t k = 0; k < kTile; ++k) line[k] = tile[k][i];
+    std::memcpy(to + i * to_step, line, sizeof(line));
+  }
 }
 
 // A tile is one cache line of elements wide on both sides. Its source lines are brought together
@@ -80,11 +150,7 @@ void transpose_tiles(int64_t rows, int64_t columns, std::byte* to, int64_t to_st
       if (height == kTile && width == kTile) {
         for (int64_t k = 0; k < kTile; ++k)
           std::memcpy(tile[k], source + k * from_step, kTile * kSize);
-        for (int64_t i = 0; i < kTile; ++i) {
-          T line[kTile];
-          for (int64_t k = 0; k < kTile; ++k) line[k] = tile[k][i];
-          std::memcpy(target + i * to_step, line, kTile * kSize);
-        }
+        write_turned(tile, target, to_step);
         continue;
       }
       for (int64_t i = 0; i < height; ++i) {

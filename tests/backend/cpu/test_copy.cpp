@@ -64,6 +64,19 @@ TEST(Copy, moves_every_layout_to_every_layout) {
   }
 }
 
+TEST(Copy, reverses_rows_of_any_length) {
+  for (const DType dtype :
+       {DType::kInt8, DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex128}) {
+    for (int64_t length = 0; length < 70; ++length) {
+      Array input(dtype, {3, length}, Layout::kReversed);
+      Array output(dtype, {3, length});
+      input.randomize(-50, 50, 13);
+      ASSERT_EQ(kernels().copy(elementwise({&output, &input})), kernel::kOk) << last_error();
+      for (int64_t i = 0; i < input.numel(); ++i) ASSERT_EQ(output.get(i), input.get(i)) << length;
+    }
+  }
+}
+
 TEST(Copy, turns_every_half_into_the_float_it_stands_for_and_back) {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
     Array halves(dtype, {65536});
