@@ -21,6 +21,11 @@ namespace {
 
 constexpr int64_t kBlock = 512;  // elements in flight
 constexpr int64_t kFewNeighbours = 8;
+// Lines scanned side by side: an addition waits for the one before it in its own line only.
+constexpr int64_t kLines = 4;
+// Their buffers stand this many elements apart: not a whole page, whose places in the first-level
+// cache would be the same.
+constexpr int64_t kPitch = kBlock + 8;
 
 // Running totals are kept in the widest type of the category and rounded once per element.
 DType wide(DType dtype) {
@@ -51,7 +56,8 @@ struct Scan {
     cursor.seek(linear);
     return cursor;
   }
-  void along(int64_t line) const;
+  void along(int64_t first, int64_t lines) const;
+  void along_complex(int64_t line) const;
   void across(int64_t first, int64_t width) const;
 
   const ScanPlan& plan;
@@ -63,12 +69,35 @@ struct Scan {
   CastRow narrow;
 };
 
-template <class T>
-void run(ScanOp op, int64_t count, T* values, T& carry) {
+// Runs `count` values of each of kTogether lines, kPitch apart.
+template <bool kSums, int64_t kTogether, class T>
+void run_lines(int64_t count, T* values, T* carries) {
+  T carry[kTogether];
+  std::copy_n(carries, kTogether, carry);
   for (int64_t i = 0; i < count; ++i) {
-    carry =
-        op == ScanOp::kSum ? static_cast<T>(carry + values[i]) : static_cast<T>(carry * values[i]);
-    values[i] = carry;
+#pragma GCC unroll 4
+    for (int64_t line = 0; line < kTogether; ++line) {
+      T& value = values[line * kPitch + i];
+      carry[line] =
+          kSums ? static_cast<T>(carry[line] + value) : static_cast<T>(carry[line] * value);
+      value = carry[line];
+    }
+  }
+  std::copy_n(carry, kTogether, carries);
+}
+template <class T>
+void run(ScanOp op, int64_t lines, int64_t count, T* values, T* carries) {
+  const bool sums = op == ScanOp::kSum;
+  if (lines == kLines) {
+    return sums ? run_lines<true, kLines>(count, values, carries)
+                : run_lines<false, kLines>(count, values, carries);
+  }
+  for (int64_t line = 0; line < lines; ++line) {
+    T* own = values + line * kPitch;
+    if (sums)
+      run_lines<true, 1>(count, own, carries + line);
+    else
+      run_lines<false, 1>(count, own, carries + line);
   }
 }
 
@@ -83,32 +112,63 @@ void run_complex(ScanOp op, int64_t count, double* parts, double* carry) {
   }
 }
 
-void Scan::along(int64_t line) const {
+// Lines [first, first + lines), at most kLines.
+void Scan::along(int64_t first, int64_t lines) const {
+  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte values[kLines][kPitch * 8];
+  const std::byte* from[kLines];
+  std::byte* to[kLines];
+  Cursor cursor = others(first);
+  for (int64_t line = 0; line < lines; ++line) {
+    from[line] = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
+    to[line] = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
+    cursor.advance_in_row(1);
+  }
+  double carries[kLines];
+  uint64_t integers[kLines];
+  std::fill_n(carries, kLines, plan.op == ScanOp::kSum ? 0.0 : 1.0);
+  std::fill_n(integers, kLines, plan.op == ScanOp::kSum ? 0U : 1U);
+  const bool read_in_place = plan.axis_input_stride == size;
+  const bool write_in_place = plan.axis_output_stride == size;
+  for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
+    const int64_t count = std::min(kBlock, plan.axis_size - i);
+    for (int64_t line = 0; line < lines; ++line) {
+      const std::byte* source = from[line] + i * plan.axis_input_stride;
+      if (!read_in_place) {
+        copy_strided(count, size, raw, size, source, plan.axis_input_stride);
+        source = raw;
+      }
+      widen(count, values[line], source);
+    }
+    if (total == DType::kFloat64)
+      run(plan.op, lines, count, reinterpret_cast<double*>(values), carries);
+    else
+      run(plan.op, lines, count, reinterpret_cast<uint64_t*>(values), integers);
+    for (int64_t line = 0; line < lines; ++line) {
+      std::byte* target = to[line] + i * plan.axis_output_stride;
+      narrow(count, write_in_place ? target : raw, values[line]);
+      if (!write_in_place) copy_strided(count, size, target, plan.axis_output_stride, raw, size);
+    }
+  }
+}
+
+void Scan::along_complex(int64_t line) const {
   alignas(64) std::byte raw[kBlock * 16];
   alignas(64) std::byte values[kBlock * 16];
   const Cursor cursor = others(line);
   const auto* from = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
   auto* to = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
-  const double start = plan.op == ScanOp::kSum ? 0 : 1;
-  double carry[2] = {start, 0};
-  auto integer = static_cast<uint64_t>(start);
+  double carry[2] = {plan.op == ScanOp::kSum ? 0.0 : 1.0, 0};
   for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
     const int64_t count = std::min(kBlock, plan.axis_size - i);
     copy_strided(count, size, raw, size, from + i * plan.axis_input_stride, plan.axis_input_stride);
     widen(count, values, raw);
-    if (total == DType::kComplex128) {
-      run_complex(plan.op, count, reinterpret_cast<double*>(values), carry);
-    } else if (total == DType::kFloat64) {
-      run(plan.op, count, reinterpret_cast<double*>(values), carry[0]);
-    } else {
-      run(plan.op, count, reinterpret_cast<uint64_t*>(values), integer);
-    }
+    run_complex(plan.op, count, reinterpret_cast<double*>(values), carry);
     narrow(count, raw, values);
     copy_strided(count, size, to + i * plan.axis_output_stride, plan.axis_output_stride, raw, size);
   }
 }
 
-// The lines of `width` neighbours advance together.
 void Scan::across(int64_t first, int64_t width) const {
   alignas(64) std::byte raw[kBlock * 16];
   alignas(64) std::byte values[kBlock * 16];
@@ -140,7 +200,12 @@ Status scan(const ScanPlan& plan) {
   if (together || plan.numel < kFewNeighbours) {
     const int64_t grain = std::max<int64_t>(1, kGrain / plan.axis_size);
     parallel_for(plan.numel, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) scan_of.along(line);
+      if (scan_of.total == DType::kComplex128) {
+        for (int64_t line = begin; line < end; ++line) scan_of.along_complex(line);
+        return;
+      }
+      for (int64_t line = begin; line < end; line += kLines)
+        scan_of.along(line, std::min(kLines, end - line));
     });
     return kernel::kOk;
   }

@@ -74,6 +74,15 @@ TEST(Scan, long_lines_carry_over_blocks) {
   check(ScanOp::kSum, DType::kInt64, {1300, 2}, 0, Layout::kContiguous, Layout::kContiguous);
 }
 
+TEST(Scan, lines_side_by_side_keep_to_themselves) {
+  for (int64_t lines = 1; lines < 10; ++lines) {
+    check(ScanOp::kSum, DType::kFloat32, {lines, 600}, 1, Layout::kContiguous, Layout::kContiguous);
+    check(ScanOp::kSum, DType::kInt64, {lines, 520}, 1, Layout::kReversed, Layout::kSliced);
+    check(ScanOp::kProd, DType::kComplex64, {lines, 20}, 1, Layout::kContiguous,
+          Layout::kContiguous);
+  }
+}
+
 TEST(Scan, works_in_place) {
   Array array(DType::kInt32, {700});
   for (int64_t i = 0; i < 700; ++i) array.set(i, 1);
