@@ -35,6 +35,8 @@ const Case kCases[] = {
     {"a padded window over the end", 6, 6, {3}, {2}, {1}, {1}, true},
     {"dilated", 8, 7, {2, 3}, {1}, {1}, {2}, false},
     {"wide", 3, 40, {3}, {3}, {1}, {1}, false},
+    {"wider than a tile", 2, 610, {2}, {2}, {0}, {1}, false},
+    {"long windows", 2, 70, {2, 20}, {1}, {0}, {1}, false},
 };
 
 Tensor run_max(const Case& c, const Tensor& x) {

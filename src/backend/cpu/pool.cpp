@@ -71,7 +71,7 @@ PoolShape shape_of(const PoolPlan& plan, int64_t* tables) {
     fill_windows(plan, a, begin, end, span);
     PoolAxis& axis = shape.axes[i];
     axis = {a.input, a.output, begin, end, span, a.kernel, a.stride, a.padding, a.dilation, 0, 0};
-    set_inside(a, axis);
+    if (plan.op != PoolOp::kAdaptiveAverage) set_inside(a, axis);  // its windows differ in size
   }
   return shape;
 }

@@ -160,6 +160,8 @@ void max_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T
 
 // ---- average ----
 
+inline constexpr int64_t kLongWindow = 16;
+
 inline double window_divisor(const PoolShape& shape, int64_t d, int64_t h, int64_t w) {
   if (shape.divisor != 0) return shape.divisor;
   return static_cast<double>(shape.axes[0].span[d] * shape.axes[1].span[h] * shape.axes[2].span[w]);
@@ -178,6 +180,45 @@ inline T window_sum(const PoolShape& shape, int64_t d, int64_t h, int64_t w, con
     total += static_cast<double>(sum);
   });
   return static_cast<T>(total / window_divisor(shape, d, h, w));
+}
+
+// Outputs [from, to) of a row whose windows lie inside the input, a lane each: adds the sum of
+// every window's numbers in one input row to totals. kStride 0: the axis' own.
+template <int64_t kStride, class T>
+inline void add_inside(const PoolAxis& width, const T* row, int64_t from, int64_t to,
+                       double* totals) {
+  const int64_t stride = kStride == 0 ? width.stride : kStride;
+  const T* first = row + from * stride - width.padding;
+  T sums[kPoolTile];
+  std::fill_n(sums, to - from, T{0});
+  for (int64_t k = 0; k < width.kernel; ++k) {
+#pragma omp simd
+    for (int64_t i = 0; i < to - from; ++i) sums[i] += first[i * stride + k];
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < to - from; ++i) totals[i] += static_cast<double>(sums[i]);
+}
+
+template <class T>
+inline void average_inside(const PoolShape& shape, int64_t d, int64_t h, int64_t from, int64_t to,
+                           const T* in, T* out) {
+  const PoolAxis& width = shape.axes[2];
+  const double divisor = window_divisor(shape, d, h, from);  // the same for all of them
+  double totals[kPoolTile];
+  for (int64_t first = from; first < to; first += kPoolTile) {
+    const int64_t last = std::min(to, first + kPoolTile);
+    std::fill_n(totals, last - first, 0.0);
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      if (width.stride == 1)
+        add_inside<1>(width, in + offset, first, last, totals);
+      else if (width.stride == 2)
+        add_inside<2>(width, in + offset, first, last, totals);
+      else
+        add_inside<0>(width, in + offset, first, last, totals);
+    });
+#pragma omp simd
+    for (int64_t i = 0; i < last - first; ++i) out[first + i] = static_cast<T>(totals[i] / divisor);
+  }
 }
 
 template <class T>
@@ -201,15 +242,24 @@ inline void window_sum_channels(const PoolShape& shape, int64_t d, int64_t h, in
 template <class T>
 void average_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out) {
   const int64_t height = shape.axes[1].output;
-  const int64_t width = shape.axes[2].output;
+  const PoolAxis& axis = shape.axes[2];
+  const int64_t width = axis.output;
+  // Long windows are vectors of their own.
+  const bool lanes = shape.channels == 1 && axis.kernel <= kLongWindow;
+  const int64_t from = lanes ? axis.inner_begin : width;
+  const int64_t to = lanes ? axis.inner_end : width;
   for (int64_t r = begin; r < end; ++r) {
-    for (int64_t w = 0; w < width; ++w) {
-      T* target = out + (r * width + w) * shape.channels;
-      if (shape.channels == 1)
-        *target = window_sum(shape, r / height, r % height, w, in);
-      else
-        window_sum_channels(shape, r / height, r % height, w, in, target);
+    const int64_t d = r / height;
+    const int64_t h = r % height;
+    T* row = out + r * width * shape.channels;
+    if (shape.channels != 1) {
+      for (int64_t w = 0; w < width; ++w)
+        window_sum_channels(shape, d, h, w, in, row + w * shape.channels);
+      continue;
     }
+    for (int64_t w = 0; w < from; ++w) row[w] = window_sum(shape, d, h, w, in);
+    if (from < to) average_inside(shape, d, h, from, to, in, row);
+    for (int64_t w = to; w < width; ++w) row[w] = window_sum(shape, d, h, w, in);
   }
 }
 
