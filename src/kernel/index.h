@@ -11,9 +11,9 @@ namespace tsr::kernel {
 // An elementwise walk whose operand 1 is displaced by index arrays: operand 0 = values, operand 1 =
 // the indexed array (restrided: stride 0 along the dims the indices range over), operands 2.. =
 // int64 index arrays. At each element the indexed array is read or written at data[1] + Σ index_j *
-// indexed_strides[j]. A negative index counts from the end; one out of range fails with kIndex
-// before anything is written, also when no element is moved. The dims of the walk keep their
-// row-major order.
+// indexed_strides[j]. A negative index counts from the end; one out of range fails with kIndex,
+// also when no element is moved, and before the array is written (kGet may have written values).
+// The dims of the walk keep their row-major order.
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]
   kPut,         // array[indices] = values; of equal indices the last in row-major order wins

@@ -54,6 +54,21 @@ TEST(IndexSelect, names_the_index_that_is_out_of_range) {
   EXPECT_NE(error.message().find("axis 1"), std::string::npos) << error.message();
 }
 
+TEST(IndexSelect, finds_the_one_index_that_is_out_of_range_anywhere) {
+  for (const int64_t wrong : {INT64_MIN, INT64_MIN + 1, int64_t{-4}, int64_t{3}, INT64_MAX}) {
+    for (size_t place = 0; place < 19; ++place) {
+      std::vector<int64_t> indices(19, -3);
+      EXPECT_NO_THROW(ops::index_select(grid(), 1, tensor(Dims{19}, indices)));
+      indices[place] = wrong;
+      const Tensor index = tensor(Dims{19}, indices);
+      EXPECT_EQ(error_of([&] { ops::index_select(grid(), 1, index); }).code(), Code::kIndex);
+      indices.resize(38);
+      const Tensor strided = ops::matrix_transpose(tensor(Dims{2, 19}, indices));
+      EXPECT_EQ(error_of([&] { ops::take(grid(), strided, 1); }).code(), Code::kIndex);
+    }
+  }
+}
+
 TEST(Take, replaces_the_axis_by_the_dims_of_the_indices) {
   EXPECT_EQ(ops::take(grid(), i64(Dims{2, 2}, {0, 1, 2, 0}), 1).sizes(), (Dims{2, 2, 2}));
   EXPECT_EQ(values(ops::take(grid(), i64({}, {1}), 1)), (Numbers{2, 5}));

@@ -23,6 +23,7 @@ using kernel::kMaxRank;
 using kernel::Status;
 
 constexpr int64_t kLine = 64;
+constexpr auto kIndexSize = static_cast<int64_t>(sizeof(int64_t));
 
 template <class T>
 T load(const void* from) {
@@ -75,15 +76,24 @@ bool any_outside(const IndexArray& array, int64_t size) {
   std::atomic<bool> found(false);
   const auto shift = static_cast<uint64_t>(size);
   parallel_for(array.numel, kGrain, [&](int64_t begin, int64_t end) {
-    bool outside = false;
+    // The sign of i + size is set below the range, that of size - 1 - i above it; where one of them
+    // wraps, the other is set.
+    uint64_t signs = 0;
     array.each_row(begin, end, [&](const std::byte* first, int64_t stride, int64_t count) {
-      bool any = false;
-      for (int64_t i = 0; i < count; ++i)
-        any |= load<uint64_t>(first + i * stride) + shift >= 2 * shift;
-      outside |= any;
+      uint64_t row = 0;
+      const auto sign = [&](uint64_t index) { return (index + shift) | (shift - 1 - index); };
+      if (stride == kIndexSize) {
+#pragma omp simd reduction(| : row)
+        for (int64_t i = 0; i < count; ++i) {
+          row |= sign(load<uint64_t>(first + i * kIndexSize));
+        }
+      } else {
+        for (int64_t i = 0; i < count; ++i) row |= sign(load<uint64_t>(first + i * stride));
+      }
+      signs |= row;
       return true;
     });
-    if (outside) found.store(true, std::memory_order_relaxed);
+    if (signs >> 63 != 0) found.store(true, std::memory_order_relaxed);
   });
   return found.load(std::memory_order_relaxed);
 }
@@ -101,20 +111,30 @@ int64_t first_outside(const IndexArray& array, int64_t size) {
   return found;
 }
 
+Status outside(const IndexPlan& plan, int32_t j, const IndexArray& array) {
+  const int64_t size = plan.indexed_sizes[j];
+  const std::string text =
+      concat("expected indices in [", -size, ", ", size - 1, "] for axis ", plan.indexed_axes[j],
+             " of size ", size, ", got ", first_outside(array, size));
+  return failure(Code::kIndex, text.c_str());
+}
+
 Status check_indices(const IndexPlan& plan) {
   for (int32_t j = 0; j < plan.indices; ++j) {
     const IndexArray array(plan.walk, j + 2);
-    const int64_t size = plan.indexed_sizes[j];
-    if (!any_outside(array, size)) continue;
-    const std::string text =
-        concat("expected indices in [", -size, ", ", size - 1, "] for axis ", plan.indexed_axes[j],
-               " of size ", size, ", got ", first_outside(array, size));
-    return failure(Code::kIndex, text.c_str());
+    if (any_outside(array, plan.indexed_sizes[j])) return outside(plan, j, array);
   }
   return kernel::kOk;
 }
 
 // ---- Moving elements ----
+
+// Which indices the elements of a part may have.
+enum class Range {
+  kAll,      // those that were checked before
+  kWindow,   // the others are passed over
+  kChecked,  // one outside ends the walk
+};
 
 // A part of the walk that one thread has to itself.
 struct Part {
@@ -122,7 +142,8 @@ struct Part {
   std::byte* data[kMaxOperands];
   int64_t sizes[kMaxRank];
   int64_t numel;
-  // Writes go only where the first index is in [low, high).
+  Range range = Range::kAll;
+  // The window of the first index.
   int64_t low = 0;
   int64_t high = std::numeric_limits<int64_t>::max();
 
@@ -207,48 +228,63 @@ struct Place {
 
 int64_t wrapped(const std::byte* index, int64_t size) {
   const auto value = load<int64_t>(index);
-  return value < 0 ? value + size : value;
+  return value + (size & value >> 63);
 }
 
-// The loop over a row with one index array. Everything it reads besides is a local: what it writes
-// might alias the plan. Inlined, so that the steps may be constants.
-template <class Move>
-[[gnu::always_inline]] inline void single_loop(const Part& part, const Place& place, int64_t count,
+// The loop over a row with one index array; false: an index is outside. Everything it reads besides
+// is a local: what it writes might alias the plan. Inlined, so that the steps may be constants.
+template <class Move, Range kRange>
+[[gnu::always_inline]] inline bool single_loop(const Part& part, const Place& place, int64_t count,
                                                int64_t value_step, int64_t element_step,
-                                               int64_t index_step) {
+                                               int64_t index_step, int64_t stride) {
   std::byte* value = place.at[0];
   std::byte* element = place.at[1];
   const std::byte* index = place.at[2];
   const int64_t size = part.plan.indexed_sizes[0];
-  const int64_t stride = part.plan.indexed_strides[0];
   const int64_t low = part.low;
   const int64_t high = part.high;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t position = wrapped(index + i * index_step, size);
-    if constexpr (Move::kWrites) {
+    if constexpr (kRange == Range::kWindow) {
       if (position < low || position >= high) continue;
+    }
+    if constexpr (kRange == Range::kChecked) {
+      if (static_cast<uint64_t>(position) >= static_cast<uint64_t>(size)) return false;
     }
     Move::one(value + i * value_step, element + i * element_step + position * stride);
   }
+  return true;
 }
 
 // One row of a walk with one index array; every element has an index of its own.
-template <class Move>
-void single_row(const Part& part, const Place& place, int64_t count) {
-  constexpr auto kIndexSize = static_cast<int64_t>(sizeof(int64_t));
-  const bool dense = place.step[0] == Move::kSize && place.step[2] == kIndexSize;
+template <class Move, Range kRange>
+bool single_row(const Part& part, const Place& place, int64_t count) {
+  constexpr int64_t kSize = Move::kSize;
+  const int64_t stride = part.plan.indexed_strides[0];
+  const bool dense = place.step[0] == kSize && place.step[2] == kIndexSize;
+  if (dense && place.step[1] == 0 && stride == kSize)
+    return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, kSize);
   if (dense && place.step[1] == 0)
-    return single_loop<Move>(part, place, count, Move::kSize, 0, kIndexSize);
-  if (dense && place.step[1] == Move::kSize)
-    return single_loop<Move>(part, place, count, Move::kSize, Move::kSize, kIndexSize);
-  single_loop<Move>(part, place, count, place.step[0], place.step[1], place.step[2]);
+    return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, stride);
+  if (dense && place.step[1] == kSize)
+    return single_loop<Move, kRange>(part, place, count, kSize, kSize, kIndexSize, stride);
+  return single_loop<Move, kRange>(part, place, count, place.step[0], place.step[1], place.step[2],
+                                   stride);
 }
 
 // The same for any number of index arrays.
 template <class Move>
-void scattered_row(const Part& part, const Place& place, int64_t count) {
+bool scattered_row(const Part& part, const Place& place, int64_t count) {
   const IndexPlan& plan = part.plan;
-  if (plan.indices == 1) return single_row<Move>(part, place, count);
+  if (plan.indices == 1) {
+    if constexpr (Move::kWrites) {
+      if (part.range == Range::kWindow) return single_row<Move, Range::kWindow>(part, place, count);
+    } else {
+      if (part.range == Range::kChecked)
+        return single_row<Move, Range::kChecked>(part, place, count);
+    }
+    return single_row<Move, Range::kAll>(part, place, count);
+  }
   for (int64_t i = 0; i < count; ++i) {
     const int64_t first = wrapped(place.at[2] + i * place.step[2], plan.indexed_sizes[0]);
     if constexpr (Move::kWrites) {
@@ -261,6 +297,7 @@ void scattered_row(const Part& part, const Place& place, int64_t count) {
     }
     Move::one(place.at[0] + i * place.step[0], place.at[1] + i * place.step[1] + offset);
   }
+  return true;
 }
 
 // One row whose elements share their indices: embeddings, whole slices.
@@ -276,8 +313,9 @@ void shared_row(const Part& part, const Place& place, int64_t count) {
   Move::row(count, place.at[0], place.step[0], place.at[1] + offset, place.step[1]);
 }
 
+// False: an index is outside.
 template <class Move>
-void run(const Part& part, int64_t begin, int64_t end) {
+bool run(const Part& part, int64_t begin, int64_t end) {
   const ElementwisePlan& walk = part.plan.walk;
   const int32_t inner = walk.ndim - 1;
   Place place;
@@ -294,21 +332,35 @@ void run(const Part& part, int64_t begin, int64_t end) {
       place.at[k] = part.data[k] + cursor.offset(walk.strides[k]);
     if (shared) {
       shared_row<Move>(part, place, count);
-    } else {
-      scattered_row<Move>(part, place, count);
+    } else if (!scattered_row<Move>(part, place, count)) {
+      return false;
     }
     cursor.advance_in_row(count);
     begin += count;
   }
+  return true;
 }
 
 // ---- Dividing the work ----
 
+// Whether every element has an index that no other one has: then it is checked as it is used, which
+// reads the indices once.
+bool checks_while_reading(const IndexPlan& plan) {
+  return plan.op == IndexOp::kGet && plan.indices == 1 && plan.walk.numel > 0 &&
+         plan.walk.strides[2][plan.walk.ndim - 1] != 0 &&
+         IndexArray(plan.walk, 2).numel == plan.walk.numel;
+}
+
 template <class Move>
-void run_reading(const IndexPlan& plan) {
-  const Part whole(plan);
-  parallel_for(plan.walk.numel, kGrain,
-               [&](int64_t begin, int64_t end) { run<Move>(whole, begin, end); });
+Status run_reading(const IndexPlan& plan) {
+  Part whole(plan);
+  if (checks_while_reading(plan)) whole.range = Range::kChecked;
+  std::atomic<bool> ok(true);
+  parallel_for(plan.walk.numel, kGrain, [&](int64_t begin, int64_t end) {
+    if (!run<Move>(whole, begin, end)) ok.store(false, std::memory_order_relaxed);
+  });
+  return ok.load(std::memory_order_relaxed) ? kernel::kOk
+                                            : outside(plan, 0, IndexArray(plan.walk, 2));
 }
 
 // The longest dim along which the array itself advances: different positions on it never write to
@@ -327,7 +379,10 @@ template <class Move>
 void run_writing(const IndexPlan& plan) {
   const ElementwisePlan& walk = plan.walk;
   const Part whole(plan);
-  if (walk.numel < 2 * kGrain) return run<Move>(whole, 0, whole.numel);
+  if (walk.numel < 2 * kGrain) {
+    run<Move>(whole, 0, whole.numel);
+    return;
+  }
   const int32_t dim = independent_dim(walk);
   if (dim >= 0) {
     const int64_t stride = std::max<int64_t>(1, std::abs(walk.strides[1][dim]));
@@ -343,6 +398,7 @@ void run_writing(const IndexPlan& plan) {
   const int64_t size = plan.indices > 0 ? plan.indexed_sizes[0] : 1;
   parallel_for(size, std::max<int64_t>(1, size / num_threads()), [&](int64_t begin, int64_t end) {
     Part part = whole;
+    part.range = Range::kWindow;
     part.low = begin;
     part.high = end;
     run<Move>(part, 0, part.numel);
@@ -350,18 +406,16 @@ void run_writing(const IndexPlan& plan) {
 }
 
 template <class T>
-void move_elements(const IndexPlan& plan) {
-  if (plan.op == IndexOp::kGet) {
-    run_reading<Get<T>>(plan);
-  } else {
-    run_writing<Put<T>>(plan);
-  }
+Status move_elements(const IndexPlan& plan) {
+  if (plan.op == IndexOp::kGet) return run_reading<Get<T>>(plan);
+  run_writing<Put<T>>(plan);
+  return kernel::kOk;
 }
 
 }  // namespace
 
 Status index(const IndexPlan& plan) {
-  const Status status = check_indices(plan);
+  const Status status = checks_while_reading(plan) ? kernel::kOk : check_indices(plan);
   if (status != kernel::kOk || plan.walk.numel == 0) return status;
   if (plan.op == IndexOp::kAccumulate) {
     visit_dtype(plan.walk.dtypes[1],
@@ -370,21 +424,16 @@ Status index(const IndexPlan& plan) {
   }
   switch (itemsize(plan.walk.dtypes[1])) {
     case 1:
-      move_elements<int8_t>(plan);
-      break;
+      return move_elements<int8_t>(plan);
     case 2:
-      move_elements<int16_t>(plan);
-      break;
+      return move_elements<int16_t>(plan);
     case 4:
-      move_elements<int32_t>(plan);
-      break;
+      return move_elements<int32_t>(plan);
     case 8:
-      move_elements<int64_t>(plan);
-      break;
+      return move_elements<int64_t>(plan);
     default:
-      move_elements<Pair>(plan);
+      return move_elements<Pair>(plan);
   }
-  return kernel::kOk;
 }
 
 }  // namespace tsr::cpu

@@ -29,7 +29,9 @@ Bits float_key(Float value) {
   const Bits bits = std::bit_cast<Bits>(value + Float{0});
   const Bits negative = Bits{0} - (bits >> kSignPlace);
   const Bits key = bits ^ (negative | Bits{1} << kSignPlace);
-  return value == value ? key : ~Bits{0};
+  constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<Float>::infinity());
+  const Bits nan = (bits & ~(Bits{1} << kSignPlace)) > kInfinity ? ~Bits{0} : Bits{0};
+  return key | nan;
 }
 
 template <class T>
