@@ -25,7 +25,8 @@ struct IndexWalk {
   SmallVector<kernel::IndexedAxis, 4> axes;
 };
 
-// `values` broadcasts to the walk and has the array's dtype. Throws kIndex before it writes.
+// `values` broadcasts to the walk and has the array's dtype. Throws kIndex before it writes the
+// array.
 void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
                   const Tensor& values);
 
