@@ -10,7 +10,7 @@ from typing import Any
 
 from .model import Constant, DType, Schema
 from .replay import Given, Replay, Stored, replays
-from .rust_ops import is_free, operands, optional, receiver, rust_name
+from .rust_model import is_free, operands, optional, receiver, rust_name
 from .rust_text import call, camel
 from .text import banner
 
@@ -112,7 +112,7 @@ def _called(replay: Replay) -> str:
         setters = "".join(f".{g.arg.name}({_argument(replay, g)})" for g in stated)
         parts.append(f"|o| o{setters}")
     if is_free(op):
-        head = f"tessera::{method}"
+        head = f"tessera::ops::{method}"
     elif subject is None:
         head = f"Tensor::{method}"
     else:

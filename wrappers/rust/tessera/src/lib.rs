@@ -48,7 +48,7 @@ pub use device::{
 };
 pub use element::Element;
 pub use error::{Error, Result};
-pub use generated::*;
+pub use generated::{ops, DType, DeviceType, ErrorKind};
 pub use index::{Ellipsis, Index, Item, NewAxis, Slice};
 pub use random::{manual_seed, Generator};
 pub use stream::{Event, Stream, StreamGuard};

@@ -3,9 +3,11 @@
 //! Optimizers: SGD, Adam, AdamW. Each step is one call of the library for all parameters.
 
 use crate::io::TensorMap;
-use crate::{adam_step_with, adamw_step_with, no_grad, sgd_step_with};
-use crate::{DType, Error, ErrorKind, Result, Tensor};
+use crate::ops::{adam_step_with, adamw_step_with, sgd_step_with};
+use crate::{no_grad, DType, Error, ErrorKind, Result, Tensor};
 use std::collections::BTreeMap;
+
+pub use crate::ops::{clip_grad_norm, clip_grad_norm_with};
 
 /// Changes parameters by their gradients.
 pub trait Optimizer {

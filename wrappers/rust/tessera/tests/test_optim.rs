@@ -3,7 +3,7 @@
 //! Optimizers against their formulas, written out in plain f64.
 
 use tessera::nn::{Linear, Module, Relu, Sequential};
-use tessera::optim::{Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
+use tessera::optim::{clip_grad_norm, Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
 use tessera::{io, manual_seed, no_grad, ErrorKind, Result, Tensor};
 
 const START: [f64; 2] = [1.0, -2.0];
@@ -179,6 +179,17 @@ fn learning_rates_can_be_scheduled() -> Result<()> {
     let mut adam = AdamW::new(vec![parameter()], 0.5, AdamConfig::default())?;
     adam.set_learning_rate(0.0);
     assert_eq!((run(&mut adam, 3)?, adam.learning_rate()), (START.to_vec(), 0.0));
+    Ok(())
+}
+
+#[test]
+fn clip_grad_norm_scales_all_gradients() -> Result<()> {
+    let grads = [Tensor::from([3.0, 0.0]), Tensor::from([4.0])];
+    let norm = clip_grad_norm(&grads, 1.0)?;
+    assert_eq!(norm.item::<f64>()?, 5.0);
+    let scale = 1.0 / (5.0 + 1e-6); // PyTorch's guard against a norm of 0
+    assert_close(&grads[0].to_vec::<f64>()?, &[3.0 * scale, 0.0]);
+    assert_close(&grads[1].to_vec::<f64>()?, &[4.0 * scale]);
     Ok(())
 }
 

@@ -68,13 +68,9 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_subtract(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_subtract_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_subtract_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_subtract_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => {
-                        sys::tsr_subtract_c128(self.raw(), other.re(), other.im(), out)
-                    }
+                    Kind::C128 => sys::tsr_subtract_c128(self.raw(), other.re(), other.im(), out),
                 }
             }
         })
@@ -93,9 +89,7 @@ impl Tensor {
                     }
                     Kind::F64 => sys::tsr_subtract_f64_out(self.raw(), other.f64(), dst.raw()),
                     Kind::C128 => {
-                        sys::tsr_subtract_c128_out(
-                            self.raw(), other.re(), other.im(), dst.raw(),
-                        )
+                        sys::tsr_subtract_c128_out(self.raw(), other.re(), other.im(), dst.raw())
                     }
                 }
             }
@@ -145,13 +139,9 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_multiply(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_multiply_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_multiply_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_multiply_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => {
-                        sys::tsr_multiply_c128(self.raw(), other.re(), other.im(), out)
-                    }
+                    Kind::C128 => sys::tsr_multiply_c128(self.raw(), other.re(), other.im(), out),
                 }
             }
         })
@@ -170,9 +160,7 @@ impl Tensor {
                     }
                     Kind::F64 => sys::tsr_multiply_f64_out(self.raw(), other.f64(), dst.raw()),
                     Kind::C128 => {
-                        sys::tsr_multiply_c128_out(
-                            self.raw(), other.re(), other.im(), dst.raw(),
-                        )
+                        sys::tsr_multiply_c128_out(self.raw(), other.re(), other.im(), dst.raw())
                     }
                 }
             }
@@ -246,13 +234,9 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide_inplace(self.raw(), other.raw()),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_divide_i64_inplace(self.raw(), other.i64())
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_divide_i64_inplace(self.raw(), other.i64()),
                     Kind::F64 => sys::tsr_divide_f64_inplace(self.raw(), other.f64()),
-                    Kind::C128 => {
-                        sys::tsr_divide_c128_inplace(self.raw(), other.re(), other.im())
-                    }
+                    Kind::C128 => sys::tsr_divide_c128_inplace(self.raw(), other.re(), other.im()),
                 }
             }
         })?;
@@ -304,9 +288,7 @@ impl Tensor {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_floor_divide_i64_out(self.raw(), other.i64(), dst.raw())
                     }
-                    Kind::F64 => {
-                        sys::tsr_floor_divide_f64_out(self.raw(), other.f64(), dst.raw())
-                    }
+                    Kind::F64 => sys::tsr_floor_divide_f64_out(self.raw(), other.f64(), dst.raw()),
                     kind => unsupported("floor_divide", kind),
                 }
             }
@@ -356,9 +338,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_remainder(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_remainder_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_remainder_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_remainder_f64(self.raw(), other.f64(), out),
                     kind => unsupported("remainder", kind),
                 }
@@ -493,9 +473,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_maximum_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_maximum_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_maximum_f64(self.raw(), other.f64(), out),
                     kind => unsupported("maximum", kind),
                 }
@@ -529,9 +507,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum_inplace(self.raw(), other.raw()),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_maximum_i64_inplace(self.raw(), other.i64())
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_maximum_i64_inplace(self.raw(), other.i64()),
                     Kind::F64 => sys::tsr_maximum_f64_inplace(self.raw(), other.f64()),
                     kind => unsupported("maximum", kind),
                 }
@@ -548,9 +524,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_minimum_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_minimum_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_minimum_f64(self.raw(), other.f64(), out),
                     kind => unsupported("minimum", kind),
                 }
@@ -584,9 +558,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum_inplace(self.raw(), other.raw()),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_minimum_i64_inplace(self.raw(), other.i64())
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_minimum_i64_inplace(self.raw(), other.i64()),
                     Kind::F64 => sys::tsr_minimum_f64_inplace(self.raw(), other.f64()),
                     kind => unsupported("minimum", kind),
                 }
@@ -638,9 +610,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2_inplace(self.raw(), other.raw()),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_atan2_i64_inplace(self.raw(), other.i64())
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_atan2_i64_inplace(self.raw(), other.i64()),
                     Kind::F64 => sys::tsr_atan2_f64_inplace(self.raw(), other.f64()),
                     kind => unsupported("atan2", kind),
                 }
@@ -704,9 +674,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot_inplace(self.raw(), other.raw()),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_hypot_i64_inplace(self.raw(), other.i64())
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_hypot_i64_inplace(self.raw(), other.i64()),
                     Kind::F64 => sys::tsr_hypot_f64_inplace(self.raw(), other.f64()),
                     kind => unsupported("hypot", kind),
                 }
@@ -761,13 +729,9 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_not_equal(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_not_equal_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_not_equal_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_not_equal_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => {
-                        sys::tsr_not_equal_c128(self.raw(), other.re(), other.im(), out)
-                    }
+                    Kind::C128 => sys::tsr_not_equal_c128(self.raw(), other.re(), other.im(), out),
                 }
             }
         })
@@ -788,9 +752,7 @@ impl Tensor {
                     }
                     Kind::F64 => sys::tsr_not_equal_f64_out(self.raw(), other.f64(), dst.raw()),
                     Kind::C128 => {
-                        sys::tsr_not_equal_c128_out(
-                            self.raw(), other.re(), other.im(), dst.raw(),
-                        )
+                        sys::tsr_not_equal_c128_out(self.raw(), other.re(), other.im(), dst.raw())
                     }
                 }
             }
@@ -841,9 +803,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_less_equal(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_less_equal_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_less_equal_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_less_equal_f64(self.raw(), other.f64(), out),
                     kind => unsupported("less_equal", kind),
                 }
@@ -864,9 +824,7 @@ impl Tensor {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_less_equal_i64_out(self.raw(), other.i64(), dst.raw())
                     }
-                    Kind::F64 => {
-                        sys::tsr_less_equal_f64_out(self.raw(), other.f64(), dst.raw())
-                    }
+                    Kind::F64 => sys::tsr_less_equal_f64_out(self.raw(), other.f64(), dst.raw()),
                     kind => unsupported("less_equal", kind),
                 }
             }
@@ -882,9 +840,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_greater(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_greater_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_greater_i64(self.raw(), other.i64(), out),
                     Kind::F64 => sys::tsr_greater_f64(self.raw(), other.f64(), out),
                     kind => unsupported("greater", kind),
                 }
@@ -942,9 +898,7 @@ impl Tensor {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_greater_equal_i64_out(self.raw(), other.i64(), dst.raw())
                     }
-                    Kind::F64 => {
-                        sys::tsr_greater_equal_f64_out(self.raw(), other.f64(), dst.raw())
-                    }
+                    Kind::F64 => sys::tsr_greater_equal_f64_out(self.raw(), other.f64(), dst.raw()),
                     kind => unsupported("greater_equal", kind),
                 }
             }
@@ -1049,9 +1003,7 @@ impl Tensor {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_or(self.raw(), other.raw(), out),
                 Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_or_i64(self.raw(), other.i64(), out)
-                    }
+                    Kind::Bool | Kind::I64 => sys::tsr_bitwise_or_i64(self.raw(), other.i64(), out),
                     kind => unsupported("bitwise_or", kind),
                 }
             }

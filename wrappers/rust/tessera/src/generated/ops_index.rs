@@ -404,12 +404,8 @@ impl Tensor {
                     Kind::Bool => {
                         sys::tsr_masked_fill_bool(self.raw(), mask.raw(), value.bool(), out)
                     }
-                    Kind::I64 => {
-                        sys::tsr_masked_fill_i64(self.raw(), mask.raw(), value.i64(), out)
-                    }
-                    Kind::F64 => {
-                        sys::tsr_masked_fill_f64(self.raw(), mask.raw(), value.f64(), out)
-                    }
+                    Kind::I64 => sys::tsr_masked_fill_i64(self.raw(), mask.raw(), value.i64(), out),
+                    Kind::F64 => sys::tsr_masked_fill_f64(self.raw(), mask.raw(), value.f64(), out),
                     Kind::C128 => {
                         sys::tsr_masked_fill_c128(
                             self.raw(), mask.raw(), value.re(), value.im(), out,
@@ -438,14 +434,10 @@ impl Tensor {
                         )
                     }
                     Kind::I64 => {
-                        sys::tsr_masked_fill_i64_out(
-                            self.raw(), mask.raw(), value.i64(), dst.raw(),
-                        )
+                        sys::tsr_masked_fill_i64_out(self.raw(), mask.raw(), value.i64(), dst.raw())
                     }
                     Kind::F64 => {
-                        sys::tsr_masked_fill_f64_out(
-                            self.raw(), mask.raw(), value.f64(), dst.raw(),
-                        )
+                        sys::tsr_masked_fill_f64_out(self.raw(), mask.raw(), value.f64(), dst.raw())
                     }
                     Kind::C128 => {
                         sys::tsr_masked_fill_c128_out(

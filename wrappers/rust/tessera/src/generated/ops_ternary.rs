@@ -89,18 +89,14 @@ impl Tensor {
                     }
                     Kind::F64 => sys::tsr_where_f64(self.raw(), input.raw(), other.f64(), out),
                     Kind::C128 => {
-                        sys::tsr_where_c128(
-                            self.raw(), input.raw(), other.re(), other.im(), out,
-                        )
+                        sys::tsr_where_c128(self.raw(), input.raw(), other.re(), other.im(), out)
                     }
                 }
                 (Operand::Scalar(input), Operand::Tensor(other)) => match input.kind() {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_where_i64_left(self.raw(), input.i64(), other.raw(), out)
                     }
-                    Kind::F64 => {
-                        sys::tsr_where_f64_left(self.raw(), input.f64(), other.raw(), out)
-                    }
+                    Kind::F64 => sys::tsr_where_f64_left(self.raw(), input.f64(), other.raw(), out),
                     Kind::C128 => {
                         sys::tsr_where_c128_left(
                             self.raw(), input.re(), input.im(), other.raw(), out,
@@ -111,9 +107,7 @@ impl Tensor {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_where_i64_both(self.raw(), input.i64(), other.i64(), out)
                     }
-                    Kind::F64 => {
-                        sys::tsr_where_f64_both(self.raw(), input.f64(), other.f64(), out)
-                    }
+                    Kind::F64 => sys::tsr_where_f64_both(self.raw(), input.f64(), other.f64(), out),
                     Kind::C128 => {
                         sys::tsr_where_c128_both(
                             self.raw(), input.re(), input.im(), other.re(), other.im(), out,
@@ -151,14 +145,10 @@ impl Tensor {
                 }
                 (Operand::Scalar(input), Operand::Tensor(other)) => match input.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_left_out(
-                            self.raw(), input.i64(), other.raw(), dst.raw(),
-                        )
+                        sys::tsr_where_i64_left_out(self.raw(), input.i64(), other.raw(), dst.raw())
                     }
                     Kind::F64 => {
-                        sys::tsr_where_f64_left_out(
-                            self.raw(), input.f64(), other.raw(), dst.raw(),
-                        )
+                        sys::tsr_where_f64_left_out(self.raw(), input.f64(), other.raw(), dst.raw())
                     }
                     Kind::C128 => {
                         sys::tsr_where_c128_left_out(
@@ -168,19 +158,14 @@ impl Tensor {
                 }
                 (Operand::Scalar(input), Operand::Scalar(other)) => match widest(&[input, other]) {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_both_out(
-                            self.raw(), input.i64(), other.i64(), dst.raw(),
-                        )
+                        sys::tsr_where_i64_both_out(self.raw(), input.i64(), other.i64(), dst.raw())
                     }
                     Kind::F64 => {
-                        sys::tsr_where_f64_both_out(
-                            self.raw(), input.f64(), other.f64(), dst.raw(),
-                        )
+                        sys::tsr_where_f64_both_out(self.raw(), input.f64(), other.f64(), dst.raw())
                     }
                     Kind::C128 => {
                         sys::tsr_where_c128_both_out(
-                            self.raw(), input.re(), input.im(), other.re(), other.im(),
-                            dst.raw(),
+                            self.raw(), input.re(), input.im(), other.re(), other.im(), dst.raw(),
                         )
                     }
                 }
@@ -366,7 +351,9 @@ impl Tensor {
             })
         } else {
             let [min, max] = tensors([o.min, o.max], self)?;
-            one(|out| unsafe { sys::tsr_clip(self.raw(), optional_raw(&min), optional_raw(&max), out) })
+            one(|out| unsafe {
+                sys::tsr_clip(self.raw(), optional_raw(&min), optional_raw(&max), out)
+            })
         }
     }
 
@@ -433,7 +420,9 @@ impl Tensor {
             Ok(self)
         } else {
             let [min, max] = tensors([o.min, o.max], self)?;
-            done(unsafe { sys::tsr_clip_inplace(self.raw(), optional_raw(&min), optional_raw(&max)) })?;
+            done(unsafe {
+                sys::tsr_clip_inplace(self.raw(), optional_raw(&min), optional_raw(&max))
+            })?;
             Ok(self)
         }
     }

@@ -4420,7 +4420,7 @@ fn sgd_step_0() -> Result<()> {
     let params = [copy("sgd_step_0/in/params/0")?];
     let grads = [copy("sgd_step_0/in/grads/0")?];
     let momentum_buffers: [Tensor; 0] = [];
-    tessera::sgd_step(&params, &grads, &momentum_buffers, 0.5)?;
+    tessera::ops::sgd_step(&params, &grads, &momentum_buffers, 0.5)?;
     same(&params[0], "sgd_step_0/after/params/0")?;
     Ok(())
 }
@@ -4430,7 +4430,7 @@ fn sgd_step_1() -> Result<()> {
     let params = [copy("sgd_step_1/in/params/0")?];
     let grads = [copy("sgd_step_1/in/grads/0")?];
     let momentum_buffers = [copy("sgd_step_1/in/momentum_buffers/0")?];
-    tessera::sgd_step_with(&params, &grads, &momentum_buffers, 1.0, |o| o.momentum(0.5))?;
+    tessera::ops::sgd_step_with(&params, &grads, &momentum_buffers, 1.0, |o| o.momentum(0.5))?;
     same(&params[0], "sgd_step_1/after/params/0")?;
     same(&momentum_buffers[0], "sgd_step_1/after/momentum_buffers/0")?;
     Ok(())
@@ -4443,7 +4443,7 @@ fn adam_step_0() -> Result<()> {
     let exp_avgs = [copy("adam_step_0/in/exp_avgs/0")?];
     let exp_avg_sqs = [copy("adam_step_0/in/exp_avg_sqs/0")?];
     let max_exp_avg_sqs: [Tensor; 0] = [];
-    tessera::adam_step_with(
+    tessera::ops::adam_step_with(
         &params, &grads, &exp_avgs, &exp_avg_sqs, &max_exp_avg_sqs, 1, 0.5, |o| o.eps(0.0),
     )?;
     close(&params[0], "adam_step_0/after/params/0", 1e-10, 1e-07)?;
@@ -4459,7 +4459,7 @@ fn adamw_step_0() -> Result<()> {
     let exp_avgs = [copy("adamw_step_0/in/exp_avgs/0")?];
     let exp_avg_sqs = [copy("adamw_step_0/in/exp_avg_sqs/0")?];
     let max_exp_avg_sqs: [Tensor; 0] = [];
-    tessera::adamw_step_with(
+    tessera::ops::adamw_step_with(
         &params, &grads, &exp_avgs, &exp_avg_sqs, &max_exp_avg_sqs, 1, 0.5,
         |o| o.eps(0.0).weight_decay(1.0),
     )?;
@@ -4470,7 +4470,7 @@ fn adamw_step_0() -> Result<()> {
 #[test]
 fn clip_grad_norm_0() -> Result<()> {
     let grads = [copy("clip_grad_norm_0/in/grads/0")?, copy("clip_grad_norm_0/in/grads/1")?];
-    let out = tessera::clip_grad_norm(&grads, 1.0)?;
+    let out = tessera::ops::clip_grad_norm(&grads, 1.0)?;
     close(&out, "clip_grad_norm_0/out/out", 1e-05, 1e-05)?;
     close(&grads[0], "clip_grad_norm_0/after/grads/0", 1e-05, 1e-05)?;
     close(&grads[1], "clip_grad_norm_0/after/grads/1", 1e-05, 1e-05)?;
