@@ -12,6 +12,7 @@ using namespace tsr::capi;
 namespace {
 
 // The record of a failure names the entry of the table.
+constexpr CallInfo kToManaged{"exchange.to_managed", {"tensor", "managed"}};
 constexpr CallInfo kAllocateLike{"exchange.allocate_like", {"prototype", "managed"}};
 constexpr CallInfo kCurrentStream{"exchange.current_stream", {"device", "stream"}};
 
@@ -19,8 +20,15 @@ tsr_status from_managed(DLManagedTensorVersioned* managed, tsr_tensor* out) {
   return tsr_from_dlpack_versioned(managed, 0, out);
 }
 
+// Unlike tsr_to_dlpack_versioned it makes no stream wait for another.
 tsr_status to_managed(tsr_tensor tensor, DLManagedTensorVersioned** managed) {
-  return tsr_to_dlpack_versioned(tensor, kDlMajor, 0, nullptr, managed);
+  clear(managed);
+  return guard(kToManaged, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(managed, "managed");
+    check_exportable(arg.get());
+    *managed = export_versioned(arg.get(), arg.get().storage()->read_only ? kDlReadOnly : 0);
+  });
 }
 
 tsr_status allocate_like(const void* prototype, DLManagedTensorVersioned** managed) {

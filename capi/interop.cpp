@@ -85,6 +85,11 @@ Device imported_device(DLDevice device, const char* arg) {
   }
 }
 
+void check_exportable(const Tensor& tensor) {
+  TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
+            "expected a tensor that does not require grad; export tensor.detach()");
+}
+
 DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags) {
   auto* managed = export_tensor<DLManagedTensorVersioned>(tensor);
   managed->version = {kDlMajor, kDlMinor};
@@ -155,11 +160,6 @@ void make_ready(Device device, StreamHandle consumer) {
   const IntrusivePtr<Event> event = Event::create(device, interface);
   event->record(*Stream::wrap(device, interface, producer));
   Stream::wrap(device, interface, consumer)->wait(*event);
-}
-
-void check_exportable(const Tensor& tensor) {
-  TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
-            "expected a tensor that does not require grad; export tensor.detach()");
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ namespace tsr::capi {
 DType imported_dtype(DLDataType bits, const char* arg);
 Device imported_device(DLDevice device, const char* arg);
 
+// Throws kBuffer for a tensor that requires grad.
+void check_exportable(const Tensor& tensor);
+
 // Holds the tensor's memory, not the tensor, until its deleter runs. `flags` are DLPack's.
 DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags);
 

@@ -289,6 +289,9 @@ TEST_F(SimulatedStream, exchange_tells_the_current_one_and_orders_the_consumer) 
   struct DLManagedTensorVersioned* managed = nullptr;
   ok(tsr_exchange_api()->to_managed(x, &managed));
   managed->deleter(managed);
+  Stream standard;
+  ok(tsr_stream_wrap(kDevice, 0, nullptr, standard.slot()));
+  EXPECT_TRUE(done(standard)) << "the entry makes nobody wait";
   EXPECT_TRUE(done(b_));
   ok(tsr_to_dlpack_versioned(x, 1, 0, native(b_), &managed));
   managed->deleter(managed);
