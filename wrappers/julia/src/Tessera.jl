@@ -20,7 +20,7 @@ export share, item, free!, scope, device, on, allowscalar, isfreed
 export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
-export Dense, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
+export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
 export state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
 export SGD, Adam, AdamW, setup, update!, DataLoader
 

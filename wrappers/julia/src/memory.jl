@@ -4,7 +4,7 @@
 
 # The collector sees 16 bytes of a tensor, however large it is. So the library calls before it grows
 # beyond a threshold: unused tensors are collected, and the threshold moves to twice what is in use.
-const LEAST_THRESHOLD = 64 << 20
+const LEAST_THRESHOLD = 32 << 20
 
 # Set while the collection runs: the finalizers it runs must not begin another.
 const COLLECTING = Threads.Atomic{Bool}(false)

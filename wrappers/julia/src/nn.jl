@@ -127,6 +127,8 @@ function Dense(sizes::Pair{<:Integer,<:Integer}; bias=true, dtype=Float32)
     return Dense(weight, bias ? uniform_parameter(dtype, bound, last(sizes)) : nothing)
 end
 (layer::Dense)(x::Tensor) = linear(x, layer.weight; bias=layer.bias)
+
+"Python's name of [`Dense`](@ref)."
 const Linear = Dense
 
 """
@@ -253,6 +255,10 @@ struct Chain{T<:Tuple} <: Layer
 end
 
 Chain(layers...) = Chain(layers)
+
+"Python's name of [`Chain`](@ref)."
+const Sequential = Chain
+
 entries(chain::Chain) = [string(i - 1) => layer for (i, layer) in enumerate(chain.layers)]
 (chain::Chain)(x) = foldl((value, layer) -> layer(value), chain.layers; init=x)
 Base.getindex(chain::Chain, i::Integer) = chain.layers[i]
