@@ -16,20 +16,21 @@ using kernel::UnaryOp;
 constexpr int64_t kElements = 2048;
 constexpr int64_t kRepeats = 64;
 
+template <class T>
 void measure(const char* name, const cpu::Level& level, cpu::Row row, int inputs) {
   if (row == nullptr) return;
-  std::vector<float> x(kElements);
-  std::vector<float> y(kElements, 1.7F);
-  std::vector<float> out(kElements);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = -5.0F + 10.0F * static_cast<float>(i) / kElements;
+  std::vector<T> x(kElements);
+  std::vector<T> y(kElements, static_cast<T>(1.7));
+  std::vector<T> out(kElements);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = T{-5} + T{10} * static_cast<T>(i) / kElements;
   const kernel::Parameter params[3] = {};
   const void* operands[2] = {x.data(), y.data()};
   Case c;
   c.name = std::string(name) + "/" + level.name;
-  c.shape = "2048 float32";
+  c.shape = sizeof(T) == 4 ? "2048 float32" : "2048 float64";
   c.unit_of_work = "element";
   c.count = kElements * kRepeats;
-  c.bytes = static_cast<double>(c.count) * 4 * (inputs + 1);
+  c.bytes = static_cast<double>(c.count) * sizeof(T) * (inputs + 1);
   c.rounds = 50;
   c.ours = [&] {
     for (int64_t i = 0; i < kRepeats; ++i) row(kElements, out.data(), operands, params);
@@ -66,6 +67,12 @@ const BinaryCase kBinary[] = {
     {BinaryOp::kRemainder, "remainder"},
 };
 
+template <class T>
+void measure_all(const cpu::Level& level, DType dtype) {
+  for (const UnaryCase& c : kUnary) measure<T>(c.name, level, level.unary(c.op, dtype).row, 1);
+  for (const BinaryCase& c : kBinary) measure<T>(c.name, level, level.binary(c.op, dtype).row, 2);
+}
+
 }  // namespace
 }  // namespace tsr::bench
 
@@ -74,11 +81,7 @@ int main() {
   for (const char* name : {"sse42", "avx2", "avx512"}) {
     const tsr::cpu::Level* level = tsr::cpu::find_level(name);
     if (level == nullptr) continue;
-    for (const UnaryCase& c : kUnary) {
-      measure(c.name, *level, level->unary(c.op, tsr::DType::kFloat32).row, 1);
-    }
-    for (const BinaryCase& c : kBinary) {
-      measure(c.name, *level, level->binary(c.op, tsr::DType::kFloat32).row, 2);
-    }
+    measure_all<float>(*level, tsr::DType::kFloat32);
+    measure_all<double>(*level, tsr::DType::kFloat64);
   }
 }

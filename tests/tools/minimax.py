@@ -13,7 +13,7 @@ import sys
 import mpmath as mp
 import numpy as np
 
-mp.mp.dps = 40
+mp.mp.dps = 50
 
 
 def remez(target, weight, powers, lo, hi, grid=4000, rounds=60):
@@ -68,9 +68,14 @@ def alternating_extrema(error, count):
 
 
 def rounded_fit(target, weight, powers, lo, hi, dtype):
-    """Like remez, with the coefficients representable in dtype (one rounded per round)."""
+    """Like remez, with the coefficients representable in dtype."""
+    best, error = remez(target, weight, powers, lo, hi, grid=1200)
+    together = [mp.mpf(float(dtype(float(c)))) for c in best]
+    if lo < 0 and len(powers) > 9:
+        # Powers without the constant are no Chebyshev system around zero: fitting them again works
+        # while there is much to gain, and goes astray where there is not.
+        return [float(c) for c in together], error_of(together, target, weight, powers, lo, hi)
     fixed, remaining = {}, list(powers)
-    error = 0.0
     while remaining:
         def rest(x):
             return target(x) - sum(c * x ** p for p, c in fixed.items())
@@ -78,6 +83,15 @@ def rounded_fit(target, weight, powers, lo, hi, dtype):
         fixed[remaining[0]] = mp.mpf(float(dtype(float(coefficients[0]))))
         remaining.pop(0)
     return [float(fixed[p]) for p in powers], error
+
+
+def error_of(coefficients, target, weight, powers, lo, hi, count=1500):
+    """The largest weighted error at evenly spaced points."""
+    worst = 0
+    for i in range(count + 1):
+        x = mp.mpf(lo) + (mp.mpf(hi) - lo) * i / count
+        worst = max(worst, abs(weight(x) * (target(x) - sum(c * x ** p for c, p in zip(coefficients, powers)))))
+    return float(worst)
 
 
 LN2 = mp.log(2)
@@ -99,6 +113,33 @@ TINY = mp.mpf(10) ** -10
 
 def near(x):
     return x if abs(x) > TINY else TINY
+
+
+SMALL_SQUARE = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001
+
+
+def atanh_rest(z):
+    s = mp.sqrt(near(abs(z)))
+    return (2 * mp.atanh(s) - 2 * s) / s ** 3
+
+
+def atanh_weight(z):
+    s = mp.sqrt(near(abs(z)))
+    return s ** 3 / (2 * mp.atanh(s))
+
+
+def odd_weight(f):
+    """Makes the error of P in f(x) = x + x**3 * P(x**2) relative to f."""
+    return lambda z: near(abs(z)) ** mp.mpf(1.5) / f(mp.sqrt(near(abs(z))))
+
+
+def erfcx_target(t):
+    x = 4 * (1 + t) / (1 - t)
+    return scaled_erfc(x) - mp.mpf(5) / 4
+
+
+def erfcx_weight(t):
+    return 1 / (erfcx_target(t) + mp.mpf(5) / 4)
 
 
 CASES = {
@@ -125,8 +166,8 @@ CASES = {
     'erf_large': (lambda x: mp.log(mp.erfc(x)) / x, lambda x: x * mp.erfc(x) / mp.erf(x),
                   [0, 1, 2, 3, 4, 5, 6], mp.mpf(0.92), mp.mpf(4), np.float32),
     # (1 + 2 x) * exp(x**2) * erfc(x) = P(q), q = (x - 2) / (x + 2), 0 <= x <= 10.25; double
-    'erfc_f64': (lambda q: scaled_erfc(2 * (1 + q) / (1 - q)),
-                 lambda q: 1 / scaled_erfc(2 * (1 + q) / (1 - q)), list(range(12)), mp.mpf(-1),
+    'erfc_wide': (lambda q: scaled_erfc(2 * (1 + q) / (1 - q)),
+                  lambda q: 1 / scaled_erfc(2 * (1 + q) / (1 - q)), list(range(12)), mp.mpf(-1),
                  mp.mpf('0.675'), np.float64),
     # sin(x) = x + x**3 * P(x**2)
     'sin': (lambda z: even_ratio(mp.sin, 3, near(abs(z))),
@@ -139,10 +180,10 @@ CASES = {
     'asin': (lambda z: even_ratio(mp.asin, 3, near(abs(z))),
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.asin(mp.sqrt(near(abs(z)))),
              [0, 1, 2, 3, 4], mp.mpf(0), mp.mpf(0.25), np.float32),
-    # atan(x) = x + x**3 * P(x**2), |x| <= tan(pi / 8)
+    # atan(x) = x + x**3 * P(x**2), |x| <= 1
     'atan': (lambda z: even_ratio(mp.atan, 3, near(abs(z))),
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.atan(mp.sqrt(near(abs(z)))),
-             [0, 1, 2, 3, 4], mp.mpf(0), mp.tan(mp.pi / 8) ** 2 * 1.001, np.float32),
+             list(range(9)), mp.mpf(0), mp.mpf(1), np.float32),
     # sinh(x) = x + x**3 * P(x**2), |x| <= 1
     'sinh': (lambda z: even_ratio(mp.sinh, 3, near(abs(z))),
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.sinh(mp.sqrt(near(abs(z)))),
@@ -155,6 +196,38 @@ CASES = {
     'log2_f64': (lambda z: 2 * mp.atanh(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))) / LN2,
                  ONE, [0, 1, 2, 3, 4, 5], mp.mpf(0), ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001,
                  np.float64),
+    # ---- float64 ----
+    # expm1(r) = r + r**2 * P(r), relative to expm1; e**r = 1 + expm1(r) takes it too
+    'expm1_f64': (lambda r: (mp.exp(near(r)) - 1 - near(r)) / near(r) ** 2,
+                  lambda r: abs(near(r) ** 2 / mp.expm1(near(r))), list(range(11)),
+                  -LN2 / 2 * 1.002, LN2 / 2 * 1.002, np.float64),
+    # 2 atanh(s) = 2 s + s**3 * P(s**2), (1 + s) / (1 - s) in [sqrt(1/2), sqrt(2)]
+    'log_f64': (atanh_rest, atanh_weight, [0, 1, 2, 3, 4, 5, 6], mp.mpf(0), SMALL_SQUARE, np.float64),
+    # the same after two terms: 2 atanh(s) = 2 s + 2/3 s**3 + 2/5 s**5 + s**7 * P(s**2)
+    'log_wide_f64': (lambda z: ((atanh_rest(z) - mp.mpf(2) / 3) / near(abs(z)) - mp.mpf(2) / 5) / near(abs(z)),
+                     lambda z: near(abs(z)) ** 2 * atanh_weight(z), [0, 1, 2, 3, 4, 5, 6],
+                     mp.mpf(0), SMALL_SQUARE, np.float64),
+    # as 'sin', 'cos', 'asin', 'sinh' and 'tanh'
+    'sin_f64': (lambda z: even_ratio(mp.sin, 3, near(abs(z))), odd_weight(mp.sin), list(range(6)),
+                mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
+    'cos_f64': (lambda z: (mp.cos(mp.sqrt(near(abs(z)))) - 1 + near(abs(z)) / 2) / near(abs(z)) ** 2,
+                lambda z: z * z, list(range(6)), mp.mpf(0), (mp.pi / 4 * 1.002) ** 2, np.float64),
+    'asin_f64': (lambda z: even_ratio(mp.asin, 3, near(abs(z))), odd_weight(mp.asin), list(range(13)),
+                 mp.mpf(0), mp.mpf(0.25), np.float64),
+    'sinh_f64': (lambda z: even_ratio(mp.sinh, 3, near(abs(z))), odd_weight(mp.sinh), list(range(7)),
+                 mp.mpf(0), mp.mpf(1.002), np.float64),
+    'tanh_f64': (lambda z: even_ratio(mp.tanh, 3, near(abs(z))), odd_weight(mp.tanh), list(range(12)),
+                 mp.mpf(0), mp.mpf(0.625) ** 2, np.float64),
+    # atan(x) = x + x**3 * P(x**2), |x| <= 1
+    'atan_f64': (lambda z: even_ratio(mp.atan, 3, near(abs(z))), odd_weight(mp.atan), list(range(20)),
+                 mp.mpf(0), mp.mpf(1), np.float64),
+    # erf(x) = x + x * P(x**2), |x| <= 1
+    'erf_f64': (lambda z: mp.erf(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))) - 1,
+                lambda z: mp.sqrt(near(abs(z))) / mp.erf(mp.sqrt(near(abs(z)))), list(range(13)),
+                mp.mpf(0), mp.mpf(1), np.float64),
+    # e**(x**2) erfc(x) (1 + 2 x) = 5/4 + P((x - 4) / (x + 4)), as far as erfc is not zero
+    'erfcx_f64': (erfcx_target, erfcx_weight, list(range(25)), mp.mpf(-1), 1 - 8 / mp.mpf(31.4), np.float64),
+    'erfcx': (erfcx_target, erfcx_weight, list(range(12)), mp.mpf(-1), 1 - 8 / mp.mpf(14.3), np.float32),
 }
 
 

@@ -238,9 +238,7 @@ struct GeluGrad {
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V g, V x) const {
-    const V distribution = V(0.5) * (V(1) + erf(x * V(0.70710678118654752)));
-    const V density = V(0.39894228040143268) * exp(V(-0.5) * x * x);
-    return g * fma(x, density, distribution);
+    return g * fma(x, normal_density(x), normal_cdf(x));
   }
 };
 // d/dx of x/2 (1 + t), t = tanh(u): (1 + t) / 2 + x/2 (1 - t²) u'.

@@ -287,7 +287,7 @@ struct Gelu {
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
-    return V(0.5) * x * (V(1) + erf(x * V(0.70710678118654752)));
+    return x * normal_cdf(x);
   }
 };
 // The cubic argument of the tanh form: sqrt(2 / pi) (x + 0.044715 x³).

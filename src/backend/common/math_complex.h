@@ -5,7 +5,7 @@
 #pragma once
 
 #include "backend/common/complex.h"
-#include "backend/common/math_f64.h"
+#include "backend/common/math_any.h"
 
 namespace tsr::cpu::TSR_ISA {
 

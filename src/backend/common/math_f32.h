@@ -7,27 +7,12 @@
 // be fused.
 #pragma once
 
-#include "backend/common/vec.h"
+#include "backend/common/math_base.h"
 
 namespace tsr::cpu::TSR_ISA {
 
-// Horner's scheme; the coefficients go from the lowest power to the highest.
-template <class V>
-[[gnu::always_inline]] inline V polynomial(V, double last) {
-  return V(last);
-}
-template <class V, class... Rest>
-[[gnu::always_inline]] inline V polynomial(V x, double first, Rest... rest) {
-  return fma(polynomial(x, rest...), x, V(first));
-}
-
-inline constexpr double kLog2E = 1.4426950408889634;
-inline constexpr double kLn2 = 0.6931471805599453;
 inline constexpr double kLn2High = 0.693359375;  // 9 bits: its product with an exponent is exact
 inline constexpr double kLn2Low = -2.1219444005469057e-4;
-inline constexpr double kSqrtHalf = 0.7071067811865476;
-inline constexpr double kInfinity = __builtin_inf();
-inline constexpr double kNaN = __builtin_nan("");
 
 // ---- Exponentials ----
 
@@ -39,6 +24,10 @@ struct ExpArgument {
   const VF magic(12582912.0);  // 1.5 * 2**23: adding it rounds to a whole number
   const VF n = fma(x, VF(kLog2E), magic) - magic;
   return {n, fma(n, VF(-kLn2Low), fma(n, VF(-kLn2High), x))};
+}
+[[gnu::always_inline]] inline ExpArgument reduce_exp(Parts<float> x) {
+  const ExpArgument argument = reduce_exp(x.high);
+  return {argument.n, argument.r + x.low};
 }
 
 // (e**r - 1 - r) / r**2 for a reduced r (minimax.py: exp).
@@ -89,20 +78,6 @@ struct ExpArgument {
   const VF small = fma(a * z, p, a);
   const VF large = VF(1.0) - VF(2.0) / (exp_in_range(a + a) + VF(1.0));
   return with_sign(select(a < VF(0.625), small, large), x);
-}
-
-// 1 / (1 + e**-x), written so that e**-|x| never overflows. The sum 1 + r is carried in two parts,
-// and what the sum 1 + e lost is put back after the division (with 1 - e/2 for 1 / (1 + e)).
-[[gnu::always_inline]] inline VF sigmoid(VF x) {
-  const ExpArgument argument = reduce_exp(VF(0.0) - at_most(abs(x), VF(104.0)));
-  const VF r = argument.r;
-  const VF high = VF(1.0) + r;
-  const VF low = fma(r * r, exp_series(r), r - (high - VF(1.0)));
-  const VF e = scale_by_power(high + low, argument.n);
-  const VF sum = VF(1.0) + e;
-  const VF lost = e - (sum - VF(1.0));
-  const VF quotient = select(x >= VF(0.0), VF(1.0), e) / sum;
-  return quotient - quotient * lost * fma(e, VF(-0.5), VF(1.0));
 }
 
 // e**x / 2 stays in range where sinh and cosh do.
@@ -190,20 +165,6 @@ struct LogArgument {
   result = select(x == VF(-1.0), VF(-kInfinity), result);
   result = select(x == VF(0.0), x, result);
   return select(x < VF(-1.0), VF(kNaN), result);
-}
-
-// ---- Error function ----
-
-// Below 0.9375 erf x = x + x P(x**2), above it 1 - exp(x P(x)) (minimax.py: erf_small, erf_large).
-[[gnu::always_inline]] inline VF erf(VF x) {
-  const VF a = at_most(abs(x), VF(4.0));
-  const VF small = fma(a,
-                       polynomial(a * a, 0.128379166, -0.376126289, 0.112836257, -0.026855737,
-                                  0.00519243814, -0.000805038435, 8.00027919e-05),
-                       a);
-  const VF power = a * polynomial(a, -1.12864852, -0.635151207, -0.106237032, 0.0237621609,
-                                  -0.00364248175, 0.000322801468, -1.12300313e-05);
-  return with_sign(select(a < VF(0.9375), small, VF(1.0) - exp_in_range(power)), x);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -1,128 +1,230 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What float64 and integer vectors take from the C library, lane by lane, and the small helpers all
-// types share.
+// Exponentials, logarithms and their family for vectors of float64.
+//
+// Arguments are reduced by Cody and Waite (Software Manual for the Elementary Functions, 1980), the
+// logarithm of 1 + f goes through s = f / (2 + f) (Muller, Elementary Functions, 3rd edition,
+// sections 11.4 and 11.5); the polynomials come from tests/tools/minimax.py, whose case names stand
+// beside them. `fma` need not be fused.
 #pragma once
 
-#include "backend/common/math_pow_f32.h"
-#include "backend/common/scalar_math.h"
+#include "backend/common/math_base.h"
 
 namespace tsr::cpu::TSR_ISA {
 
-// ---- float64 ----
+// 1.5 * 2**52: a sum with it is rounded to a whole number, which stands in the sum's low bits.
+inline constexpr double kWholeMagic = 6755399441055744.0;
+
+// 2**exponent for a whole number between -1022 and 1023.
+[[gnu::always_inline]] inline VD power_of_two(VD exponent) {
+  return bit_cast_to<double>(
+      shift_left<52>(bit_cast_to<int64_t>(exponent + VD(kWholeMagic + 1023.0))));
+}
+
+#if !defined(__AVX512F__)
+// In two steps, because 2**exponent alone may be out of range where the result is not.
+[[gnu::always_inline]] inline VD scale_by_power(VD value, VD exponent) {
+  const VD half = round_even(exponent * VD(0.5));
+  return value * power_of_two(half) * power_of_two(exponent - half);
+}
+#endif
+
+// ---- Exponentials ----
+
+// x = n ln 2 + r + rest with |r| <= ln 2 / 2; the product of n and the high part of ln 2 is exact.
+struct WideExpArgument {
+  VD n, r, rest;
+};
+[[gnu::always_inline]] inline WideExpArgument reduce_exp(Parts<double> x) {
+  constexpr double kHigh = 0.6931471803691238;  // ln 2 to 32 bits
+  constexpr double kLow = 1.9082149292705877e-10;
+  const VD magic(kWholeMagic);
+  const VD n = fma(x.high, VD(kLog2E), magic) - magic;
+  const VD near = x.high - n * VD(kHigh);
+  const VD tail = x.low - n * VD(kLow);
+  const VD r = near + tail;
+  return {n, r, sum_error(near, tail, r)};
+}
+[[gnu::always_inline]] inline WideExpArgument reduce_exp(VD x) {
+  return reduce_exp(Parts<double>{x, VD(0.0)});
+}
+
+// (e**r - 1 - r) / r**2 for a reduced r (minimax.py: expm1_f64).
+[[gnu::always_inline]] inline VD exp_series(VD r) {
+  return polynomial(r, 0.5, 0.16666666666666677, 0.041666666666666616, 0.0083333333333207495,
+                    0.0013888888888913755, 0.00019841269888739614, 2.4801587262367481e-05,
+                    2.7557241339591228e-06, 2.7557329718397118e-07, 2.5110090731933336e-08,
+                    2.0896955197518796e-09);
+}
+[[gnu::always_inline]] inline VD exp_reduced(VD r) {
+  return fma(r * r, exp_series(r), r) + VD(1.0);
+}
+
+// 2**shift * e**x.
+[[gnu::always_inline]] inline VD exp_shifted(VD x, VD shift) {
+  const WideExpArgument argument = reduce_exp(at_most(at_least(x, VD(-746.0)), VD(712.0)));
+  return scale_by_power(exp_reduced(argument.r), argument.n + shift);
+}
 
 [[gnu::always_inline]] inline VD exp(VD x) {
-  return by_lane(x, [](double a) { return __builtin_exp(a); });
+  const WideExpArgument argument = reduce_exp(at_most(at_least(x, VD(-746.0)), VD(711.0)));
+  return scale_by_power(exp_reduced(argument.r), argument.n);
 }
+
+// e**x for -700 < x < 700.
+[[gnu::always_inline]] inline VD exp_in_range(VD x) {
+  const WideExpArgument argument = reduce_exp(x);
+  return exp_reduced(argument.r) * power_of_two(argument.n);
+}
+
+// With q = e**r - 1 = r + s, e**x - 1 = 2 ((2**(n-1) r + (2**(n-1) - 1/2)) + 2**(n-1) s).
 [[gnu::always_inline]] inline VD expm1(VD x) {
-  return by_lane(x, [](double a) { return __builtin_expm1(a); });
+  const WideExpArgument argument = reduce_exp(at_most(at_least(x, VD(-40.0)), VD(709.9)));
+  const VD r = argument.r;
+  const VD s = fma(r * r, exp_series(r), argument.rest);
+  const VD half = power_of_two(argument.n - VD(1.0));
+  const VD scaled = fma(half, s, fma(half, r, half - VD(0.5)));
+  return with_sign(abs(select(argument.n == VD(0.0), r + s, scaled + scaled)), x);
 }
-[[gnu::always_inline]] inline VD log(VD x) {
-  return by_lane(x, [](double a) { return __builtin_log(a); });
-}
-[[gnu::always_inline]] inline VD log1p(VD x) {
-  return by_lane(x, [](double a) { return __builtin_log1p(a); });
-}
-[[gnu::always_inline]] inline VD log2(VD x) {
-  return by_lane(x, [](double a) { return __builtin_log2(a); });
-}
-[[gnu::always_inline]] inline VD log10(VD x) {
-  return by_lane(x, [](double a) { return __builtin_log10(a); });
-}
-[[gnu::always_inline]] inline VD sin(VD x) {
-  return by_lane(x, [](double a) { return __builtin_sin(a); });
-}
-[[gnu::always_inline]] inline VD cos(VD x) {
-  return by_lane(x, [](double a) { return __builtin_cos(a); });
-}
-[[gnu::always_inline]] inline VD tan(VD x) {
-  return by_lane(x, [](double a) { return __builtin_tan(a); });
-}
-[[gnu::always_inline]] inline VD asin(VD x) {
-  return by_lane(x, [](double a) { return __builtin_asin(a); });
-}
-[[gnu::always_inline]] inline VD acos(VD x) {
-  return by_lane(x, [](double a) { return __builtin_acos(a); });
-}
-[[gnu::always_inline]] inline VD atan(VD x) {
-  return by_lane(x, [](double a) { return __builtin_atan(a); });
-}
-[[gnu::always_inline]] inline VD sinh(VD x) {
-  return by_lane(x, [](double a) { return __builtin_sinh(a); });
-}
-[[gnu::always_inline]] inline VD cosh(VD x) {
-  return by_lane(x, [](double a) { return __builtin_cosh(a); });
-}
+
+// Near zero a series (minimax.py: tanh_f64), elsewhere 1 - 2 / (e**2a + 1) for a = |x|.
 [[gnu::always_inline]] inline VD tanh(VD x) {
-  return by_lane(x, [](double a) { return __builtin_tanh(a); });
-}
-[[gnu::always_inline]] inline VD erf(VD x) {
-  return by_lane(x, [](double a) { return __builtin_erf(a); });
-}
-[[gnu::always_inline]] inline VD erfc(VD x) {
-  return by_lane(x, [](double a) { return __builtin_erfc(a); });
-}
-[[gnu::always_inline]] inline VD sigmoid(VD x) {
-  const VD e = exp(VD(0.0) - abs(x));
-  return select(x >= VD(0.0), VD(1.0), e) / (VD(1.0) + e);
-}
-[[gnu::always_inline]] inline VD pow(VD x, VD y) {
-  return by_lane(x, y, [](double a, double b) { return __builtin_pow(a, b); });
-}
-[[gnu::always_inline]] inline VD atan2(VD y, VD x) {
-  return by_lane(y, x, [](double a, double b) { return __builtin_atan2(a, b); });
-}
-[[gnu::always_inline]] inline VD hypot(VD x, VD y) {
-  return by_lane(x, y, [](double a, double b) { return __builtin_hypot(a, b); });
+  const VD a = at_most(abs(x), VD(22.0));
+  const VD z = a * a;
+  const VD p = polynomial(z, -0.33333333333333326, 0.13333333333331715, -0.053968253967020215,
+                          0.021869488491883311, -0.0088632346381889368, 0.0035921168953767981,
+                          -0.0014557429215523653, 0.00058951833960609599, -0.00023718450036949981,
+                          9.1843650147354106e-05, -3.0458413026876201e-05, 6.1555251325281419e-06);
+  const VD small = fma(a * z, p, a);
+  const VD large = VD(1.0) - VD(2.0) / (exp_in_range(a + a) + VD(1.0));
+  return with_sign(select(a < VD(0.625), small, large), x);
 }
 
-// ---- Integers ----
-
-template <class T>
-requires std::is_integral_v<T>
-[[gnu::always_inline]] inline Vec<T> pow(Vec<T> x, Vec<T> y) {
-  return by_lane(x, y, [](T a, T b) { return math::integer_power(a, b); });
+// e**x / 2 stays in range where sinh and cosh do.
+[[gnu::always_inline]] inline VD cosh(VD x) {
+  const VD half = exp_shifted(abs(x), VD(-1.0));
+  return half + VD(0.25) / half;
+}
+// Near zero a series (minimax.py: sinh_f64), elsewhere the definition.
+[[gnu::always_inline]] inline VD sinh(VD x) {
+  const VD a = abs(x);
+  const VD half = exp_shifted(a, VD(-1.0));
+  const VD z = x * x;
+  const VD p = polynomial(z, 0.16666666666666669, 0.0083333333333329117, 0.00019841269841593408,
+                          2.755731910675843e-06, 2.5052130998848754e-08, 1.6056659039358888e-10,
+                          7.776611303360681e-13);
+  const VD small = fma(a * z, p, a);
+  return with_sign(select(a < VD(1.0), small, half - VD(0.25) / half), x);
 }
 
-// ---- For every real type ----
+// ---- Logarithms ----
 
-template <class T>
-[[gnu::always_inline]] inline Vec<T> sign(Vec<T> x) {
-  const Vec<T> positive = select(x > Vec<T>(0), Vec<T>(1), Vec<T>(0));
-  if constexpr (std::is_floating_point_v<T>) {
-    return select(x != x, x, select(x < Vec<T>(0), Vec<T>(-1), positive));
-  } else if constexpr (std::is_signed_v<T>) {
-    return select(x < Vec<T>(0), Vec<T>(-1), positive);
-  } else {
-    return positive;
-  }
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> conj(Vec<T> x) {
-  return x;
-}
-template <class T>
-[[gnu::always_inline]] inline Mask<T> is_infinite(Vec<T> x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return abs(x) == Vec<T>(kInfinity);
-  else
-    return x != x;
-}
-template <class T>
-[[gnu::always_inline]] inline Mask<T> is_finite(Vec<T> x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return abs(x) < Vec<T>(kInfinity);
-  else
-    return x == x;
+// u = 2**e * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); u is positive, finite and not denormal.
+struct WideLogArgument {
+  VD e, f;
+};
+[[gnu::always_inline]] inline WideLogArgument split_log(VD u) {
+  const VL bits = bit_cast_to<int64_t>(u);
+  const VL root = bit_cast_to<int64_t>(VD(kSqrtHalf));
+  // Biased by 1024 so that a logical shift will do: AVX2 has no arithmetic one for 64 bits.
+  const Vec<uint64_t> biased = bit_cast_to<uint64_t>(bits - root + VL(int64_t{1024} << 52));
+  const VL exponent = bit_cast_to<int64_t>(shift_right<52>(biased));
+  const VD mantissa = bit_cast_to<double>(bits - shift_left<52>(exponent - VL(1024)));
+  // 2**52 + exponent as a double has the exponent in its low bits.
+  const VD magic(4503599627370496.0);
+  const VD e = bit_cast_to<double>(exponent | bit_cast_to<int64_t>(magic)) - (magic + VD(1024.0));
+  return {e, mantissa - VD(1.0)};
 }
 
-template <class T>
-[[gnu::always_inline]] inline Vec<T> floor_remainder(Vec<T> a, Vec<T> b) {
-  return by_lane(a, b, [](T x, T y) { return math::floor_remainder(x, y); });
+// log(1 + f) = f - half_square + rest, where |rest| is below an eighth of |f|.
+struct LogTerms {
+  VD half_square, rest;
+};
+// minimax.py: log_f64.
+[[gnu::always_inline]] inline LogTerms log_terms(VD f) {
+  const VD s = f / (VD(2.0) + f);
+  const VD z = s * s;
+  const VD p = z * polynomial(z, 0.66666666666667351, 0.39999999999409136, 0.28571428743781568,
+                              0.22222198414603436, 0.18183573331303035, 0.1531380157899547,
+                              0.14798618471085226);
+  const VD half_square = VD(0.5) * f * f;
+  return {half_square, s * (half_square + p)};
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> floor_divide(Vec<T> a, Vec<T> b) {
-  return by_lane(a, b, [](T x, T y) { return math::floor_divide(x, y); });
+
+// What the logarithms of all bases share: denormals are scaled up first.
+[[gnu::always_inline]] inline WideLogArgument split_positive(VD x) {
+  const auto tiny = x < VD(2.2250738585072014e-308);
+  WideLogArgument argument = split_log(select(tiny, x * VD(18014398509481984.0), x));
+  argument.e = argument.e - select(tiny, VD(54.0), VD(0.0));
+  return argument;
+}
+[[gnu::always_inline]] inline VD finish_log(VD result, VD x) {
+  result = select(x < VD(kInfinity), result, x);  // infinity and NaN
+  result = select(x == VD(0.0), VD(-kInfinity), result);
+  return select(x < VD(0.0), VD(kNaN), result);
+}
+
+inline constexpr double kLn2High32 = 0.6931471803691238;  // to 32 bits
+inline constexpr double kLn2Low32 = 1.9082149292705877e-10;
+
+[[gnu::always_inline]] inline VD log(VD x) {
+  const WideLogArgument a = split_positive(x);
+  const LogTerms terms = log_terms(a.f);
+  const VD rest = fma(a.e, VD(kLn2Low32), terms.rest);
+  return finish_log(fma(a.e, VD(kLn2High32), a.f - (terms.half_square - rest)), x);
+}
+
+// log(1 + f) in two parts, the first with 21 bits, so that its product with a factor of 32 is
+// exact.
+[[gnu::always_inline]] inline Parts<double> log_in_parts(VD f) {
+  const LogTerms terms = log_terms(f);
+  const VL first_bits(~int64_t{0xFFFFFFFF});
+  const VD rounded = f - terms.half_square;
+  const VD high = bit_cast_to<double>(bit_cast_to<int64_t>(rounded) & first_bits);
+  return {high, ((f - high) - terms.half_square) + terms.rest};
+}
+
+[[gnu::always_inline]] inline VD log2(VD x) {
+  constexpr double kHigh = 1.4426950407214463;  // 1 / ln 2
+  constexpr double kLow = 1.6751713164886512e-10;
+  const WideLogArgument a = split_positive(x);
+  const Parts<double> natural = log_in_parts(a.f);
+  const VD high = natural.high * VD(kHigh);
+  const VD low = fma(natural.low + natural.high, VD(kLow), natural.low * VD(kHigh));
+  const VD sum = a.e + high;
+  return finish_log(sum + (low + sum_error(a.e, high, sum)), x);
+}
+
+[[gnu::always_inline]] inline VD log10(VD x) {
+  constexpr double kHigh = 0.4342944818781689;  // 1 / ln 10
+  constexpr double kLow = 2.5082946711645275e-11;
+  constexpr double kLog2High = 0.30102999566395283;  // ln 2 / ln 10 to 42 bits
+  constexpr double kLog2Low = 2.8363394551044964e-14;
+  const WideLogArgument a = split_positive(x);
+  const Parts<double> natural = log_in_parts(a.f);
+  const VD high = natural.high * VD(kHigh);
+  const VD low =
+      fma(a.e, VD(kLog2Low), fma(natural.low + natural.high, VD(kLow), natural.low * VD(kHigh)));
+  const VD whole = a.e * VD(kLog2High);
+  const VD sum = whole + high;
+  return finish_log(sum + (low + sum_error(whole, high, sum)), x);
+}
+
+// The rounding error of u = 1 + x goes back in as a correction of f; what that sum loses again
+// stands beside the small terms.
+[[gnu::always_inline]] inline VD log1p(VD x) {
+  const VD u = VD(1.0) + x;
+  const VD lost = select(x < VD(1.0), x - (u - VD(1.0)), VD(1.0) - (u - x));
+  const WideLogArgument a = split_log(u);
+  const VD correction = lost * power_of_two(-at_most(a.e, VD(1000.0)));
+  const VD f = a.f + correction;
+  const LogTerms terms = log_terms(f);
+  const VD rest = fma(a.e, VD(kLn2Low32), terms.rest + ((a.f - f) + correction));
+  VD result = fma(a.e, VD(kLn2High32), f - (terms.half_square - rest));
+  result = select(x < VD(kInfinity), result, x);
+  result = select(x == VD(-1.0), VD(-kInfinity), result);
+  result = select(x == VD(0.0), x, result);
+  return select(x < VD(-1.0), VD(kNaN), result);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

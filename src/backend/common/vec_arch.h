@@ -6,6 +6,13 @@
 
 namespace tsr::cpu::TSR_ISA {
 
+// Whether fma() rounds once.
+#if defined(__FMA__)
+inline constexpr bool kFusedMultiplyAdd = true;
+#else
+inline constexpr bool kFusedMultiplyAdd = false;
+#endif
+
 // The two halves of a VF's lanes in double.
 struct VDPair {
   VD low, high;
@@ -59,6 +66,9 @@ template <int kMode>
 // value * 2**exponent, rounded once; the exponent is a whole number.
 [[gnu::always_inline]] inline VF scale_by_power(VF value, VF exponent) {
   return VF(_mm512_scalef_ps(value.v, exponent.v));
+}
+[[gnu::always_inline]] inline VD scale_by_power(VD value, VD exponent) {
+  return VD(_mm512_scalef_pd(value.v, exponent.v));
 }
 
 #elif defined(__AVX2__)

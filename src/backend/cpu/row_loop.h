@@ -7,8 +7,8 @@
 
 #include "backend/common/complex.h"
 #include "backend/common/functor_types.h"
+#include "backend/common/math_any.h"
 #include "backend/common/math_complex.h"
-#include "backend/common/math_f64.h"
 #include "backend/cpu/rows.h"
 
 namespace tsr::cpu::TSR_ISA {

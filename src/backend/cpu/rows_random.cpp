@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numbers>
 
-#include "backend/common/math_f64.h"
 #include "backend/common/math_trig_f32.h"
+#include "backend/common/math_trig_f64.h"
 #include "backend/common/philox.h"
 #include "backend/cpu/half_vec.h"
 #include "backend/cpu/rows.h"
@@ -140,7 +140,7 @@ struct Normal {
     const VF whole = round_even(quarters);
     const VF r = (quarters - whole) * VF(kHalfPi);
     const VI quadrant = convert_lanes<int32_t>(whole);
-    const VF value = select(odd_lanes(quadrant), sin_reduced(r), cos_reduced(r));
+    const VF value = select(odd_lanes(quadrant), short_sin(r), short_cos(r));
     return flip_by_quadrant(value, quadrant + VI(1));
   }
 };

@@ -4,15 +4,10 @@
 // every instruction-set level this machine can run. TSR_ULP_STEP=1 tries all 2**32 floats.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <vector>
 
-#include "arrays.h"
-#include "backend/cpu/rows.h"
+#include "ulp.h"
 
 namespace tsr::test {
 namespace {
@@ -21,20 +16,6 @@ using kernel::BinaryOp;
 using kernel::UnaryOp;
 
 constexpr int64_t kBlock = 4096;
-constexpr double kWrong = 1e9;
-
-// The distance of `got` from the true value in units of the last place of a float of that size.
-double error_in_ulp(float got, double want) {
-  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : kWrong;
-  if (std::isinf(got) || std::isinf(want)) {
-    return static_cast<double>(got) == static_cast<double>(static_cast<float>(want)) ? 0 : kWrong;
-  }
-  if (want == 0) return got == 0 && std::signbit(got) == std::signbit(want) ? 0 : kWrong;
-  int exponent = 0;
-  std::frexp(want, &exponent);
-  return std::abs(static_cast<double>(got) - want) / std::ldexp(1.0, std::max(exponent - 24, -149));
-}
-
 uint32_t step_of_test() {
   const char* text = std::getenv("TSR_ULP_STEP");
   // About four million floats, at a step that has no factor in common with the range.
@@ -46,7 +27,13 @@ struct Case {
   const char* name;
   double limit;
   double (*reference)(double);
+  // x f(x), where f may be denormal, which x magnifies; and -infinity times 0 is NaN.
+  bool product = false;
 };
+
+double normal_cdf(double x) {
+  return std::erfc(-x * M_SQRT1_2) / 2;
+}
 
 double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
@@ -56,7 +43,7 @@ const Case kCases[] = {
     {UnaryOp::kExp, "exp", 2, [](double x) { return std::exp(x); }},
     {UnaryOp::kLog, "log", 2, [](double x) { return std::log(x); }},
     {UnaryOp::kTanh, "tanh", 2, [](double x) { return std::tanh(x); }},
-    {UnaryOp::kSigmoid, "sigmoid", 2, sigmoid},
+    {UnaryOp::kSigmoid, "sigmoid", 1.5, sigmoid},
     {UnaryOp::kErf, "erf", 2, [](double x) { return std::erf(x); }},
     {UnaryOp::kErfc, "erfc", 0.52, [](double x) { return std::erfc(x); }},
     {UnaryOp::kSin, "sin", 2, [](double x) { return std::sin(x); }},
@@ -68,20 +55,14 @@ const Case kCases[] = {
     {UnaryOp::kSinh, "sinh", 2, [](double x) { return std::sinh(x); }},
     {UnaryOp::kCosh, "cosh", 2, [](double x) { return std::cosh(x); }},
     {UnaryOp::kAcos, "acos", 2, [](double x) { return std::acos(x); }},
-    {UnaryOp::kAsin, "asin", 2.5, [](double x) { return std::asin(x); }},
-    {UnaryOp::kAtan, "atan", 2.5, [](double x) { return std::atan(x); }},
-    {UnaryOp::kTan, "tan", 4, [](double x) { return std::tan(x); }},
+    {UnaryOp::kAsin, "asin", 2, [](double x) { return std::asin(x); }},
+    {UnaryOp::kAtan, "atan", 2, [](double x) { return std::atan(x); }},
+    {UnaryOp::kTan, "tan", 0.6, [](double x) { return std::tan(x); }},
+    {UnaryOp::kSilu, "silu", 2.5, [](double x) { return x * sigmoid(x); }, true},
+    {UnaryOp::kGelu, "gelu", 4.5, [](double x) { return x * normal_cdf(x); }, true},
     {UnaryOp::kSqrt, "sqrt", 0.51, [](double x) { return std::sqrt(x); }},
     {UnaryOp::kRsqrt, "rsqrt", 1.51, [](double x) { return 1 / std::sqrt(x); }},
 };
-
-std::vector<const cpu::Level*> levels() {
-  std::vector<const cpu::Level*> found;
-  for (const char* each : {"sse42", "avx2", "avx512"}) {
-    if (const cpu::Level* level = cpu::find_level(each)) found.push_back(level);
-  }
-  return found;
-}
 
 TEST(VecMath, errors_stay_below_two_ulp_over_the_whole_range) {
   const uint32_t step = step_of_test();
@@ -103,7 +84,11 @@ TEST(VecMath, errors_stay_below_two_ulp_over_the_whole_range) {
         const void* operands[1] = {in.data()};
         all[l]->unary(c.op, DType::kFloat32).row(kBlock, out.data(), operands, params);
         for (size_t i = 0; i < kBlock; ++i) {
-          const double error = error_in_ulp(out[i], want[i]);
+          double error = error_in_ulp(out[i], want[i]);
+          const double size = std::abs(static_cast<double>(in[i]));
+          if (c.product && std::abs(want[i]) < size * 0x1p-126) {
+            error = std::abs(static_cast<double>(out[i]) - want[i]) / (size * 0x1p-149);
+          }
           if (error <= worst[l]) continue;
           worst[l] = error;
           ASSERT_LE(error, c.limit) << c.name << "(" << in[i] << ") at " << all[l]->name
@@ -131,7 +116,7 @@ TEST(VecMath, powers_hypot_and_atan2_of_pairs) {
   const Pair pairs[] = {
       {BinaryOp::kPow, 0.52, [](double x, double y) { return std::pow(x, y); }},
       {BinaryOp::kHypot, 0.51, [](double x, double y) { return std::hypot(x, y); }},
-      {BinaryOp::kAtan2, 3, [](double x, double y) { return std::atan2(x, y); }},
+      {BinaryOp::kAtan2, 2, [](double x, double y) { return std::atan2(x, y); }},
   };
   uint32_t bits = 12345;
   const auto draw = [&] {

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the elementary functions are built of: Horner's scheme, powers of two, the exact errors of
+// sums and products (Dekker, A floating-point technique for extending the available precision,
+// 1971) and the lanes that no fast path serves.
+#pragma once
+
+#include "backend/common/vec.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+inline constexpr double kLog2E = 1.4426950408889634;
+inline constexpr double kLn2 = 0.6931471805599453;
+inline constexpr double kSqrtHalf = 0.7071067811865476;
+inline constexpr double kInfinity = __builtin_inf();
+inline constexpr double kNaN = __builtin_nan("");
+inline constexpr double kHalfPi = 1.5707963267948966;
+// Above this the product of a quadrant and a part of pi/2 is no longer exact, and lanes go to the
+// scalar functions.
+inline constexpr double kLargestAngle = 1e6;
+
+// Horner's scheme; the coefficients go from the lowest power to the highest.
+template <class V>
+[[gnu::always_inline]] inline V polynomial(V, double last) {
+  return V(last);
+}
+template <class V, class... Rest>
+[[gnu::always_inline]] inline V polynomial(V x, double first, Rest... rest) {
+  return fma(polynomial(x, rest...), x, V(first));
+}
+
+// a * b - product, exactly, for product = a * b rounded. Without a fused multiply-add the factors
+// are split in halves, which takes them below 2**996 (float: 2**115).
+template <class T>
+[[gnu::always_inline]] inline Vec<T> product_error(Vec<T> a, Vec<T> b, Vec<T> product) {
+  if constexpr (kFusedMultiplyAdd) {
+    return fma(a, b, -product);
+  } else {
+    const Vec<T> splitter(sizeof(T) == 4 ? 4097.0 : 134217729.0);
+    const Vec<T> a_shifted = a * splitter;
+    const Vec<T> b_shifted = b * splitter;
+    const Vec<T> a_high = a_shifted - (a_shifted - a);
+    const Vec<T> b_high = b_shifted - (b_shifted - b);
+    const Vec<T> a_low = a - a_high;
+    const Vec<T> b_low = b - b_high;
+    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+  }
+}
+
+// large + small - sum, exactly, for sum = large + small rounded and |large| >= |small| or large =
+// 0.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> sum_error(Vec<T> large, Vec<T> small, Vec<T> sum) {
+  return small - (sum - large);
+}
+
+// A value in two parts, the second below half a unit in the last place of the first.
+template <class T>
+struct Parts {
+  Vec<T> high, low;
+};
+
+// Replaces the lanes of `result` that `lanes` names by fn of that lane of x: for arguments so rare
+// that they need not be fast.
+template <class T, class Fn>
+[[gnu::always_inline]] inline Vec<T> patch_lanes(Mask<T> lanes, Vec<T> result, Vec<T> x, Fn fn) {
+  if (__builtin_expect(any(lanes), 0)) return select(lanes, by_lane(x, fn), result);
+  return result;
+}
+template <class T, class Fn>
+[[gnu::always_inline]] inline Vec<T> patch_lanes(Mask<T> lanes, Vec<T> result, Vec<T> x, Vec<T> y,
+                                                 Fn fn) {
+  if (__builtin_expect(any(lanes), 0)) return select(lanes, by_lane(x, y, fn), result);
+  return result;
+}
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The logistic function for vectors of float32 and float64.
+#pragma once
+
+#include "backend/common/math_f32.h"
+#include "backend/common/math_f64.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// 1 / (1 + e**-x), written so that the exponential e of -|x| never overflows: e / (1 + e) left of
+// zero, 1 / (1 + e) right of it. What the roundings of e and of the sum lost is put back after the
+// division as relative errors, for which estimates of 1 / e and 1 / (1 + e) do.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> sigmoid(Vec<T> x) {
+  using V = Vec<T>;
+  const auto argument = reduce_exp(-at_most(abs(x), V(sizeof(T) == 4 ? 104.0 : 746.0)));
+  const V r = argument.r;
+  const V growth = V(1.0) + r;
+  const V growth_rest = fma(r * r, exp_series(r), sum_error(V(1.0), r, growth));
+  const V mantissa = growth + growth_rest;
+  const V e = scale_by_power(mantissa, argument.n);
+  const V e_error = sum_error(growth, growth_rest, mantissa) * (V(2.0) - mantissa);
+
+  const V sum = V(1.0) + e;
+  const V sum_low = fma(e, e_error, sum_error(V(1.0), e, sum));
+  const Mask<T> right = x >= V(0.0);
+  const V quotient = select(right, V(1.0), e) / sum;
+  const V error = select(right, V(0.0), e_error) - sum_low * fma(e, V(-0.5), V(1.0));
+  return fma(quotient, error, quotient);
+}
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Trigonometric functions for vectors of float64; polynomials from tests/tools/minimax.py.
+#pragma once
+
+#include "backend/common/math_f64.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// x = quadrant * pi/2 + r + rest with |r| <= pi/4. `hard` lanes are out of the range of the
+// reduction: too large, not finite, or so near a multiple of pi/2 that the 119 bits of pi/2 used
+// here leave r short of bits. They take the C library's long double functions, whose reduction is
+// exact; those of double are eight units off at the worst angle.
+struct WideAngle {
+  VD r, rest;
+  VL quadrant;
+  Mask<double> hard;
+};
+[[gnu::always_inline]] inline WideAngle reduce_angle(VD x) {
+  constexpr double kFirst = 1.5707963267341256;      // pi/2 to 33 bits
+  constexpr double kSecond = 6.077100506303966e-11;  // 33 more
+  constexpr double kThird = 2.0222662487959506e-21;
+  const VD magic(kWholeMagic);
+  const VD shifted = fma(x, VD(0.6366197723675814), magic);
+  const VD n = shifted - magic;
+  const VD first = x - n * VD(kFirst);
+  const VD second = n * VD(kSecond);
+  const VD near = first - second;
+  const VD tail = ((first - near) - second) - n * VD(kThird);
+  const VD r = near + tail;
+  const VD a = abs(x);
+  const Mask<double> easy = (a <= VD(kLargestAngle)) & (abs(r) >= a * VD(0x1p-33));
+  return {r, sum_error(near, tail, r), bit_cast_to<int64_t>(shifted), !easy};
+}
+
+// sin r - r (minimax.py: sin_f64) and cos r - 1 + z / 2 (cos_f64), for z = r**2.
+[[gnu::always_inline]] inline VD sin_rest(VD r, VD z) {
+  return r * z *
+         polynomial(z, -0.1666666666666663, 0.0083333333333218407, -0.00019841269829358531,
+                    2.7557313538515936e-06, -2.505073438961505e-08, 1.589543331403965e-10);
+}
+[[gnu::always_inline]] inline VD cos_rest(VD z) {
+  return z * z *
+         polynomial(z, 0.04166666666666665, -0.001388888888888163, 2.4801587293582857e-05,
+                    -2.7557315409479096e-07, 2.087585336454752e-09, -1.1365812514770699e-11);
+}
+[[gnu::always_inline]] inline VD sin_reduced(VD r, VD rest) {
+  return r + (sin_rest(r, r * r) + rest);
+}
+[[gnu::always_inline]] inline VD cos_reduced(VD r, VD rest) {
+  const VD z = r * r;
+  const VD half = VD(0.5) * z;
+  const VD high = VD(1.0) - half;
+  return high + (((VD(1.0) - high) - half) + (cos_rest(z) - r * rest));
+}
+
+[[gnu::always_inline]] inline Mask<double> odd_lanes(VL quadrant) {
+  return {(quadrant & VL(1)).v != 0};
+}
+// Turns bit 1 of the quadrant into a sign.
+[[gnu::always_inline]] inline VD flip_by_quadrant(VD value, VL quadrant) {
+  return bit_cast_to<double>(bit_cast_to<int64_t>(value) ^ shift_left<62>(quadrant & VL(2)));
+}
+
+[[gnu::always_inline]] inline VD sin(VD x) {
+  const WideAngle angle = reduce_angle(x);
+  const VD value = select(odd_lanes(angle.quadrant), cos_reduced(angle.r, angle.rest),
+                          sin_reduced(angle.r, angle.rest));
+  const VD result = select(x == VD(0.0), x, flip_by_quadrant(value, angle.quadrant));
+  return patch_lanes(angle.hard, result, x,
+                     [](double a) { return static_cast<double>(__builtin_sinl(a)); });
+}
+
+[[gnu::always_inline]] inline VD cos(VD x) {
+  const WideAngle angle = reduce_angle(x);
+  const VD value = select(odd_lanes(angle.quadrant), sin_reduced(angle.r, angle.rest),
+                          cos_reduced(angle.r, angle.rest));
+  // cos has quadrant signs + - - +: those of sin one quadrant later
+  const VD result = flip_by_quadrant(value, angle.quadrant + VL(1));
+  return patch_lanes(angle.hard, result, x,
+                     [](double a) { return static_cast<double>(__builtin_cosl(a)); });
+}
+
+// Sine over cosine, both in two parts, with one division: the quotient is corrected by its exact
+// remainder.
+[[gnu::always_inline]] inline VD tan(VD x) {
+  const WideAngle angle = reduce_angle(x);
+  const VD r = angle.r;
+  const VD z = r * r;
+  const VD sine_rest = sin_rest(r, z) + angle.rest;
+  const VD sine = r + sine_rest;
+  const VD half = VD(0.5) * z;
+  const VD near_one = VD(1.0) - half;
+  const VD cosine_rest = ((VD(1.0) - near_one) - half) + (cos_rest(z) - r * angle.rest);
+  const VD cosine = near_one + cosine_rest;
+  const VD sine_low = sum_error(r, sine_rest, sine);
+  const VD cosine_low = sum_error(near_one, cosine_rest, cosine);
+
+  const Mask<double> odd = odd_lanes(angle.quadrant);
+  const VD top = select(odd, -cosine, sine);
+  const VD top_low = select(odd, -cosine_low, sine_low);
+  const VD bottom = select(odd, sine, cosine);
+  const VD bottom_low = select(odd, sine_low, cosine_low);
+  const VD inverse = VD(1.0) / bottom;
+  const VD quotient = top * inverse;
+  const VD product = quotient * bottom;
+  const VD remainder = ((top - product) - product_error(quotient, bottom, product)) +
+                       (top_low - quotient * bottom_low);
+  const VD result = select(x == VD(0.0), x, fma(remainder, inverse, quotient));
+  return patch_lanes(angle.hard, result, x,
+                     [](double a) { return static_cast<double>(__builtin_tanl(a)); });
+}
+
+}  // namespace tsr::cpu::TSR_ISA
