@@ -150,7 +150,7 @@ void reductions() {
     plan.input = a.get();
     plan.output = out.get();
     plan.input_dtype = DType::kFloat32;
-    plan.output_dtype = op == kernel::ReduceOp::kArgMax ? DType::kInt64 : DType::kFloat32;
+    plan.output_dtype = op == kernel::ReduceOp::kArgmax ? DType::kInt64 : DType::kFloat32;
     plan.kept_ndim = plan.reduced_ndim = 1;
     plan.kept_numel = plan.reduced_numel = kRows;
     if (rows && columns) {
@@ -173,11 +173,11 @@ void reductions() {
   measure("sum rows", ReduceOp::kSum, true, false);
   measure("sum columns", ReduceOp::kSum, false, true);
   measure("max all", ReduceOp::kMax, true, true);
-  measure("argmax columns", ReduceOp::kArgMax, false, true);
+  measure("argmax columns", ReduceOp::kArgmax, false, true);
   measure("var columns", ReduceOp::kVar, false, true);
   measure("var rows", ReduceOp::kVar, true, false);
-  measure("norm all", ReduceOp::kNorm, true, true);
-  measure("logsumexp columns", ReduceOp::kLogSumExp, false, true);
+  measure("norm all", ReduceOp::kEuclideanNorm, true, true);
+  measure("logsumexp columns", ReduceOp::kLogsumexp, false, true);
 }
 
 void products() {
