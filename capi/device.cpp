@@ -7,6 +7,7 @@
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/structs.h"
+#include "kernel/plugin.h"
 #include "kernel/registry.h"
 #include "memory/stream.h"
 

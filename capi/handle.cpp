@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "capi/lend.h"
+#include "kernel/plugin.h"
 #include "kernel/registry.h"
 
 namespace tsr::capi {
@@ -37,7 +38,7 @@ Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
   const Device device{static_cast<DeviceType>(type), index};
   const int32_t count = kernel::device_count(device.type);
   TSR_CHECK(index >= 0 && index < count, Code::kDevice, arg, "expected one of ", count,
-            " devices of this type, got index ", index);
+            " devices of this type, got index ", index, kernel::missing_plugin(device.type));
   return device;
 }
 

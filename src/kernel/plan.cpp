@@ -83,6 +83,7 @@ void* Elementwise::input_data(const Input& input, int slot) {
 void Elementwise::build(const Tensor& out, std::span<const Input> inputs) {
   TSR_ASSERT(inputs.size() < kMaxOperands);
   plan_.operands = static_cast<int32_t>(inputs.size()) + 1;
+  plan_.host_operands = 0;
   plan_.numel = out.numel();
   plan_.place = place_on(out.device());
   plan_.data[0] = out.data();
@@ -90,6 +91,7 @@ void Elementwise::build(const Tensor& out, std::span<const Input> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     plan_.data[i + 1] = input_data(input, static_cast<int>(i));
+    if (input.tensor == nullptr) plan_.host_operands |= 2U << i;
     plan_.dtypes[i + 1] = input.tensor != nullptr ? input.tensor->dtype() : input.scalar_dtype;
   }
   if (!build_contiguous(out, inputs)) build_strided(out, inputs);
@@ -177,6 +179,7 @@ void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor&
   plan.indices = static_cast<int32_t>(indices.size());
   ElementwisePlan& walk = plan.walk;
   walk.operands = plan.indices + 2;
+  walk.host_operands = 0;
   walk.numel = values.numel();
   walk.place = place_on(values.device());
   std::array<int64_t*, kMaxOperands> strides;

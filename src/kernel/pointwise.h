@@ -17,6 +17,7 @@ namespace tsr::kernel {
 struct ElementwisePlan {
   int32_t ndim;
   int32_t operands;
+  uint32_t host_operands;  // bit i: data[i] is one number in host memory, whatever the device
   int64_t numel;
   Place place;
   void* data[kMaxOperands];

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/registry.h"
 
-#include <dlfcn.h>
-
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "kernel/plugin.h"
 #include "memory/allocator.h"
 
 namespace tsr::kernel {
@@ -73,24 +72,6 @@ const Backend& register_backend(BackendEntry entry) {
   return *backend;
 }
 
-const Backend& load_backend(std::string_view path) {
-  const std::string file(path);
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* reason = dlerror();
-    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a loadable backend, got ", path, ": ",
-         reason == nullptr ? "unknown reason" : reason);
-  }
-  auto entry = reinterpret_cast<BackendEntry>(dlsym(library, kBackendEntryName));
-  if (entry == nullptr) {
-    dlclose(library);
-    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a library that exports ",
-         kBackendEntryName, ", got ", path);
-  }
-  return register_backend(
-      entry);  // stays loaded: its kernels may be entered until the process ends
-}
-
 const Backend* find_backend(DeviceType type) noexcept {
   const auto index = static_cast<int32_t>(type);
   if (index < 0 || index >= kMaxDeviceType) return nullptr;
@@ -99,6 +80,7 @@ const Backend* find_backend(DeviceType type) noexcept {
 
 int32_t device_count(DeviceType type) noexcept {
   const Backend* backend = find_backend(type);
+  if (backend == nullptr) backend = load_default_backend(type);
   return backend == nullptr ? 0 : backend->device->device_count();
 }
 
@@ -106,8 +88,9 @@ const Backend& backend_for(Device device) {
   const Backend* backend = find_backend(device.type);
   if (device.is_cpu() && backend != nullptr && device.index == 0) [[likely]]
     return *backend;
+  if (backend == nullptr) backend = load_default_backend(device.type);
   TSR_CHECK(backend != nullptr, Code::kDevice, "device",
-            "expected a device that a backend serves, got ", device);
+            "expected a device that a backend serves, got ", device, missing_plugin(device.type));
   TSR_CHECK(device.index >= 0 && device.index < backend->device->device_count(), Code::kDevice,
             "device", "expected a device index below ", backend->device->device_count(), ", got ",
             device);

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/trace.h"
@@ -22,8 +21,6 @@ extern std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends;
 // the entry refuses this machine or was built for another contract version, kValue when the device
 // type is taken by another backend.
 const Backend& register_backend(BackendEntry entry);
-// Loads a plugin and registers it. Throws kIo when the file cannot be loaded or exports no entry.
-const Backend& load_backend(std::string_view path);
 
 // The backend of a device; throws kDevice when there is none or the index is out of range.
 const Backend& backend_for(Device device);

@@ -4,6 +4,8 @@
 // [Functors]).
 #pragma once
 
+#include <type_traits>
+
 #include "backend/common/functors_unary.h"  // gelu_tanh_argument
 
 namespace tsr::math {
@@ -98,7 +100,10 @@ struct Pow {
       "expected exponents of at least 0 for integers, got a negative one";
   template <class T>
   [[gnu::always_inline]] TSR_HD static bool refuses(T exponent) {
-    return exponent < T{0};
+    if constexpr (std::is_signed_v<T>)
+      return exponent < T{0};
+    else
+      return false;
   }
   template <class V>
   TSR_HD V operator()(V a, V b) const {

@@ -17,6 +17,8 @@
 // can share it.
 #pragma once
 
+#include <math.h>
+
 #include <cstdint>
 #include <limits>
 
@@ -147,7 +149,7 @@ struct EuclideanNorm : Sum {
     return x * x;
   }
   [[gnu::always_inline]] TSR_HD static double finish(double total, int64_t, double) {
-    return __builtin_sqrt(total);
+    return ::sqrt(total);
   }
 };
 struct LargestMagnitude : Max {
@@ -178,7 +180,7 @@ struct PowerNorm : Sum {
     return pow(abs(x), S(p));
   }
   [[gnu::always_inline]] TSR_HD static double finish(double total, int64_t, double p) {
-    return __builtin_pow(total, 1.0 / p);
+    return ::pow(total, 1.0 / p);
   }
 };
 
@@ -209,10 +211,10 @@ struct Logsumexp {
   [[gnu::always_inline]] TSR_HD static State start() { return {-kUnbounded, 0.0}; }
   // What is subtracted: infinities are not, since inf - inf is no number.
   [[gnu::always_inline]] TSR_HD static double pivot(double maximum) {
-    return __builtin_fabs(maximum) < kUnbounded ? maximum : 0.0;
+    return ::fabs(maximum) < kUnbounded ? maximum : 0.0;
   }
   [[gnu::always_inline]] TSR_HD static double rescaled(State s, double base) {
-    return s.sum == 0 ? 0 : s.sum * __builtin_exp(pivot(s.maximum) - base);
+    return s.sum == 0 ? 0 : s.sum * ::exp(pivot(s.maximum) - base);
   }
   [[gnu::always_inline]] TSR_HD static State merge(State a, State b) {
     const bool larger = b.maximum > a.maximum || b.maximum != b.maximum;
@@ -221,7 +223,7 @@ struct Logsumexp {
     return {maximum, rescaled(a, base) + rescaled(b, base)};
   }
   [[gnu::always_inline]] TSR_HD static double finish(State s, int64_t, double) {
-    return pivot(s.maximum) + __builtin_log(s.sum);
+    return pivot(s.maximum) + ::log(s.sum);
   }
 };
 

@@ -4,6 +4,8 @@
 // one number at a time. Always inlined, so that sources of several instruction sets can share them.
 #pragma once
 
+#include <math.h>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -13,10 +15,10 @@ namespace tsr::math {
 
 // C's remainder, exact, with the sign of a.
 [[gnu::always_inline]] TSR_HD inline float trunc_remainder(float a, float b) {
-  return __builtin_fmodf(a, b);
+  return ::fmodf(a, b);
 }
 [[gnu::always_inline]] TSR_HD inline double trunc_remainder(double a, double b) {
-  return __builtin_fmod(a, b);
+  return ::fmod(a, b);
 }
 
 // a - b floor(a / b): the sign of a nonzero result is that of b. Integers: 0 for a divisor of 0,
@@ -47,8 +49,8 @@ template <class T>
     T quotient = (a - rest) / b;
     if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
     if (quotient == 0) return a / b < 0 ? T{-0.0} : T{0};
-    const T whole = sizeof(T) == 4 ? static_cast<T>(__builtin_floorf(static_cast<float>(quotient)))
-                                   : static_cast<T>(__builtin_floor(static_cast<double>(quotient)));
+    const T whole = sizeof(T) == 4 ? static_cast<T>(::floorf(static_cast<float>(quotient)))
+                                   : static_cast<T>(::floor(static_cast<double>(quotient)));
     return quotient - whole > T{0.5} ? whole + 1 : whole;
   } else {
     if (b == 0) return 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "backend/common/complex.h"
+#include "backend/common/functor_call.h"
 #include "backend/common/functor_types.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_complex.h"
@@ -92,17 +93,6 @@ template <class T>
 
 // ---- The loop ----
 
-// Passes as many parameters behind the operands as the functor takes.
-template <class F, class V, class... Operands>
-[[gnu::always_inline]] inline auto call(const V* params, Operands... operands) {
-  if constexpr (requires(F f) { f(operands...); })
-    return F{}(operands...);
-  else if constexpr (requires(F f) { f(operands..., params[0]); })
-    return F{}(operands..., params[0]);
-  else
-    return F{}(operands..., params[0], params[1]);
-}
-
 template <class F, class V, int... kOperand>
 [[gnu::always_inline]] inline bool row_loop(int64_t count, void* out, const void* const* in,
                                             const Parameter* params) {
@@ -110,10 +100,11 @@ template <class F, class V, int... kOperand>
   const V values[2] = {A::parameter(params[0]), A::parameter(params[1])};
   int64_t i = 0;
   for (; i + A::kLanes <= count; i += A::kLanes) {
-    store(call<F, V>(values, A::load(in[kOperand], i)...), out, i);
+    store(math::call_functor<F, V>(values, A::load(in[kOperand], i)...), out, i);
   }
   if (i < count) {
-    store_part(call<F, V>(values, A::load_part(in[kOperand], i, count - i)...), out, i, count - i);
+    store_part(math::call_functor<F, V>(values, A::load_part(in[kOperand], i, count - i)...), out,
+               i, count - i);
   }
   return true;
 }
@@ -146,7 +137,7 @@ inline constexpr bool kIsIntegral<Vec<T>> = std::is_integral_v<T>;
 
 template <class F, class V, int... kOperand>
 PointwiseKernel instance(DType dtype) {
-  using Result = decltype(call<F, V>(nullptr, (static_cast<void>(kOperand), V())...));
+  using Result = decltype(math::call_functor<F, V>(nullptr, (static_cast<void>(kOperand), V())...));
   PointwiseKernel found{&functor_row<F, V, kOperand...>, dtype, nullptr};
   if constexpr (kIsMask<Result>)
     found.result = DType::kBool;
