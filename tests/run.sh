@@ -98,6 +98,7 @@ main() {
   source tests/run_rust.sh
   source tests/run_julia.sh
   source tests/run_languages.sh
+  source tests/run_cuda.sh
 
   if [ -n "$full" ]; then
     source tests/run_full.sh

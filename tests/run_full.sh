@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by tests/run.sh --full: thread sanitizer, long random traces, NumPy 2, the CUDA backend.
+# Sourced by tests/run.sh --full: thread sanitizer, long random traces, NumPy 2.
 
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 ctest_part tsan tsan -LE tool
@@ -29,15 +29,3 @@ numpy2_part() {
     >"$reports/numpy2.log" 2>&1 || tail -n 100 "$reports/numpy2.log"
 }
 numpy2_part
-
-if [ ! -d src/backend/cuda ]; then
-  skip_part cuda "there is no CUDA backend yet"
-elif ! command -v nvcc >/dev/null; then
-  skip_part cuda "no nvcc"
-elif ! nvidia-smi >/dev/null 2>&1; then
-  announce cuda-compile
-  build_preset cuda && touch "$reports/cuda-compile.done"
-  skip_part cuda "no device"
-else
-  ctest_part cuda cuda -L cuda
-fi

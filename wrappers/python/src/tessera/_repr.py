@@ -24,8 +24,8 @@ def set_printoptions(**options: Any) -> None:
 
 
 def values(tensor: Tensor) -> Any:
-    """The values as a NumPy array to print, bfloat16 widened."""
-    plain = tensor.detach()
+    """The values as a NumPy array on the host, bfloat16 widened."""
+    plain = tensor.detach().to("cpu")
     return (plain.astype(float32) if plain.dtype is bfloat16 else plain).numpy()
 
 

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Accumulator: what one thread carries through a reduction, for every kind of fold (see Note
+// [Folds]). start(), take(element, position, p), join(what came later), finish(n, p).
+#pragma once
+
+#include "backend/common/functors_reduce.h"
+#include "backend/cuda/storage.cuh"
+
+namespace tsr::cuda {
+
+// The plain number inside a value, as finish() takes it.
+template <class T>
+__device__ T plain(Number<T> value) {
+  return value.v;
+}
+template <class T>
+__device__ math::Complex<T> plain(ComplexNumber<T> value) {
+  return {value.re.v, value.im.v};
+}
+
+// ---- One number ----
+
+template <class F, class V>
+struct FoldAccumulator {
+  using Value = V;
+  V state;
+
+  __device__ void start() {
+    if constexpr (requires { typename V::Element; })
+      state = V(F::template start<typename V::Element>());
+    else
+      state = F::template start<V>();
+  }
+  __device__ void take(V x, int64_t, double p) {
+    if constexpr (requires { F::prepare(x, p); })
+      state = F::merge(state, F::prepare(x, p));
+    else
+      state = F::merge(state, x);
+  }
+  __device__ void join(const FoldAccumulator& later) { state = F::merge(state, later.state); }
+  __device__ auto finish(int64_t n, double p) const {
+    if constexpr (requires { F::finish(plain(state), n, p); })
+      return F::finish(plain(state), n, p);
+    else
+      return plain(state);
+  }
+};
+
+// ---- Counts of true elements ----
+
+template <class F>
+struct CountAccumulator {
+  using Value = Number<int64_t>;
+  int64_t count;
+
+  __device__ void start() { count = 0; }
+  __device__ void take(Value x, int64_t, double) { count += x.v != 0 ? 1 : 0; }
+  __device__ void join(const CountAccumulator& later) { count += later.count; }
+  __device__ auto finish(int64_t n, double p) const { return F::finish(count, n, p); }
+};
+
+// ---- Positions of extrema: of equal ones the first ----
+
+template <class F, class V>
+struct PositionAccumulator {
+  using Value = V;
+  using Order = typename F::PositionOf;
+  V best;
+  int64_t position;  // -1: nothing yet
+
+  __device__ void start() {
+    best = V(0);
+    position = -1;
+  }
+  __device__ void take(V x, int64_t at, double) {
+    if (position < 0 || Order::beats(x, best)) {
+      best = x;
+      position = at;
+    }
+  }
+  __device__ void join(const PositionAccumulator& other) {
+    if (other.position < 0) return;
+    const bool better = position < 0 || Order::beats(other.best, best);
+    const bool equal = !Order::beats(best, other.best) && other.position < position;
+    if (better || equal) *this = other;
+  }
+  __device__ int64_t finish(int64_t, double) const { return position; }
+};
+
+// ---- Two numbers ----
+
+struct VarAccumulator {
+  using Value = Number<double>;
+  math::Var::State state;
+  double count;
+
+  __device__ void start() {
+    state = math::Var::start();
+    count = 0;
+  }
+  __device__ void take(Value x, int64_t, double) {
+    state = math::Var::merge(state, count, {x.v, 0.0}, 1.0);
+    count += 1;
+  }
+  __device__ void join(const VarAccumulator& later) {
+    if (later.count == 0) return;
+    state = math::Var::merge(state, count, later.state, later.count);
+    count += later.count;
+  }
+  __device__ double finish(int64_t n, double p) const { return math::Var::finish(state, n, p); }
+};
+
+struct LogsumexpAccumulator {
+  using Value = Number<double>;
+  math::Logsumexp::State state;
+
+  __device__ void start() { state = math::Logsumexp::start(); }
+  __device__ void take(Value x, int64_t, double) {
+    state = math::Logsumexp::merge(state, {x.v, std::exp(x.v - math::Logsumexp::pivot(x.v))});
+  }
+  __device__ void join(const LogsumexpAccumulator& later) {
+    state = math::Logsumexp::merge(state, later.state);
+  }
+  __device__ double finish(int64_t n, double p) const {
+    return math::Logsumexp::finish(state, n, p);
+  }
+};
+
+// ---- From a fold to its accumulator ----
+
+template <class F, class V>
+struct AccumulatorOf {
+  using type = FoldAccumulator<F, V>;
+};
+template <class F, class V>
+requires requires {
+  typename F::PositionOf;
+}
+struct AccumulatorOf<F, V> {
+  using type = PositionAccumulator<F, V>;
+};
+template <class F, class V>
+requires(F::kTypes == math::kBools) struct AccumulatorOf<F, V> {
+  using type = CountAccumulator<F>;
+};
+template <class V>
+struct AccumulatorOf<math::Var, V> {
+  using type = VarAccumulator;
+};
+template <class V>
+struct AccumulatorOf<math::Logsumexp, V> {
+  using type = LogsumexpAccumulator;
+};
+
+}  // namespace tsr::cuda

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The plugin's entry: the table of kernels, and whether there is a device to run them on.
+#include "backend/cuda/creation.h"
+#include "backend/cuda/device.h"
+#include "backend/cuda/gemm.h"
+#include "backend/cuda/host.h"
+#include "backend/cuda/pointwise.h"
+#include "backend/cuda/reduce.h"
+
+namespace tsr::cuda {
+namespace {
+
+constexpr kernel::KernelTable make_kernels() {
+  kernel::KernelTable table{};
+  table.fill = fill;
+  table.copy = copy;
+  table.unary = unary;
+  table.binary = binary;
+  table.ternary = ternary;
+  table.reduce = reduce;
+  table.scan = scan;
+  table.softmax = softmax;
+  table.softmax_backward = softmax_backward;
+  table.gemm = gemm;
+  table.random = random;
+  table.sequence = sequence;
+  table.triangle = triangle;
+  return table;
+}
+constexpr kernel::KernelTable kKernels = make_kernels();
+
+}  // namespace
+}  // namespace tsr::cuda
+
+extern "C" [[gnu::visibility("default")]] const tsr::kernel::Backend* tsr_backend_entry(
+    const tsr::kernel::HostServices* services) {
+  using namespace tsr;
+  if (services == nullptr || services->contract_version != kernel::kContractVersion) return nullptr;
+  cuda::set_host(services);
+  if (cuda::device_interface().device_count() == 0) {
+    cuda::failure(Code::kBackend, "expected a CUDA device and its driver, got none");
+    return nullptr;
+  }
+  static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kCuda, "tessera-cuda",
+                                       &cuda::device_interface(), &cuda::kKernels};
+  return &backend;
+}

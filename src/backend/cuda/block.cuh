@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a block do together (see Note [Grid-stride]).
+#pragma once
+
+#include "backend/cuda/launch.cuh"
+
+namespace tsr::cuda {
+
+// Joins the values of all threads in the order of the threads, and gives the whole to every thread.
+// `place` is shared memory for kThreads values; join(a, b) has a before b.
+template <class T, class Join>
+__device__ T join_block(T value, T* place, const Join& join) {
+  const int me = static_cast<int>(threadIdx.x);
+  const int count = static_cast<int>(blockDim.x);
+  place[me] = value;
+  __syncthreads();
+  for (int reach = 1; reach < count; reach *= 2) {
+    if (me % (2 * reach) == 0 && me + reach < count) place[me] = join(place[me], place[me + reach]);
+    __syncthreads();
+  }
+  const T whole = place[0];
+  __syncthreads();  // the next call writes here
+  return whole;
+}
+
+}  // namespace tsr::cuda

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the CUDA backend was given by its host, and how its kernels report failures.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "base/error.h"
+#include "kernel/kernels.h"
+
+// Leaves the calling function, which returns a Status, when a CUDA call fails.
+#define TSR_CUDA_TRY(call)                                      \
+  do {                                                          \
+    if (const cudaError_t error = (call); error != cudaSuccess) \
+      return ::tsr::cuda::cuda_failure(error);                  \
+  } while (false)
+
+namespace tsr::cuda {
+
+// Set once, by the backend's entry, before any kernel runs.
+void set_host(const kernel::HostServices* services) noexcept;
+
+// Leaves the text for the host and returns the status of `code`.
+kernel::Status failure(Code code, const char* text, int64_t native_code = 0) noexcept;
+
+// The status of a failed CUDA call. Takes the error off the runtime, so that the next call does not
+// report it again; running out of memory is kOutOfMemory, the rest kBackend.
+kernel::Status cuda_failure(cudaError_t error) noexcept;
+
+// Makes `device` the current one of this thread, and the former one again at the end: the thread is
+// the user's, who may work with another CUDA library beside ours.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int32_t device) noexcept;
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int former_ = -1;  // -1: nothing to restore
+};
+
+// Device memory for the length of a kernel call; `data` is null when there was none. It returns to
+// the caching allocator at once: the next user is ordered behind us on the same stream.
+class Workspace {
+ public:
+  Workspace(kernel::Place place, int64_t nbytes) noexcept;
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  template <class T>
+  [[nodiscard]] T* data() const {
+    return static_cast<T*>(data_);
+  }
+  [[nodiscard]] bool missing() const { return data_ == nullptr && nbytes_ != 0; }
+
+ private:
+  kernel::Place place_;
+  void* data_;
+  uint64_t nbytes_;
+};
+
+kernel::Status no_workspace() noexcept;
+
+}  // namespace tsr::cuda

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Launching kernels, and walking over the elements of a plan inside them.
+//
+// Note [Grid-stride]
+// Kernels are right for every number of blocks and threads: elements go through
+// `for (i = first_index(); i < n; i += index_step())`, and blocks that work together use the words
+// of block.cuh. So one thread may do all of it, which is how the tests run kernels on a machine
+// without a GPU (tests/support/cuda_on_host).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cuda/host.h"
+
+namespace tsr::cuda {
+
+inline constexpr int kThreads = 256;
+// Enough to fill the largest device several times over; more elements go round the loop.
+inline constexpr int64_t kMaxBlocks = 8192;
+
+inline cudaStream_t stream_of(kernel::Place place) {
+  return static_cast<cudaStream_t>(place.stream);
+}
+
+#if defined(__CUDACC__)
+__device__ inline int64_t first_index() {
+  return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline int64_t index_step() {
+  return static_cast<int64_t>(gridDim.x) * blockDim.x;
+}
+#endif
+
+// Runs `entry` in `blocks` blocks on the plan's device and stream.
+template <class... Parameters, class... Arguments>
+kernel::Status launch_blocks(kernel::Place place, int64_t blocks, int threads,
+                             void (*entry)(Parameters...), const Arguments&... arguments) {
+  if (blocks <= 0) return kernel::kOk;
+  const DeviceGuard guard(place.device);
+#if defined(__CUDACC__)
+  const auto grid = static_cast<unsigned>(std::min(blocks, kMaxBlocks));
+  entry<<<grid, threads, 0, stream_of(place)>>>(arguments...);
+  TSR_CUDA_TRY(cudaGetLastError());
+#else
+  on_host::run(std::min(blocks, kMaxBlocks), threads, [&] { entry(arguments...); });
+#endif
+  return kernel::kOk;
+}
+
+// One thread per element, as far as that goes.
+template <class... Parameters, class... Arguments>
+kernel::Status launch(kernel::Place place, int64_t numel, void (*entry)(Parameters...),
+                      const Arguments&... arguments) {
+  return launch_blocks(place, (numel + kThreads - 1) / kThreads, kThreads, entry, arguments...);
+}
+
+// ---- Walking ----
+
+// The iteration part of a plan over K operands; strides in bytes.
+template <int K>
+struct Walk {
+  int32_t ndim;
+  int64_t numel;
+  int64_t sizes[kernel::kMaxRank];
+  int64_t strides[K][kernel::kMaxRank];
+
+  // Where element `linear`, counted in the order of the dims, lies in each operand.
+  __device__ void offsets(int64_t linear, int64_t (&found)[K]) const {
+    for (int k = 0; k < K; ++k) found[k] = 0;
+    for (int d = ndim - 1; d > 0; --d) {
+      const int64_t rest = divide(linear, sizes[d]);
+      const int64_t index = linear - rest * sizes[d];
+      for (int k = 0; k < K; ++k) found[k] += index * strides[k][d];
+      linear = rest;
+    }
+    for (int k = 0; k < K; ++k) found[k] += linear * strides[k][0];
+  }
+
+  // 64-bit division takes about a hundred instructions on a GPU, the 32-bit one about twenty.
+  __device__ static int64_t divide(int64_t a, int64_t b) {
+    if (((a | b) >> 32) == 0)
+      return static_cast<int64_t>(static_cast<uint32_t>(a) / static_cast<uint32_t>(b));
+    return a / b;
+  }
+};
+
+template <int K>
+Walk<K> walk_of(const kernel::ElementwisePlan& plan) {
+  Walk<K> walk;
+  walk.ndim = plan.ndim;
+  walk.numel = plan.numel;
+  const size_t bytes = sizeof(int64_t) * static_cast<size_t>(plan.ndim);
+  std::memcpy(walk.sizes, plan.sizes, bytes);
+  for (int k = 0; k < K; ++k) std::memcpy(walk.strides[k], plan.strides[k], bytes);
+  return walk;
+}
+
+}  // namespace tsr::cuda

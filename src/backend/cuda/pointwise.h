@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The pointwise entries of the kernel table.
+#pragma once
+
+#include "kernel/kernels.h"
+
+namespace tsr::cuda {
+
+kernel::Status fill(const kernel::ElementwisePlan& plan);
+kernel::Status copy(const kernel::ElementwisePlan& plan);
+kernel::Status unary(kernel::UnaryOp op, const kernel::ElementwisePlan& plan);
+kernel::Status binary(kernel::BinaryOp op, const kernel::ElementwisePlan& plan);
+kernel::Status ternary(kernel::TernaryOp op, const kernel::ElementwisePlan& plan);
+
+}  // namespace tsr::cuda

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// How elements lie in memory and what value they become: Storage<dtype> for kernels that are
+// compiled per dtype, load_as and store_as for those that look at the dtype at run time.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "backend/cuda/number_complex.cuh"
+#include "base/dtype.h"
+
+namespace tsr::cuda {
+
+// Two parts side by side, aligned so that one instruction moves both.
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T re, im;
+};
+
+// ---- Per dtype ----
+// Type is what lies in memory, Value what functors see.
+
+template <class T>
+struct Plain {
+  using Type = T;
+  using Value = Number<T>;
+  __device__ static Value load(Type raw) { return Value(raw); }
+  __device__ static Type store(Value value) { return value.v; }
+};
+// 16-bit floats compute in float32.
+template <class T>
+struct Short {
+  using Type = T;
+  using Value = Number<float>;
+  __device__ static Value load(Type raw) { return Value(static_cast<float>(raw)); }
+  __device__ static Type store(Value value) { return Type(value.v); }
+};
+template <class T>
+struct Paired {
+  using Type = Pair<T>;
+  using Value = ComplexNumber<T>;
+  __device__ static Value load(Type raw) { return {Number<T>(raw.re), Number<T>(raw.im)}; }
+  __device__ static Type store(Value value) { return {value.re.v, value.im.v}; }
+};
+// A byte that holds 0 or 1; what is stored may be a mask.
+struct Truth {
+  using Type = uint8_t;
+  using Value = Number<int8_t>;
+  __device__ static Value load(Type raw) { return Value(raw); }
+  __device__ static Type store(Value value) { return static_cast<Type>(value.v); }
+  __device__ static Type store(bool value) { return value ? 1 : 0; }
+};
+
+// ---- By dtype at run time ----
+// Wide is double, int64_t, uint64_t or ComplexNumber<double>: the type a kernel works in.
+
+// A float outside the range of an integer type becomes what the 64-bit conversion gives, cut to the
+// type's bits, as on the CPU.
+template <class To, class From>
+__device__ To convert(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint64_t>) {
+    constexpr double kHalfRange = 9223372036854775808.0;
+    if (value >= static_cast<From>(kHalfRange)) {
+      return static_cast<uint64_t>(static_cast<int64_t>(value - static_cast<From>(kHalfRange))) +
+             (uint64_t{1} << 63);
+    }
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return static_cast<To>(static_cast<int64_t>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class Wide>
+inline constexpr bool kIsComplexWide = std::is_same_v<Wide, ComplexNumber<double>>;
+
+template <class Wide, class T>
+__device__ Wide widen_element(T value) {
+  if constexpr (kIsComplexWide<Wide>)
+    return Wide(Number<double>(convert<double>(value)), Number<double>(0));
+  else
+    return convert<Wide>(value);
+}
+template <class Wide, class T>
+__device__ Wide widen_pair(Pair<T> value) {
+  if constexpr (kIsComplexWide<Wide>)
+    return Wide(Number<double>(value.re), Number<double>(value.im));
+  else
+    return convert<Wide>(value.re);
+}
+
+template <class Wide>
+__device__ Wide load_as(DType dtype, const void* data) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUInt8:
+      return widen_element<Wide>(*static_cast<const uint8_t*>(data));
+    case DType::kUInt16:
+      return widen_element<Wide>(*static_cast<const uint16_t*>(data));
+    case DType::kUInt32:
+      return widen_element<Wide>(*static_cast<const uint32_t*>(data));
+    case DType::kUInt64:
+      return widen_element<Wide>(*static_cast<const uint64_t*>(data));
+    case DType::kInt8:
+      return widen_element<Wide>(*static_cast<const int8_t*>(data));
+    case DType::kInt16:
+      return widen_element<Wide>(*static_cast<const int16_t*>(data));
+    case DType::kInt32:
+      return widen_element<Wide>(*static_cast<const int32_t*>(data));
+    case DType::kInt64:
+      return widen_element<Wide>(*static_cast<const int64_t*>(data));
+    case DType::kFloat16:
+      return widen_element<Wide>(static_cast<float>(*static_cast<const Half*>(data)));
+    case DType::kBFloat16:
+      return widen_element<Wide>(static_cast<float>(*static_cast<const BFloat16*>(data)));
+    case DType::kFloat32:
+      return widen_element<Wide>(*static_cast<const float*>(data));
+    case DType::kFloat64:
+      return widen_element<Wide>(*static_cast<const double*>(data));
+    case DType::kComplex64:
+      return widen_pair<Wide>(*static_cast<const Pair<float>*>(data));
+    case DType::kComplex128:
+      return widen_pair<Wide>(*static_cast<const Pair<double>*>(data));
+  }
+  return Wide{};
+}
+
+template <class Wide>
+__device__ auto real_part(Wide value) {
+  if constexpr (kIsComplexWide<Wide>)
+    return value.re.v;
+  else
+    return value;
+}
+template <class Wide>
+__device__ double imaginary_part(Wide value) {
+  if constexpr (kIsComplexWide<Wide>)
+    return value.im.v;
+  else
+    return 0.0;
+}
+
+template <class Wide>
+__device__ void store_as(DType dtype, void* data, Wide value) {
+  const auto real = real_part(value);
+  switch (dtype) {
+    case DType::kBool:
+      *static_cast<uint8_t*>(data) = real != 0 || imaginary_part(value) != 0 ? 1 : 0;
+      return;
+    case DType::kUInt8:
+      *static_cast<uint8_t*>(data) = convert<uint8_t>(real);
+      return;
+    case DType::kUInt16:
+      *static_cast<uint16_t*>(data) = convert<uint16_t>(real);
+      return;
+    case DType::kUInt32:
+      *static_cast<uint32_t*>(data) = convert<uint32_t>(real);
+      return;
+    case DType::kUInt64:
+      *static_cast<uint64_t*>(data) = convert<uint64_t>(real);
+      return;
+    case DType::kInt8:
+      *static_cast<int8_t*>(data) = convert<int8_t>(real);
+      return;
+    case DType::kInt16:
+      *static_cast<int16_t*>(data) = convert<int16_t>(real);
+      return;
+    case DType::kInt32:
+      *static_cast<int32_t*>(data) = convert<int32_t>(real);
+      return;
+    case DType::kInt64:
+      *static_cast<int64_t*>(data) = convert<int64_t>(real);
+      return;
+    case DType::kFloat16:
+      *static_cast<Half*>(data) = Half(static_cast<float>(real));
+      return;
+    case DType::kBFloat16:
+      *static_cast<BFloat16*>(data) = BFloat16(static_cast<float>(real));
+      return;
+    case DType::kFloat32:
+      *static_cast<float*>(data) = static_cast<float>(real);
+      return;
+    case DType::kFloat64:
+      *static_cast<double*>(data) = static_cast<double>(real);
+      return;
+    case DType::kComplex64:
+      *static_cast<Pair<float>*>(data) = {static_cast<float>(real),
+                                          static_cast<float>(imaginary_part(value))};
+      return;
+    case DType::kComplex128:
+      *static_cast<Pair<double>*>(data) = {static_cast<double>(real), imaginary_part(value)};
+      return;
+  }
+}
+
+// Calls visit.operator()<Wide>() with the type that holds every number of `dtype` exactly.
+template <class Visit>
+auto visit_wide(DType dtype, const Visit& visit) {
+  if (is_complex(dtype)) return visit.template operator()<ComplexNumber<double>>();
+  if (is_floating(dtype)) return visit.template operator()<double>();
+  if (dtype == DType::kUInt64) return visit.template operator()<uint64_t>();
+  return visit.template operator()<int64_t>();
+}
+
+}  // namespace tsr::cuda
