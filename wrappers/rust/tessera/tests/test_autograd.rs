@@ -5,7 +5,7 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use tessera::autograd::{self, custom_function, saved_tensor_hooks, NodeBuilder};
+use tessera::autograd::{self, custom_function, gradcheck, saved_tensor_hooks, NodeBuilder};
 use tessera::{enable_grad, inference_mode, no_grad, Ambient, Error, ErrorKind, Result, Tensor};
 
 fn leaf(values: &[f64]) -> Tensor {
@@ -308,6 +308,30 @@ fn function_of_several_inputs_and_outputs() -> Result<()> {
 }
 
 #[test]
+fn gradcheck_finds_wrong_derivatives() -> Result<()> {
+    let (x, y) = (leaf(&[2.0, 3.0]), leaf(&[5.0, 7.0]));
+    let product = |inputs: &[&Tensor]| Ok(product_and_sum(inputs[0], inputs[1])?.0);
+    gradcheck(product, &[&x, &y])?;
+    gradcheck(|inputs| inputs[0].exp(), &[&x, &y])?; // y is not used
+    let wrong = |inputs: &[&Tensor]| {
+        let x = inputs[0];
+        let outputs = custom_function(
+            "Wrong",
+            inputs,
+            |_| Ok(vec![x * 2]),
+            |_, grads| Ok(vec![grads[0].as_ref().map(|grad| grad * 3)]),
+        )?;
+        Ok(outputs.into_iter().next().expect("one output"))
+    };
+    let error = gradcheck(wrong, &[&x]).unwrap_err();
+    assert!(error.message().starts_with("gradcheck: input 0, element 0: "), "{error}");
+    assert_eq!(x.to_vec::<f64>()?, [2.0, 3.0]);
+    let refused = gradcheck(|inputs| inputs[0].exp(), &[&Tensor::from([1.0])]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Dtype);
+    Ok(())
+}
+
+#[test]
 fn functions_have_second_derivatives() -> Result<()> {
     let (x, y) = (leaf(&[2.0]), leaf(&[5.0]));
     let (product, _) = product_and_sum(&x, &y)?;
@@ -352,6 +376,50 @@ fn mark_non_differentiable() -> Result<()> {
         |_, grads| Ok(vec![grads[0].clone()]),
     )?;
     assert!(outputs[0].requires_grad() && !outputs[1].requires_grad());
+    Ok(())
+}
+
+#[test]
+fn undefined_gradients_are_zeros_or_none() -> Result<()> {
+    let x = leaf(&[1.0]);
+    for undefined in [false, true] {
+        let outputs = custom_function(
+            "Two",
+            &[&x],
+            |saver| {
+                if undefined {
+                    saver.set_options(|o| o.undefined_grads());
+                }
+                Ok(vec![&x * 1, &x * 1])
+            },
+            move |_, grads| {
+                assert_eq!(grads[1].is_none(), undefined);
+                Ok(vec![grads[0].clone()])
+            },
+        )?;
+        outputs[0].backward()?;
+    }
+    assert_eq!(grad_of(&x), [2.0]);
+    Ok(())
+}
+
+#[test]
+fn once_differentiable_refuses_a_second_derivative() -> Result<()> {
+    let x = leaf(&[2.0]);
+    let outputs = custom_function(
+        "Square",
+        &[&x],
+        |saver| {
+            saver.set_options(|o| o.once_differentiable());
+            saver.save(&x);
+            Ok(vec![&x * &x])
+        },
+        |context, grads| Ok(vec![Some(context.saved(0)? * grads[0].as_ref().unwrap() * 2)]),
+    )?;
+    let first = autograd::grad(&[&outputs[0]], &[], &[&x], |o| o.create_graph(true))?;
+    let first = first[0].as_ref().unwrap();
+    assert_eq!(first.item::<f64>()?, 4.0);
+    assert_eq!(first.backward().unwrap_err().kind(), ErrorKind::Autograd);
     Ok(())
 }
 

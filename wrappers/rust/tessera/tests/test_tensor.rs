@@ -236,3 +236,15 @@ fn kinds_of_numbers_that_an_op_lacks_are_refused() {
     assert_eq!(x.maximum(Scalar::C128(0.0, 1.0)).unwrap_err().kind(), ErrorKind::Type);
     assert_eq!(x.bitwise_and(true).unwrap().to_vec::<i32>().unwrap(), [1, 0]);
 }
+
+#[test]
+fn what_owns_handles_goes_to_other_threads() {
+    fn check<T: Send + Sync>() {}
+    check::<Tensor>();
+    check::<Generator>();
+    check::<tessera::Error>();
+    check::<tessera::Stream>();
+    check::<tessera::autograd::Node>();
+    check::<tessera::io::Archive>();
+    check::<Box<dyn tessera::nn::Module>>();
+}

@@ -77,6 +77,28 @@ unsafe extern "C" fn run_backward(
 
 // ---- Node form ----
 
+/// How the backward of a custom function is called.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NodeOptions {
+    flags: u32,
+}
+
+impl NodeOptions {
+    /// The derivative is not itself differentiable: a second derivative is an error, instead of wrong.
+    #[must_use]
+    pub fn once_differentiable(mut self) -> Self {
+        self.flags |= sys::TSR_NODE_ONCE_DIFFERENTIABLE as u32;
+        self
+    }
+
+    /// Outputs that nobody used have the gradient `None`, instead of zeros.
+    #[must_use]
+    pub fn undefined_grads(mut self) -> Self {
+        self.flags |= sys::TSR_NODE_UNDEFINED_GRADS as u32;
+        self
+    }
+}
+
 /// A custom function whose forward has its outputs already: create the builder, save tensors, attach
 /// the outputs. When no input requires grad, all of it does nothing.
 ///
@@ -110,8 +132,22 @@ impl NodeBuilder {
             + Sync
             + 'static,
     ) -> Result<Self> {
+        Self::with(name, inputs, |o| o, backward)
+    }
+
+    /// As [`NodeBuilder::new`], with options.
+    pub fn with(
+        name: &str,
+        inputs: &[impl Borrow<Tensor>],
+        options: impl FnOnce(NodeOptions) -> NodeOptions,
+        backward: impl Fn(&BackwardContext<'_>, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>
+            + Send
+            + Sync
+            + 'static,
+    ) -> Result<Self> {
         let inputs = handles(inputs);
         let table = sys::tsr_node_vtable {
+            flags: options(NodeOptions::default()).flags,
             backward: Some(run_backward),
             drop: Some(drop_box::<Backward>),
             ..Default::default()
@@ -184,9 +220,15 @@ pub struct Saver {
     saved: Vec<Option<Tensor>>,
     dirty: Vec<Tensor>,
     non_differentiable: Vec<Tensor>,
+    options: NodeOptions,
 }
 
 impl Saver {
+    /// Says how the backward is called.
+    pub fn set_options(&mut self, options: impl FnOnce(NodeOptions) -> NodeOptions) {
+        self.options = options(self.options);
+    }
+
     /// Keeps a tensor for the backward, which asks for it by its number: 0 for the first.
     pub fn save(&mut self, tensor: &Tensor) {
         self.saved.push(Some(tensor.clone()));
@@ -240,7 +282,7 @@ pub fn custom_function(
         let _guard = no_grad();
         forward(&mut saver)?
     };
-    let node = NodeBuilder::new(name, inputs, backward)?;
+    let node = NodeBuilder::with(name, inputs, |_| saver.options, backward)?;
     node.save(&saver.saved.iter().map(Option::as_ref).collect::<Vec<_>>())?;
     node.mark_dirty(&saver.dirty)?;
     node.mark_non_differentiable(&saver.non_differentiable)?;

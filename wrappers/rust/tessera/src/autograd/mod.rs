@@ -3,11 +3,13 @@
 //! Differentiation: backward, gradients as values, modes of recording, hooks, custom functions.
 
 mod function;
+mod gradcheck;
 mod hooks;
 mod node;
 mod saved;
 
-pub use function::{custom_function, BackwardContext, NodeBuilder, Saver};
+pub use function::{custom_function, BackwardContext, NodeBuilder, NodeOptions, Saver};
+pub use gradcheck::gradcheck;
 pub use hooks::{on_backward_end, Hook};
 pub use node::Node;
 pub use saved::{saved_tensor_hooks, SavedHooksGuard};
@@ -240,6 +242,13 @@ impl Drop for ModeGuard {
 /// assert!(x.exp()?.requires_grad());
 /// # Ok(())
 /// # }
+/// ```
+///
+/// The guard cannot leave its thread:
+///
+/// ```compile_fail
+/// let guard = tessera::no_grad();
+/// std::thread::spawn(move || drop(guard));
 /// ```
 pub fn no_grad() -> ModeGuard {
     ModeGuard::new(sys::tsr_grad_mode_set, false)
