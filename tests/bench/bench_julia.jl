@@ -34,8 +34,15 @@ function summarise(seconds)
     return (best=sorted[1], median=sorted[last ÷ 2 + 1], p10=sorted[last ÷ 10 + 1], p90=sorted[last - last ÷ 10 + 1])
 end
 
+"TSR_BENCH_ONLY names the cases to run, with commas between them; without it all run."
+function is_chosen(name)
+    chosen = get(ENV, "TSR_BENCH_ONLY", "")
+    return isempty(chosen) || name in split(chosen, ',')
+end
+
 "Takes turns with the peer, so that a busy machine disturbs both."
 function run_case(ours, name; peer=nothing, shape="[4]", unit="call", count=1, bytes=0, threads=1, rounds=20)
+    is_chosen(name) || return nothing
     ours()
     peer === nothing || peer()
     mine, other = Float64[], Float64[]

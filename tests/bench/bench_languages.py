@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the same calls cost in every language: their benchmark programs in turns, one table in the end.
 
-Build the preset `release` with -DTSR_BENCH=ON first, and Rust's with `cargo build --release --examples`. One thread.
+Each program counts its own processor time, so that a busy machine disturbs little; one thread. Build the
+preset `release` with -DTSR_BENCH=ON first, and Rust's with `cargo build --release --examples`.
 
 Usage: .venv/bin/python tests/bench/bench_languages.py [--rounds N]
 """
@@ -34,7 +35,7 @@ CASES = {"add": "small add", "add_with_node": "add with node", "backward": "back
 def run(command: list[Path | str]) -> dict[str, dict[str, float]]:
     """Best and median of each case, in nanoseconds."""
     told = {
-        "TSR_BENCH_ONLY": ",".join(CASES), "TSR_BENCH_CLOCK": "wall", "OMP_NUM_THREADS": "1",
+        "TSR_BENCH_ONLY": ",".join(CASES), "TSR_BENCH_CLOCK": "cpu", "OMP_NUM_THREADS": "1",
         "TESSERA_BUILD_DIR": str(BUILD / "release"), "JULIA_DEPOT_PATH": str(BUILD / "julia/depot"),
     }  # fmt: skip
     words = [str(part) for part in command]

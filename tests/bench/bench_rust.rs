@@ -24,6 +24,12 @@ fn seconds() -> f64 {
     time[0] as f64 + 1e-9 * time[1] as f64
 }
 
+/// TSR_BENCH_ONLY names the cases to run, with commas between them; without it all run.
+fn is_chosen(name: &str) -> bool {
+    let chosen = std::env::var("TSR_BENCH_ONLY").unwrap_or_default();
+    chosen.is_empty() || chosen.split(',').any(|one| one == name)
+}
+
 struct Case<'a> {
     name: &'a str,
     shape: &'a str,
@@ -35,6 +41,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn run(&self, mut ours: impl FnMut(), mut peer: Option<&mut dyn FnMut()>) {
+        if !is_chosen(self.name) {
+            return;
+        }
         let mut rounds = [Vec::new(), Vec::new()];
         for round in 0..=ROUNDS {
             let mut time = |which: usize, work: &mut dyn FnMut()| {
