@@ -54,19 +54,21 @@ function Base.view(t::Tensor, index...)
     if length(index) == 1 && ndims(t) != 1
         return linear_view(t, index[1])
     end
-    any(is_array_index, index) && throw(ArgumentError("view: expected integers, ranges and colons"))
+    any(is_array_index, index) && throw(ArgumentError("view: expected integers, ranges and colons, " *
+        "got an array; to assign to its places, write = without a dot"))
     shape = check_bounds(t, index)
     return basic_view(t, index, shape)
 end
 
 Base.maybeview(t::Tensor, index...) = view(t, index...)
 Base.dotview(t::Tensor, index...) = view(t, index...)
+# t[:] .= x : all elements, which a vector cannot show without a copy when they lie in row-major order.
+Base.dotview(t::Tensor, ::Colon) = iscontiguous(reversed(t)) ? vec(t) : t
 
 basic_view(t, index, shape) = _getitem_basic(t, reduce_items(map(basic_item, index, shape)))
 reduce_items(items) = Int64[x for item in items for x in item]
 
 function linear_view(t::Tensor, i)
-    i isa Colon && return vec(t)
     if i isa Integer
         in_bounds(i, length(t)) || throw(BoundsError(t, i))
         return view(t, CartesianIndices(size(t))[i])

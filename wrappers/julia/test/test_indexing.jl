@@ -80,7 +80,13 @@ end
     @test Array(t) == [9 5; 4 6]
     @test_throws ArgumentError view(t, [1, 2], :)
     @test_throws ArgumentError view(t, 1:3)  # these elements lie in row-major order
+    @test_throws ArgumentError view(t, :)
+    t[:] .= 7
+    @test Array(t) == [7 7; 7 7]
+    @test_throws ArgumentError (t[[1, 2], :] .= 0)
     columns = share([1.0 2; 3 4])
+    columns[:] .= [1.0, 3, 2, 4]
+    @test Array(columns) == [1 2; 3 4]
     view(columns, 2:3) .= 0
     @test Array(columns) == [1 0; 0 4]
 end
