@@ -31,12 +31,20 @@ struct Collector {
   std::vector<tsr_tensor> garbage;
   int collections = 0;
 
+  Collector() = default;
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+  ~Collector() { sweep(); }
+  void sweep() {
+    tsr_tensor_release_many(garbage.data(), static_cast<int32_t>(garbage.size()));
+    garbage.clear();
+  }
+
   static tsr_pressure_action collect(void* user, const tsr_memory_event*) {
     auto& self = *static_cast<Collector*>(user);
     ++self.collections;
-    tsr_tensor_release_many(self.garbage.data(), static_cast<int32_t>(self.garbage.size()));
     const bool any = !self.garbage.empty();
-    self.garbage.clear();
+    self.sweep();
     return any ? TSR_PRESSURE_FREED_MAYBE : TSR_PRESSURE_NOTHING;
   }
 };
