@@ -258,6 +258,15 @@ template <class T>
 TSR_HD Number<T> erfc(Number<T> a) {
   return number<T>(std::erfc(a.v));
 }
+// Φ(x), also far to the left, where 1 + erf cancels; and its density.
+template <class T>
+TSR_HD Number<T> normal_cdf(Number<T> x) {
+  return Number<T>(0.5) * erfc(x * Number<T>(-0.70710678118654752));
+}
+template <class T>
+TSR_HD Number<T> normal_density(Number<T> x) {
+  return Number<T>(0.39894228040143268) * exp(Number<T>(-0.5) * x * x);
+}
 template <class T>
 TSR_HD Number<T> atan2(Number<T> y, Number<T> x) {
   return number<T>(std::atan2(y.v, x.v));

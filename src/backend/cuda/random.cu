@@ -14,6 +14,14 @@ using kernel::Status;
 
 namespace {
 
+// Numbers of a block as the distributions take them.
+struct Words {
+  PhiloxBlock<uint64_t> block;
+  __device__ uint32_t word(int k) const { return static_cast<uint32_t>(block.words[k]); }
+  __device__ uint64_t low() const { return word(0) | static_cast<uint64_t>(word(1)) << 32; }
+  __device__ uint64_t high() const { return word(2) | static_cast<uint64_t>(word(3)) << 32; }
+};
+
 // Bits that a dtype holds exactly below 1, so that rounding never reaches 1.
 __device__ int exact_bits(DType dtype) {
   switch (dtype) {
@@ -45,20 +53,20 @@ __device__ double rounded_to(DType dtype, double value) {
 }
 
 // [low, high): where rounding would reach high, low is as good.
-__device__ double uniform(const RandomPlan& plan, const PhiloxBlock& block) {
+__device__ double uniform(const RandomPlan& plan, const Words& block) {
   const double value = plan.p0 + (plan.p1 - plan.p0) * unit(block.low(), exact_bits(plan.dtype));
   return rounded_to(plan.dtype, value) >= plan.p1 && plan.p1 > plan.p0 ? plan.p0 : value;
 }
 
 // Box and Muller (1958): the radius from (0, 1], the angle from [0, 1).
-__device__ double normal(const RandomPlan& plan, const PhiloxBlock& block) {
+__device__ double normal(const RandomPlan& plan, const Words& block) {
   constexpr double kTwoPi = 6.283185307179586;
   if (plan.dtype == DType::kFloat64) {
     const double radius = std::sqrt(-2 * std::log1p(-unit(block.low(), 53)));
     return plan.p0 + plan.p1 * radius * std::cos(kTwoPi * unit(block.high(), 53));
   }
-  const float u = std::ldexp(static_cast<float>(block.words[0] >> 8), -24);
-  const float v = std::ldexp(static_cast<float>(block.words[2] >> 8), -24);
+  const float u = std::ldexp(static_cast<float>(block.word(0) >> 8), -24);
+  const float v = std::ldexp(static_cast<float>(block.word(2) >> 8), -24);
   const float radius = std::sqrt(-2 * std::log1p(-u));
   return plan.p0 + plan.p1 * static_cast<double>(radius * std::cos(static_cast<float>(kTwoPi) * v));
 }
@@ -74,7 +82,7 @@ __device__ uint64_t multiply_high(uint64_t a, uint64_t b) {
 
 __global__ void random_kernel(RandomPlan plan, int64_t size) {
   for (int64_t i = first_index(); i < plan.numel; i += index_step()) {
-    const PhiloxBlock block = philox(plan.seed, plan.offset + static_cast<uint64_t>(i));
+    const Words block{philox<uint64_t>(plan.seed, plan.offset + static_cast<uint64_t>(i))};
     char* at = static_cast<char*>(plan.output) + i * size;
     switch (plan.op) {
       case RandomOp::kUniform:
@@ -86,7 +94,7 @@ __global__ void random_kernel(RandomPlan plan, int64_t size) {
       case RandomOp::kBernoulli: {
         const auto* own = static_cast<const char*>(plan.probabilities);
         const double p = own == nullptr ? plan.p0 : load_as<double>(plan.dtype, own + i * size);
-        store_as(plan.dtype, at, unit(block.low(), 53) < p ? 1.0 : 0.0);
+        store_as(plan.dtype, at, unit(block.low(), 53) < p ? plan.p1 : 0.0);
         break;
       }
       default:  // low + floor(u span / 2^64): the bias is below span / 2^64
