@@ -7,10 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
-/// The oldest library that has every function of the bindings.
-const MINIMUM: &str = "0.1.0";
-/// The name of its newest version node: the linker map of each later library has it too.
-const NEWEST_NODE: &[u8] = b"TSR_0.1\0";
+/// The oldest library that has every function of the bindings: the crate's version follows it.
+const MINIMUM: &str =
+    concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".0");
+/// The name of its newest version node, which the linker map of each later library has, too.
+const NEWEST_NODE: &str =
+    concat!("TSR_", env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), "\0");
 const SONAME: &str = "libtessera.so.0";
 
 fn main() {
@@ -70,7 +72,7 @@ fn checked(folder: &Path, source: &str) -> Result<PathBuf, String> {
     if !contains(&bytes, SONAME.as_bytes()) {
         return Err(too_old(&format!("{source}: {} is not {SONAME}", library.display())));
     }
-    if !contains(&bytes, NEWEST_NODE) {
+    if !contains(&bytes, NEWEST_NODE.as_bytes()) {
         return Err(too_old(&format!("{source}: {} lacks its functions", library.display())));
     }
     folder.canonicalize().map_err(|error| missing(&format!("{source}: {error}")))

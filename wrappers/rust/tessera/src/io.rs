@@ -4,6 +4,7 @@
 
 use crate::arguments::{count, handles, one};
 use crate::error::{done, text};
+use crate::json;
 use crate::memory::buffer_text;
 use crate::{Error, ErrorKind, Result, Tensor};
 use std::collections::BTreeMap;
@@ -132,82 +133,4 @@ pub fn save_file_with(
             texts.len() as i64,
         )
     })
-}
-
-/// As much JSON as the ABI speaks: texts, and objects of texts.
-mod json {
-    use crate::{Error, ErrorKind, Result};
-    use std::collections::BTreeMap;
-    use std::fmt::Write;
-
-    pub fn quote(text: &str) -> String {
-        let mut quoted = String::from("\"");
-        for c in text.chars() {
-            match c {
-                '"' | '\\' => quoted.extend(['\\', c]),
-                c if c < ' ' => write!(quoted, "\\u{:04x}", c as u32).expect("a String grows"),
-                c => quoted.push(c),
-            }
-        }
-        quoted + "\""
-    }
-
-    pub fn texts(json: &str) -> Result<BTreeMap<String, String>> {
-        object(&mut json.chars())
-            .ok_or_else(|| Error::new(ErrorKind::Io, "the metadata is no object of texts"))
-    }
-
-    type Chars<'a> = std::str::Chars<'a>;
-
-    fn next(chars: &mut Chars<'_>) -> Option<char> {
-        chars.find(|c| *c != ' ')
-    }
-
-    fn object(chars: &mut Chars<'_>) -> Option<BTreeMap<String, String>> {
-        let mut found = BTreeMap::new();
-        if next(chars)? != '{' {
-            return None;
-        }
-        loop {
-            match next(chars)? {
-                '}' => return Some(found),
-                ',' if !found.is_empty() => {}
-                '"' => {
-                    let key = string(chars)?;
-                    if next(chars)? != ':' || next(chars)? != '"' {
-                        return None;
-                    }
-                    found.insert(key, string(chars)?);
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    /// What follows an opening quote, up to the closing one.
-    fn string(chars: &mut Chars<'_>) -> Option<String> {
-        let mut units: Vec<u16> = Vec::new();
-        loop {
-            let unit = match chars.next()? {
-                '"' => return String::from_utf16(&units).ok(),
-                '\\' => match chars.next()? {
-                    'n' => 10,
-                    't' => 9,
-                    'r' => 13,
-                    'b' => 8,
-                    'f' => 12,
-                    'u' => {
-                        let digits: String = chars.by_ref().take(4).collect();
-                        u16::from_str_radix(&digits, 16).ok()?
-                    }
-                    c => c as u16,
-                },
-                c => {
-                    units.extend(c.encode_utf16(&mut [0; 2]).iter());
-                    continue;
-                }
-            };
-            units.push(unit);
-        }
-    }
 }

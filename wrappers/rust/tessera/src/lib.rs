@@ -7,6 +7,8 @@
 #![warn(missing_debug_implementations)]
 
 #[allow(unsafe_code)]
+mod ambient;
+#[allow(unsafe_code)]
 mod arguments;
 #[allow(unsafe_code)]
 pub mod autograd;
@@ -28,6 +30,9 @@ mod host;
 mod index;
 #[allow(unsafe_code)]
 pub mod io;
+mod json;
+#[allow(unsafe_code)]
+mod log;
 #[allow(unsafe_code)]
 pub mod memory;
 pub mod nn;
@@ -40,16 +45,15 @@ mod stream;
 #[allow(unsafe_code)]
 mod tensor;
 
+pub use ambient::{scope, Ambient, AmbientGuard};
 pub use arguments::{Operand, Scalar};
 pub use autograd::{enable_grad, inference_mode, no_grad};
-pub use device::{
-    defer_drops, load_plugin, num_threads, poll, scope, set_log, set_num_threads, version, Ambient,
-    AmbientGuard, Device, LogLevel,
-};
+pub use device::{defer_drops, load_plugin, num_threads, poll, set_num_threads, version, Device};
 pub use element::Element;
 pub use error::{Error, Result};
 pub use generated::{ops, DType, DeviceType, ErrorKind};
 pub use index::{Ellipsis, Index, Item, NewAxis, Slice};
+pub use log::{set_log, LogLevel};
 pub use random::{manual_seed, Generator};
 pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;

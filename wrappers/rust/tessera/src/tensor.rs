@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tensor: its life and its metadata. Its elements: `host`; its ops: `generated`.
 
-use crate::device::in_scope;
+use crate::ambient::in_scope;
 use crate::error::done;
 use crate::{DType, Device, DeviceType, Result};
 use std::fmt;

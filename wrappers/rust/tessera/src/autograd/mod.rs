@@ -5,12 +5,16 @@
 mod function;
 mod gradcheck;
 mod hooks;
+mod modes;
 mod node;
 mod saved;
 
 pub use function::{custom_function, BackwardContext, NodeBuilder, NodeOptions, Saver};
 pub use gradcheck::gradcheck;
 pub use hooks::{on_backward_end, Hook};
+pub use modes::{
+    enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad, ModeGuard,
+};
 pub use node::Node;
 pub use saved::{saved_tensor_hooks, SavedHooksGuard};
 
@@ -18,7 +22,6 @@ use crate::arguments::{count, handles, sparse_handles};
 use crate::error::done;
 use crate::{Result, Tensor};
 use std::borrow::Borrow;
-use std::marker::PhantomData;
 use std::ptr::null_mut;
 use tessera_sys as sys;
 
@@ -185,82 +188,4 @@ impl Tensor {
         // SAFETY: a valid handle, a writable pointer.
         Node::made_optional(|node| unsafe { sys::tsr_tensor_grad_fn(self.raw(), node) })
     }
-}
-
-// ---- Modes ----
-
-/// Whether functions record on this thread.
-pub fn is_grad_enabled() -> bool {
-    // SAFETY: takes nothing.
-    unsafe { sys::tsr_grad_mode() != 0 }
-}
-
-/// Whether this thread is in inference mode.
-pub fn is_inference_mode() -> bool {
-    // SAFETY: takes nothing.
-    unsafe { sys::tsr_inference_mode() != 0 }
-}
-
-type Switch = unsafe extern "C" fn(i32, *mut i32) -> i32;
-
-/// Brings this thread's mode of recording back when it is dropped.
-#[must_use = "the mode ends with the guard"]
-#[derive(Debug)]
-pub struct ModeGuard {
-    switch: Switch,
-    previous: i32,
-    _thread: PhantomData<*const ()>, // the mode belongs to this thread
-}
-
-impl ModeGuard {
-    fn new(switch: Switch, on: bool) -> Self {
-        let mut previous = 0;
-        // SAFETY: a number and a place for a number.
-        let status = unsafe { switch(i32::from(on), &mut previous) };
-        assert_eq!(status, sys::TSR_OK, "switching a mode of recording");
-        Self { switch, previous, _thread: PhantomData }
-    }
-}
-
-impl Drop for ModeGuard {
-    fn drop(&mut self) {
-        let mut ignored = 0;
-        // SAFETY: as in `new`.
-        unsafe { (self.switch)(self.previous, &mut ignored) };
-    }
-}
-
-/// Stops recording on this thread until the guard is dropped.
-///
-/// ```
-/// # fn main() -> tessera::Result<()> {
-/// let x = tessera::Tensor::ones(&[2])?.requiring_grad()?;
-/// {
-///     let _guard = tessera::no_grad();
-///     assert!(!x.exp()?.requires_grad());
-/// }
-/// assert!(x.exp()?.requires_grad());
-/// # Ok(())
-/// # }
-/// ```
-///
-/// The guard cannot leave its thread:
-///
-/// ```compile_fail
-/// let guard = tessera::no_grad();
-/// std::thread::spawn(move || drop(guard));
-/// ```
-pub fn no_grad() -> ModeGuard {
-    ModeGuard::new(sys::tsr_grad_mode_set, false)
-}
-
-/// Records on this thread until the guard is dropped, also inside [`no_grad`].
-pub fn enable_grad() -> ModeGuard {
-    ModeGuard::new(sys::tsr_grad_mode_set, true)
-}
-
-/// Inference mode on this thread until the guard is dropped: results have no version counter and can
-/// never be differentiated.
-pub fn inference_mode() -> ModeGuard {
-    ModeGuard::new(sys::tsr_inference_mode_set, true)
 }

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! The library's state of one thread: what a task takes along, and scopes.
+
+use crate::error::done;
+use crate::Result;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tessera_sys as sys;
+
+/// The library's state of one thread: whether it records, whether it is in inference mode, whether
+/// drops are deferred. An executor that moves a task to another thread takes it along.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// let _guard = tessera::no_grad();
+/// let ambient = tessera::Ambient::save()?;
+/// std::thread::spawn(move || -> tessera::Result<()> {
+///     let _entered = ambient.enter()?;
+///     assert!(!tessera::autograd::is_grad_enabled());
+///     Ok(())
+/// })
+/// .join()
+/// .unwrap()
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Ambient(sys::tsr_ambient);
+
+// SAFETY: the only pointer in it, the scope, is null but for the moment of a restore.
+unsafe impl Send for Ambient {}
+// SAFETY: as above; it is never changed.
+unsafe impl Sync for Ambient {}
+
+impl Ambient {
+    /// The state of this thread.
+    pub fn save() -> Result<Self> {
+        let mut ambient = Self::current()?;
+        ambient.scope = null_mut(); // a scope stays with its thread
+        Ok(Self(ambient))
+    }
+
+    fn current() -> Result<sys::tsr_ambient> {
+        let mut ambient = sys::tsr_ambient::default();
+        // SAFETY: the struct has its size.
+        done(unsafe { sys::tsr_ambient_save(&mut ambient) })?;
+        Ok(ambient)
+    }
+
+    /// Makes it the state of this thread.
+    pub fn restore(&self) -> Result<()> {
+        let mut ambient = self.0;
+        ambient.scope = Self::current()?.scope;
+        // SAFETY: the struct has its size, and its scope is the one that is open on this thread.
+        done(unsafe { sys::tsr_ambient_restore(&ambient) })
+    }
+
+    /// Makes it the state of this thread until the guard is dropped.
+    pub fn enter(&self) -> Result<AmbientGuard> {
+        let before = Self::save()?;
+        self.restore()?;
+        Ok(AmbientGuard { before, _thread: PhantomData })
+    }
+}
+
+/// Brings the thread's former state back when it is dropped.
+#[must_use = "the state ends with the guard"]
+#[derive(Debug)]
+pub struct AmbientGuard {
+    before: Ambient,
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for AmbientGuard {
+    fn drop(&mut self) {
+        let _ = self.before.restore(); // cannot fail: it was saved on this thread
+    }
+}
+
+// ---- Scopes ----
+
+static OPEN_SCOPES: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static SCOPES_HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether handles made now on this thread belong to a scope.
+#[inline(always)]
+pub(crate) fn in_scope() -> bool {
+    OPEN_SCOPES.load(Ordering::Relaxed) != 0 && SCOPES_HERE.get() != 0
+}
+
+/// Runs foreign code with an arena open: a handle that the library hands out to it on this thread and
+/// that it forgets is released at the end. Tensors of this crate are none of them; each has a
+/// reference of its own, inside a scope as outside.
+pub fn scope<R>(body: impl FnOnce() -> R) -> Result<R> {
+    struct Open(sys::tsr_scope);
+    impl Drop for Open {
+        fn drop(&mut self) {
+            SCOPES_HERE.set(SCOPES_HERE.get() - 1);
+            OPEN_SCOPES.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: guards are dropped in reverse order, so this scope is the innermost.
+            unsafe { sys::tsr_scope_end(self.0, std::ptr::null(), 0) };
+        }
+    }
+    let mut scope = null_mut();
+    // SAFETY: `scope` is writable.
+    done(unsafe { sys::tsr_scope_begin(&mut scope) })?;
+    OPEN_SCOPES.fetch_add(1, Ordering::Relaxed);
+    SCOPES_HERE.set(SCOPES_HERE.get() + 1);
+    let _open = Open(scope);
+    Ok(body())
+}
