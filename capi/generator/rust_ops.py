@@ -111,8 +111,11 @@ def _options_struct(op: Op) -> str:
     text += f"\nimpl{life} {name}{life} {{\n"
     setters = []
     for arg, option in fields:
-        unset = "absent" if option.default == "None" else f"`{option.default.removeprefix('Some(').removesuffix(')')}`"
-        note = (arg.doc + "; " if arg.doc else f"`{arg.name}`; ") + f"default: {unset}"
+        note = arg.doc or f"`{arg.name}`"
+        if option.default != "None":
+            note += f"; default: `{option.default.removeprefix('Some(').removesuffix(')')}`"
+        elif "absent" not in note:
+            note += "; default: absent"
         setters.append(
             doc(note, "    ") + f"    #[must_use]\n    pub fn {arg.name}(mut self, {arg.name}: {option.setter}) -> Self {{\n"
             f"        self.{arg.name} = {option.value};\n        self\n    }}\n"
@@ -243,7 +246,8 @@ def _function(op: Op, form: str) -> str:
     elif form == "functional" or op.forms == ("inplace",):
         text = _described(op)
     else:
-        text = f"    /// [`{_path(op)}`], " + ("in place.\n" if form == "inplace" else "written to `dst`.\n")
+        places = "`dst`" if len(op.returns) == 1 else "tensors that are there"
+        text = f"    /// [`{_path(op)}`], {'in place' if form == 'inplace' else f'written to {places}'}.\n"
     text += "    #[inline]\n" + _head(op, name, _signature(op, form, has_options), _result(op, form))
     if has_options:
         text += f"        let o = options({options_name(op)}::default());\n"

@@ -33,14 +33,14 @@ pub struct ToOptions {
 }
 
 impl ToOptions {
-    /// absent means where it is; default: absent
+    /// absent means where it is
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);

@@ -11,14 +11,14 @@ pub struct EmptyOptions {
 }
 
 impl EmptyOptions {
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -34,14 +34,14 @@ pub struct ZerosOptions {
 }
 
 impl ZerosOptions {
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -57,14 +57,14 @@ pub struct OnesOptions {
 }
 
 impl OnesOptions {
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -80,15 +80,14 @@ pub struct FullOptions {
 }
 
 impl FullOptions {
-    /// absent means bool, int64, the default floating or complex dtype, by the value; default:
-    /// absent
+    /// absent means bool, int64, the default floating or complex dtype, by the value
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -104,14 +103,14 @@ pub struct EmptyLikeOptions {
 }
 
 impl EmptyLikeOptions {
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -127,14 +126,14 @@ pub struct ZerosLikeOptions {
 }
 
 impl ZerosLikeOptions {
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -150,14 +149,14 @@ pub struct OnesLikeOptions {
 }
 
 impl OnesLikeOptions {
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -173,14 +172,14 @@ pub struct FullLikeOptions {
 }
 
 impl FullLikeOptions {
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -210,14 +209,14 @@ impl ArangeOptions {
         self
     }
 
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -247,14 +246,14 @@ impl ArangeIntOptions {
         self
     }
 
-    /// absent means int64; default: absent
+    /// absent means int64
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -277,7 +276,7 @@ impl Default for LinspaceOptions {
 }
 
 impl LinspaceOptions {
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
@@ -291,7 +290,7 @@ impl LinspaceOptions {
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -309,7 +308,7 @@ pub struct EyeOptions {
 }
 
 impl EyeOptions {
-    /// absent means n_rows; default: absent
+    /// absent means n_rows
     #[must_use]
     pub fn n_cols(mut self, n_cols: i64) -> Self {
         self.n_cols = Some(n_cols);
@@ -323,14 +322,14 @@ impl EyeOptions {
         self
     }
 
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -347,21 +346,21 @@ pub struct AsarrayOptions {
 }
 
 impl AsarrayOptions {
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the input's; default: absent
+    /// absent means the input's
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// true: always copy, false: never, absent: when needed; default: absent
+    /// true: always copy, false: never, absent: when needed
     #[must_use]
     pub fn copy(mut self, copy: bool) -> Self {
         self.copy = Some(copy);

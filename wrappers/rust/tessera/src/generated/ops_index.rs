@@ -25,7 +25,7 @@ pub struct TakeOptions {
 }
 
 impl TakeOptions {
-    /// may be absent for one axis; default: absent
+    /// may be absent for one axis
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);

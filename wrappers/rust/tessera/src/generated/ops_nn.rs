@@ -28,21 +28,21 @@ impl<'a> Conv1dOptions<'a> {
         self
     }
 
-    /// one number, or one per spatial axis; absent means 1; default: absent
+    /// one number, or one per spatial axis; absent means 1
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// zeros on both sides; absent means 0; default: absent
+    /// zeros on both sides; absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -89,21 +89,21 @@ impl<'a> Conv2dOptions<'a> {
         self
     }
 
-    /// one number, or one per spatial axis; absent means 1; default: absent
+    /// one number, or one per spatial axis; absent means 1
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// zeros on both sides; absent means 0; default: absent
+    /// zeros on both sides; absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -150,21 +150,21 @@ impl<'a> Conv3dOptions<'a> {
         self
     }
 
-    /// one number, or one per spatial axis; absent means 1; default: absent
+    /// one number, or one per spatial axis; absent means 1
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// zeros on both sides; absent means 0; default: absent
+    /// zeros on both sides; absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -214,21 +214,21 @@ impl<'a> ConvTranspose1dOptions<'a> {
         self
     }
 
-    /// one number, or one per spatial axis; absent means 1; default: absent
+    /// one number, or one per spatial axis; absent means 1
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// absent means 0; default: absent
+    /// absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// lengthens the output at its end; absent means 0; default: absent
+    /// lengthens the output at its end; absent means 0
     #[must_use]
     pub fn output_padding(mut self, output_padding: &'a [i64]) -> Self {
         self.output_padding = Some(output_padding);
@@ -242,7 +242,7 @@ impl<'a> ConvTranspose1dOptions<'a> {
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -278,21 +278,21 @@ impl<'a> ConvTranspose2dOptions<'a> {
         self
     }
 
-    /// one number, or one per spatial axis; absent means 1; default: absent
+    /// one number, or one per spatial axis; absent means 1
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// absent means 0; default: absent
+    /// absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// lengthens the output at its end; absent means 0; default: absent
+    /// lengthens the output at its end; absent means 0
     #[must_use]
     pub fn output_padding(mut self, output_padding: &'a [i64]) -> Self {
         self.output_padding = Some(output_padding);
@@ -306,7 +306,7 @@ impl<'a> ConvTranspose2dOptions<'a> {
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -342,21 +342,21 @@ impl<'a> ConvTranspose3dOptions<'a> {
         self
     }
 
-    /// one number, or one per spatial axis; absent means 1; default: absent
+    /// one number, or one per spatial axis; absent means 1
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// absent means 0; default: absent
+    /// absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// lengthens the output at its end; absent means 0; default: absent
+    /// lengthens the output at its end; absent means 0
     #[must_use]
     pub fn output_padding(mut self, output_padding: &'a [i64]) -> Self {
         self.output_padding = Some(output_padding);
@@ -370,7 +370,7 @@ impl<'a> ConvTranspose3dOptions<'a> {
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -388,21 +388,21 @@ pub struct MaxPool2dOptions<'a> {
 }
 
 impl<'a> MaxPool2dOptions<'a> {
-    /// absent or empty means the kernel's size; default: absent
+    /// absent or empty means the kernel's size
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// at most half the kernel; absent means 0; default: absent
+    /// at most half the kernel; absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -427,21 +427,21 @@ pub struct MaxPool2dWithPositionsOptions<'a> {
 }
 
 impl<'a> MaxPool2dWithPositionsOptions<'a> {
-    /// absent or empty means the kernel's size; default: absent
+    /// absent or empty means the kernel's size
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// at most half the kernel; absent means 0; default: absent
+    /// at most half the kernel; absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
         self
     }
 
-    /// absent means 1; default: absent
+    /// absent means 1
     #[must_use]
     pub fn dilation(mut self, dilation: &'a [i64]) -> Self {
         self.dilation = Some(dilation);
@@ -476,14 +476,14 @@ impl Default for AvgPool2dOptions<'_> {
 }
 
 impl<'a> AvgPool2dOptions<'a> {
-    /// absent or empty means the kernel's size; default: absent
+    /// absent or empty means the kernel's size
     #[must_use]
     pub fn stride(mut self, stride: &'a [i64]) -> Self {
         self.stride = Some(stride);
         self
     }
 
-    /// at most half the kernel; absent means 0; default: absent
+    /// at most half the kernel; absent means 0
     #[must_use]
     pub fn padding(mut self, padding: &'a [i64]) -> Self {
         self.padding = Some(padding);
@@ -848,7 +848,7 @@ impl<'a> DropoutOptions<'a> {
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);

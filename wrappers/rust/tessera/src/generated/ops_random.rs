@@ -12,21 +12,21 @@ pub struct RandOptions<'a> {
 }
 
 impl<'a> RandOptions<'a> {
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -43,21 +43,21 @@ pub struct RandnOptions<'a> {
 }
 
 impl<'a> RandnOptions<'a> {
-    /// absent means the default floating dtype; default: absent
+    /// absent means the default floating dtype
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -74,21 +74,21 @@ pub struct RandintOptions<'a> {
 }
 
 impl<'a> RandintOptions<'a> {
-    /// absent means int64; default: absent
+    /// absent means int64
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -105,21 +105,21 @@ pub struct RandpermOptions<'a> {
 }
 
 impl<'a> RandpermOptions<'a> {
-    /// absent means int64; default: absent
+    /// absent means int64
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// absent means the CPU; default: absent
+    /// absent means the CPU
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -134,7 +134,7 @@ pub struct BernoulliOptions<'a> {
 }
 
 impl<'a> BernoulliOptions<'a> {
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -171,7 +171,7 @@ impl<'a> UniformOptions<'a> {
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -208,7 +208,7 @@ impl<'a> NormalOptions<'a> {
         self
     }
 
-    /// absent means the default one; default: absent
+    /// absent means the default one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);

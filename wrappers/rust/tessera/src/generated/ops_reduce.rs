@@ -12,7 +12,7 @@ pub struct SumOptions<'a> {
 }
 
 impl<'a> SumOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -43,7 +43,7 @@ pub struct NansumOptions<'a> {
 }
 
 impl<'a> NansumOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -74,7 +74,7 @@ pub struct ProdOptions<'a> {
 }
 
 impl<'a> ProdOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -105,7 +105,7 @@ pub struct MeanOptions<'a> {
 }
 
 impl<'a> MeanOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -136,7 +136,7 @@ pub struct VarOptions<'a> {
 }
 
 impl<'a> VarOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -167,7 +167,7 @@ pub struct StdOptions<'a> {
 }
 
 impl<'a> StdOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -197,7 +197,7 @@ pub struct MaxOptions<'a> {
 }
 
 impl<'a> MaxOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -220,7 +220,7 @@ pub struct MinOptions<'a> {
 }
 
 impl<'a> MinOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -243,7 +243,7 @@ pub struct AmaxOptions<'a> {
 }
 
 impl<'a> AmaxOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -266,7 +266,7 @@ pub struct AminOptions<'a> {
 }
 
 impl<'a> AminOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -289,7 +289,7 @@ pub struct ArgmaxOptions {
 }
 
 impl ArgmaxOptions {
-    /// axis to search; absent means the flattened input; default: absent
+    /// axis to search; absent means the flattened input
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);
@@ -312,7 +312,7 @@ pub struct ArgminOptions {
 }
 
 impl ArgminOptions {
-    /// axis to search; absent means the flattened input; default: absent
+    /// axis to search; absent means the flattened input
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);
@@ -335,7 +335,7 @@ pub struct AnyOptions<'a> {
 }
 
 impl<'a> AnyOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -358,7 +358,7 @@ pub struct AllOptions<'a> {
 }
 
 impl<'a> AllOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -381,7 +381,7 @@ pub struct CountNonzeroOptions<'a> {
 }
 
 impl<'a> CountNonzeroOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -404,7 +404,7 @@ pub struct LogsumexpOptions<'a> {
 }
 
 impl<'a> LogsumexpOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -434,7 +434,7 @@ impl Default for VectorNormOptions<'_> {
 }
 
 impl<'a> VectorNormOptions<'a> {
-    /// axes to reduce, negative ones count from the end; absent means all; default: absent
+    /// axes to reduce, negative ones count from the end; absent means all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -465,7 +465,7 @@ pub struct CumulativeSumOptions {
 }
 
 impl CumulativeSumOptions {
-    /// axis to run along; may be absent for 1-D inputs; default: absent
+    /// axis to run along; may be absent for 1-D inputs
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);

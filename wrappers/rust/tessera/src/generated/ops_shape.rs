@@ -10,8 +10,7 @@ pub struct ReshapeOptions {
 }
 
 impl ReshapeOptions {
-    /// true: always a copy; false: VALUE where one is needed; absent: a view where possible;
-    /// default: absent
+    /// true: always a copy; false: VALUE where one is needed; absent: a view where possible
     #[must_use]
     pub fn copy(mut self, copy: bool) -> Self {
         self.copy = Some(copy);
@@ -225,7 +224,7 @@ pub struct RepeatOptions {
 }
 
 impl RepeatOptions {
-    /// absent: the flattened input; default: absent
+    /// absent: the flattened input
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);
@@ -240,7 +239,7 @@ pub struct FlipOptions<'a> {
 }
 
 impl<'a> FlipOptions<'a> {
-    /// absent: all; default: absent
+    /// absent: all
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);
@@ -255,7 +254,7 @@ pub struct RollOptions<'a> {
 }
 
 impl<'a> RollOptions<'a> {
-    /// absent: the flattened input; default: absent
+    /// absent: the flattened input
     #[must_use]
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Some(axes);

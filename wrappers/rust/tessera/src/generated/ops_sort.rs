@@ -230,7 +230,7 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::sort_with_indices`], written to `dst`.
+    /// [`Tensor::sort_with_indices`], written to tensors that are there.
     #[inline]
     pub fn sort_with_indices_out(
         &self, values_dst: &Tensor, indices_dst: &Tensor,
@@ -265,7 +265,7 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::topk`], written to `dst`.
+    /// [`Tensor::topk`], written to tensors that are there.
     #[inline]
     pub fn topk_out(
         &self, k: i64, values_dst: &Tensor, indices_dst: &Tensor,
