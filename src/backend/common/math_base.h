@@ -19,14 +19,41 @@ inline constexpr double kHalfPi = 1.5707963267948966;
 // scalar functions.
 inline constexpr double kLargestAngle = 1e6;
 
-// Horner's scheme; the coefficients go from the lowest power to the highest.
+// c[0] + c[2] z + c[4] z**2 + ...
 template <class V>
-[[gnu::always_inline]] inline V polynomial(V, double last) {
+[[gnu::always_inline]] inline V every_other(V, double last) {
+  return V(last);
+}
+template <class V>
+[[gnu::always_inline]] inline V every_other(V, double last, double) {
   return V(last);
 }
 template <class V, class... Rest>
+[[gnu::always_inline]] inline V every_other(V z, double first, double, double third, Rest... rest) {
+  return fma(every_other(z, third, rest...), z, V(first));
+}
+
+// The coefficients go from the lowest power to the highest.
+template <class V>
+[[gnu::always_inline]] inline V horner(V, double last) {
+  return V(last);
+}
+template <class V, class... Rest>
+[[gnu::always_inline]] inline V horner(V x, double first, Rest... rest) {
+  return fma(horner(x, rest...), x, V(first));
+}
+
+// Short ones by Horner's scheme, long ones by two such chains side by side: a processor looks some
+// hundred instructions ahead, and one chain of multiply-adds would keep it waiting. (Where the even
+// and the odd terms nearly cancel, horner() loses less.)
+template <class V, class... Rest>
 [[gnu::always_inline]] inline V polynomial(V x, double first, Rest... rest) {
-  return fma(polynomial(x, rest...), x, V(first));
+  if constexpr (sizeof...(rest) >= 6) {
+    const V z = x * x;
+    return fma(every_other(z, rest...), x, every_other(z, first, rest...));
+  } else {
+    return horner(x, first, rest...);
+  }
 }
 
 // a * b - product, exactly, for product = a * b rounded. Without a fused multiply-add the factors

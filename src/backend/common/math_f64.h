@@ -40,8 +40,8 @@ struct WideExpArgument {
   constexpr double kLow = 1.9082149292705877e-10;
   const VD magic(kWholeMagic);
   const VD n = fma(x.high, VD(kLog2E), magic) - magic;
-  const VD near = x.high - n * VD(kHigh);
-  const VD tail = x.low - n * VD(kLow);
+  const VD near = fma(n, VD(-kHigh), x.high);
+  const VD tail = fma(n, VD(-kLow), x.low);
   const VD r = near + tail;
   return {n, r, sum_error(near, tail, r)};
 }

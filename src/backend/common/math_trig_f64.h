@@ -23,10 +23,9 @@ struct WideAngle {
   const VD magic(kWholeMagic);
   const VD shifted = fma(x, VD(0.6366197723675814), magic);
   const VD n = shifted - magic;
-  const VD first = x - n * VD(kFirst);
-  const VD second = n * VD(kSecond);
-  const VD near = first - second;
-  const VD tail = ((first - near) - second) - n * VD(kThird);
+  const VD first = fma(n, VD(-kFirst), x);
+  const VD near = fma(n, VD(-kSecond), first);
+  const VD tail = fma(n, VD(-kThird), fma(n, VD(-kSecond), first - near));
   const VD r = near + tail;
   const VD a = abs(x);
   const Mask<double> easy = (a <= VD(kLargestAngle)) & (abs(r) >= a * VD(0x1p-33));
@@ -49,9 +48,8 @@ struct WideAngle {
 }
 [[gnu::always_inline]] inline VD cos_reduced(VD r, VD rest) {
   const VD z = r * r;
-  const VD half = VD(0.5) * z;
-  const VD high = VD(1.0) - half;
-  return high + (((VD(1.0) - high) - half) + (cos_rest(z) - r * rest));
+  const VD high = fma(z, VD(-0.5), VD(1.0));
+  return high + (fma(z, VD(-0.5), VD(1.0) - high) + fma(r, -rest, cos_rest(z)));
 }
 
 [[gnu::always_inline]] inline Mask<double> odd_lanes(VL quadrant) {
@@ -89,9 +87,8 @@ struct WideAngle {
   const VD z = r * r;
   const VD sine_rest = sin_rest(r, z) + angle.rest;
   const VD sine = r + sine_rest;
-  const VD half = VD(0.5) * z;
-  const VD near_one = VD(1.0) - half;
-  const VD cosine_rest = ((VD(1.0) - near_one) - half) + (cos_rest(z) - r * angle.rest);
+  const VD near_one = fma(z, VD(-0.5), VD(1.0));
+  const VD cosine_rest = fma(z, VD(-0.5), VD(1.0) - near_one) + fma(r, -angle.rest, cos_rest(z));
   const VD cosine = near_one + cosine_rest;
   const VD sine_low = sum_error(r, sine_rest, sine);
   const VD cosine_low = sum_error(near_one, cosine_rest, cosine);

@@ -321,13 +321,15 @@ template <class T>
   using I = LaneInt<T>;
   return bit_cast_to<T>(bit_cast_to<I>(magnitude) | bit_cast_to<I>(sign_bit(sign)));
 }
-// A NaN in `a` stays; a NaN limit is returned.
+// Where either is NaN, `a` is returned.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> at_least(Vec<T> a, Vec<T> limit) {
+  if constexpr (std::is_floating_point_v<T>) return greater_of(limit, a);
   return select(a < limit, limit, a);
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> at_most(Vec<T> a, Vec<T> limit) {
+  if constexpr (std::is_floating_point_v<T>) return less_of(limit, a);
   return select(a > limit, limit, a);
 }
 

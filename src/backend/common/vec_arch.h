@@ -26,6 +26,19 @@ struct VDPair {
 [[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
   return VD(_mm512_fmadd_pd(a.v, b.v, c.v));
 }
+// a > b ? a : b and a < b ? a : b.
+[[gnu::always_inline]] inline VF greater_of(VF a, VF b) {
+  return VF(_mm512_max_ps(a.v, b.v));
+}
+[[gnu::always_inline]] inline VD greater_of(VD a, VD b) {
+  return VD(_mm512_max_pd(a.v, b.v));
+}
+[[gnu::always_inline]] inline VF less_of(VF a, VF b) {
+  return VF(_mm512_min_ps(a.v, b.v));
+}
+[[gnu::always_inline]] inline VD less_of(VD a, VD b) {
+  return VD(_mm512_min_pd(a.v, b.v));
+}
 [[gnu::always_inline]] inline VF sqrt(VF a) {
   return VF(_mm512_sqrt_ps(a.v));
 }
@@ -79,6 +92,18 @@ template <int kMode>
 [[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
   return VD(_mm256_fmadd_pd(a.v, b.v, c.v));
 }
+[[gnu::always_inline]] inline VF greater_of(VF a, VF b) {
+  return VF(_mm256_max_ps(a.v, b.v));
+}
+[[gnu::always_inline]] inline VD greater_of(VD a, VD b) {
+  return VD(_mm256_max_pd(a.v, b.v));
+}
+[[gnu::always_inline]] inline VF less_of(VF a, VF b) {
+  return VF(_mm256_min_ps(a.v, b.v));
+}
+[[gnu::always_inline]] inline VD less_of(VD a, VD b) {
+  return VD(_mm256_min_pd(a.v, b.v));
+}
 [[gnu::always_inline]] inline VF sqrt(VF a) {
   return VF(_mm256_sqrt_ps(a.v));
 }
@@ -121,6 +146,18 @@ template <int kMode>
 }
 [[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
   return a * b + c;
+}
+[[gnu::always_inline]] inline VF greater_of(VF a, VF b) {
+  return VF(_mm_max_ps(a.v, b.v));
+}
+[[gnu::always_inline]] inline VD greater_of(VD a, VD b) {
+  return VD(_mm_max_pd(a.v, b.v));
+}
+[[gnu::always_inline]] inline VF less_of(VF a, VF b) {
+  return VF(_mm_min_ps(a.v, b.v));
+}
+[[gnu::always_inline]] inline VD less_of(VD a, VD b) {
+  return VD(_mm_min_pd(a.v, b.v));
 }
 [[gnu::always_inline]] inline VF sqrt(VF a) {
   return VF(_mm_sqrt_ps(a.v));
