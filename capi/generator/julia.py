@@ -114,14 +114,22 @@ def _note(function: CFunction) -> str:
 def _ccall(function: CFunction) -> str:
     names = [p.name for p in function.params]
     kinds = [julia_type(p.ctype) for p in function.params]
-    returns = julia_type(function.returns)
-    head = f"{function.name}({', '.join(names)}) ="
+    target = f"ccall((:{function.name}, libtessera), {julia_type(function.returns)},"
     types = "(" + ", ".join(kinds) + ("," if len(kinds) == 1 else "") + ")"
-    target = f"(:{function.name}, libtessera)"
-    call = f"ccall({', '.join([target, returns, types, *names])})"
-    if len(call) > 92:
-        call = wrap_call("ccall(", [target, returns, types, *names], ")", indent=8, width=60)
-    return wrap_call(head, [], "") + f"\n    {call}\n"
+    parts = [types + ("," if names else ""), ", ".join(names)]
+    call = "    " + " ".join([target, *parts]).rstrip() + ")\n"
+    if len(call) > 97:
+        call = f"    {target}\n" + "".join(_indented(part, " " * (8 + part.startswith("("))) for part in parts)[:-1] + ")\n"
+    return _folded(f"{function.name}(", ", ".join(names), ") =") + call
+
+
+def _indented(text: str, later: str) -> str:
+    return textwrap.fill(text, 96, initial_indent=" " * 8, subsequent_indent=later, break_long_words=False) + "\n"
+
+
+def _folded(head: str, inside: str, tail: str) -> str:
+    whole = head + inside + tail
+    return textwrap.fill(whole, 96, subsequent_indent=" " * 8, break_long_words=False) + "\n"
 
 
 def _layout(schema: Schema) -> str:

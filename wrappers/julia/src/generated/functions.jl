@@ -9,10 +9,9 @@ tsr_none() =
 
 # Pointer and size of the bytes of a buffer, borrowed until the buffer is released.
 tsr_buffer_data(buffer, data, data_len) =
-    ccall(
-        (:tsr_buffer_data, libtessera), tsr_status,
-        (tsr_buffer, Ptr{Ptr{UInt8}}, Ptr{Int64}), buffer,
-        data, data_len)
+    ccall((:tsr_buffer_data, libtessera), tsr_status,
+        (tsr_buffer, Ptr{Ptr{UInt8}}, Ptr{Int64}),
+        buffer, data, data_len)
 
 # Gives the reference to a buffer back; NULL is ignored.
 tsr_buffer_release(buffer) =
@@ -39,18 +38,17 @@ tsr_get_proc(name, name_len) =
 # ABI when the struct is larger than the library knows or smaller than its first release;
 # VALUE for an unknown name.
 tsr_abi_probe(struct_name, struct_name_len, size) =
-    ccall(
-        (:tsr_abi_probe, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Int64), struct_name,
-        struct_name_len, size)
+    ccall((:tsr_abi_probe, libtessera), tsr_status,
+        (Ptr{UInt8}, Int64, Int64),
+        struct_name, struct_name_len, size)
 
 # The schema of this library as canonical JSON (sorted keys, no blanks), so that any language
 # can bind itself. The text lives as long as the library. The same text is installed; `pkg-
 # config --variable=schema tessera` says where.
 tsr_schema_json(json, json_len) =
-    ccall(
-        (:tsr_schema_json, libtessera), tsr_status,
-        (Ptr{Ptr{UInt8}}, Ptr{Int64}), json, json_len)
+    ccall((:tsr_schema_json, libtessera), tsr_status,
+        (Ptr{Ptr{UInt8}}, Ptr{Int64}),
+        json, json_len)
 
 # Fills the view with the error of the last failing call on this thread. Call it only after a
 # non-zero status: a success does not clear the record.
@@ -64,9 +62,9 @@ tsr_error_take(error) =
 
 # Fills the view with a taken error.
 tsr_error_info(error, view) =
-    ccall(
-        (:tsr_error_info, libtessera), tsr_status,
-        (tsr_error, Ptr{tsr_error_view}), error, view)
+    ccall((:tsr_error_info, libtessera), tsr_status,
+        (tsr_error, Ptr{tsr_error_view}),
+        error, view)
 
 # Gives a taken error back, and drops its payload; NULL is ignored.
 tsr_error_release(error) =
@@ -76,11 +74,9 @@ tsr_error_release(error) =
 # payload travels to the caller of the outermost function; drop (NULL allowed) is called with
 # it when nobody needs it any more.
 tsr_error_set(code, message, message_len, payload, drop) =
-    ccall(
-        (:tsr_error_set, libtessera), tsr_status,
-        (tsr_status, Ptr{UInt8}, Int64, Ptr{Cvoid},
-        Ptr{Cvoid}), code, message, message_len, payload,
-        drop)
+    ccall((:tsr_error_set, libtessera), tsr_status,
+        (tsr_status, Ptr{UInt8}, Int64, Ptr{Cvoid}, Ptr{Cvoid}),
+        code, message, message_len, payload, drop)
 
 # The name of a status code, for example "SHAPE"; "UNKNOWN" for a number that is none. Never
 # released.
@@ -90,9 +86,9 @@ tsr_status_name(code) =
 # Sets the log callback of the process; a NULL callback ends logging, which is the state at
 # the start. The library never prints.
 tsr_log_set(callback, user, drop) =
-    ccall(
-        (:tsr_log_set, libtessera), tsr_status, (Ptr{Cvoid},
-        Ptr{Cvoid}, Ptr{Cvoid}), callback, user, drop)
+    ccall((:tsr_log_set, libtessera), tsr_status,
+        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}),
+        callback, user, drop)
 
 # Runs the drop callbacks that were put off on threads with deferred drops, and tells how many
 # ran.
@@ -116,9 +112,9 @@ tsr_tensor_release(tensor) =
 
 # Releases many handles in one crossing; NULL entries are ignored.
 tsr_tensor_release_many(tensors, n_tensors) =
-    ccall(
-        (:tsr_tensor_release_many, libtessera), Cvoid,
-        (Ptr{tsr_tensor}, Int32), tensors, n_tensors)
+    ccall((:tsr_tensor_release_many, libtessera), Cvoid,
+        (Ptr{tsr_tensor}, Int32),
+        tensors, n_tensors)
 
 # Fills in all metadata of a tensor.
 tsr_tensor_info(tensor, info) =
@@ -126,89 +122,83 @@ tsr_tensor_info(tensor, info) =
 
 # Pointer to the first element, for reading.
 tsr_tensor_data(tensor, data) =
-    ccall(
-        (:tsr_tensor_data, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Ptr{Cvoid}}), tensor, data)
+    ccall((:tsr_tensor_data, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Ptr{Cvoid}}),
+        tensor, data)
 
 # Pointer to the first element, for writing now; counts as one in-place change.
 # BUFFER when the memory is read-only.
 tsr_tensor_mutable_data(tensor, data) =
-    ccall(
-        (:tsr_tensor_mutable_data, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Ptr{Cvoid}}), tensor, data)
+    ccall((:tsr_tensor_mutable_data, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Ptr{Cvoid}}),
+        tensor, data)
 
 # How often the memory of the tensor was changed in place; shared by all views of it.
 tsr_tensor_version(tensor, version) =
-    ccall(
-        (:tsr_tensor_version, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}), tensor, version)
+    ccall((:tsr_tensor_version, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}),
+        tensor, version)
 
 # How many references the tensor object has, for tests of lifetimes.
 tsr_tensor_use_count(tensor, count) =
-    ccall(
-        (:tsr_tensor_use_count, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}), tensor, count)
+    ccall((:tsr_tensor_use_count, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}),
+        tensor, count)
 
 # A tensor on memory of the caller, without a copy. Strides are in elements and may be
 # negative: data points to the element with all indices 0. drop(user) runs exactly once, when
 # the last tensor on the memory is gone or at once when this function fails; NULL when the
 # caller keeps the memory alive by other means.
-tsr_tensor_from_data(data, dtype, device_type, device_index, shape, n_shape, strides, n_strides, flags, user, drop, out) =
-
-    ccall(
-        (:tsr_tensor_from_data, libtessera), tsr_status,
-        (Ptr{Cvoid}, tsr_dtype, tsr_device_type, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32,
-        Ptr{Cvoid}, Ptr{Cvoid}, Ptr{tsr_tensor}), data,
-        dtype, device_type, device_index, shape, n_shape,
-        strides, n_strides, flags, user, drop, out)
+tsr_tensor_from_data(data, dtype, device_type, device_index, shape, n_shape, strides, n_strides,
+        flags, user, drop, out) =
+    ccall((:tsr_tensor_from_data, libtessera), tsr_status,
+        (Ptr{Cvoid}, tsr_dtype, tsr_device_type, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
+         Int32, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{tsr_tensor}),
+        data, dtype, device_type, device_index, shape, n_shape, strides, n_strides, flags, user,
+        drop, out)
 
 # A tensor with memory of its own, not initialised, and any strides that are not negative.
-tsr_tensor_empty_strided(shape, n_shape, strides, n_strides, dtype, device_type, device_index, out) =
-
-    ccall(
-        (:tsr_tensor_empty_strided, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Ptr{Int64}, Int32, tsr_dtype,
-        tsr_device_type, Int32, Ptr{tsr_tensor}), shape,
-        n_shape, strides, n_strides, dtype, device_type,
-        device_index, out)
+tsr_tensor_empty_strided(shape, n_shape, strides, n_strides, dtype, device_type, device_index,
+        out) =
+    ccall((:tsr_tensor_empty_strided, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32,
+         Ptr{tsr_tensor}),
+        shape, n_shape, strides, n_strides, dtype, device_type, device_index, out)
 
 # Copies the elements, in row-major order, to memory of the caller of exactly that size.
 # BUFFER when nbytes is not the tensor's nbytes.
 tsr_tensor_read(tensor, dst, nbytes) =
-    ccall(
-        (:tsr_tensor_read, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Int64), tensor, dst, nbytes)
+    ccall((:tsr_tensor_read, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Cvoid}, Int64),
+        tensor, dst, nbytes)
 
 # Fills the tensor, in row-major order, from memory of the caller; counts as one in-place
 # change.
 # BUFFER when nbytes is not the tensor's nbytes or its memory is read-only; AUTOGRAD for a
 # leaf that requires grad.
 tsr_tensor_write(tensor, source, nbytes) =
-    ccall(
-        (:tsr_tensor_write, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Int64), tensor, source,
-        nbytes)
+    ccall((:tsr_tensor_write, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Cvoid}, Int64),
+        tensor, source, nbytes)
 
 # The value of a tensor with one element as double; complex gives DTYPE.
 tsr_tensor_item_f64(tensor, value) =
-    ccall(
-        (:tsr_tensor_item_f64, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Float64}), tensor, value)
+    ccall((:tsr_tensor_item_f64, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Float64}),
+        tensor, value)
 
 # The value of a tensor with one element as int64; floating and complex dtypes give DTYPE.
 # uint64 keeps its bits.
 tsr_tensor_item_i64(tensor, value) =
-    ccall(
-        (:tsr_tensor_item_i64, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}), tensor, value)
+    ccall((:tsr_tensor_item_i64, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}),
+        tensor, value)
 
 # The value of a tensor with one element as real and imaginary part.
 tsr_tensor_item_c128(tensor, real, imag) =
-    ccall(
-        (:tsr_tensor_item_c128, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Float64}, Ptr{Float64}), tensor,
-        real, imag)
+    ccall((:tsr_tensor_item_c128, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Float64}, Ptr{Float64}),
+        tensor, real, imag)
 
 # Opens an arena on this thread: every tensor handle that functions of this library hand out
 # until tsr_scope_end belongs to it and must not be released by the caller. Scopes nest.
@@ -220,42 +210,41 @@ tsr_scope_begin(scope) =
 # INVALID_ARGUMENT when the scope is not the innermost of this thread or a kept handle is not
 # of it.
 tsr_scope_end(scope, keep, n_keep) =
-    ccall(
-        (:tsr_scope_end, libtessera), tsr_status,
-        (tsr_scope, Ptr{tsr_tensor}, Int32), scope, keep,
-        n_keep)
+    ccall((:tsr_scope_end, libtessera), tsr_status,
+        (tsr_scope, Ptr{tsr_tensor}, Int32),
+        scope, keep, n_keep)
 
 # Whether the tensor takes part in differentiation.
 tsr_tensor_requires_grad(tensor, value) =
-    ccall(
-        (:tsr_tensor_requires_grad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}), tensor, value)
+    ccall((:tsr_tensor_requires_grad, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int32}),
+        tensor, value)
 
 # Says whether a leaf takes part in differentiation.
 # DTYPE for integers and bool; AUTOGRAD when switching it off on a computed tensor.
 tsr_tensor_set_requires_grad(tensor, value) =
-    ccall(
-        (:tsr_tensor_set_requires_grad, libtessera),
-        tsr_status, (tsr_tensor, Int32), tensor, value)
+    ccall((:tsr_tensor_set_requires_grad, libtessera), tsr_status,
+        (tsr_tensor, Int32),
+        tensor, value)
 
 # Whether the tensor has no history.
 tsr_tensor_is_leaf(tensor, value) =
-    ccall(
-        (:tsr_tensor_is_leaf, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}), tensor, value)
+    ccall((:tsr_tensor_is_leaf, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int32}),
+        tensor, value)
 
 # The accumulated gradient as a new reference; NULL when there is none.
 tsr_tensor_grad(tensor, grad) =
-    ccall(
-        (:tsr_tensor_grad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}), tensor, grad)
+    ccall((:tsr_tensor_grad, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}),
+        tensor, grad)
 
 # Replaces the accumulated gradient; NULL clears it.
 # SHAPE, DTYPE or DEVICE when the gradient does not fit the tensor.
 tsr_tensor_set_grad(tensor, grad) =
-    ccall(
-        (:tsr_tensor_set_grad, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), tensor, grad)
+    ccall((:tsr_tensor_set_grad, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        tensor, grad)
 
 # Makes a backward keep the gradient of a computed tensor, too.
 # AUTOGRAD when the tensor does not require grad.
@@ -264,28 +253,24 @@ tsr_tensor_retain_grad(tensor) =
 
 # Whether a backward keeps the gradient of this computed tensor.
 tsr_tensor_retains_grad(tensor, value) =
-    ccall(
-        (:tsr_tensor_retains_grad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}), tensor, value)
+    ccall((:tsr_tensor_retains_grad, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int32}),
+        tensor, value)
 
 # Adds the gradients of the roots to the leaves that require grad, or, when inputs are given,
 # to those tensors only. grads has one entry for each root, or none at all; a NULL entry
 # stands for 1 and needs a root of one element.
 tsr_backward(roots, n_roots, grads, n_grads, inputs, n_inputs, flags) =
-    ccall(
-        (:tsr_backward, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Int32), roots, n_roots,
-        grads, n_grads, inputs, n_inputs, flags)
+    ccall((:tsr_backward, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int32),
+        roots, n_roots, grads, n_grads, inputs, n_inputs, flags)
 
 # The gradients of the outputs with respect to the inputs; changes no accumulated gradient.
 tsr_grad(outputs, n_outputs, grads, n_grads, inputs, n_inputs, flags, results) =
-    ccall(
-        (:tsr_grad, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Int32, Ptr{tsr_tensor}),
-        outputs, n_outputs, grads, n_grads, inputs,
-        n_inputs, flags, results)
+    ccall((:tsr_grad, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int32,
+         Ptr{tsr_tensor}),
+        outputs, n_outputs, grads, n_grads, inputs, n_inputs, flags, results)
 
 # Whether functions record on this thread, 0 or 1.
 tsr_grad_mode() =
@@ -304,19 +289,18 @@ tsr_inference_mode() =
 # version counter and can never be differentiated; recording is off inside and as before on
 # leaving.
 tsr_inference_mode_set(enabled, previous) =
-    ccall(
-        (:tsr_inference_mode_set, libtessera), tsr_status,
-        (Int32, Ptr{Int32}), enabled, previous)
+    ccall((:tsr_inference_mode_set, libtessera), tsr_status,
+        (Int32, Ptr{Int32}),
+        enabled, previous)
 
 # Calls the hook with the gradient of the tensor each time it is computed, in order of
 # registration. drop(user) runs once, when the hook is removed or the tensor and its graph are
 # gone, or at once when this fails.
 # AUTOGRAD when the tensor does not require grad.
 tsr_tensor_hook_add(tensor, callback, user, drop, id) =
-    ccall(
-        (:tsr_tensor_hook_add, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid},
-        Ptr{Int64}), tensor, callback, user, drop, id)
+    ccall((:tsr_tensor_hook_add, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}),
+        tensor, callback, user, drop, id)
 
 # Removes a hook of either kind by its number; VALUE when the tensor knows no such hook.
 tsr_tensor_hook_remove(tensor, id) =
@@ -325,32 +309,29 @@ tsr_tensor_hook_remove(tensor, id) =
 # Calls the hook after each time the gradient of this leaf was brought up to date.
 # AUTOGRAD when the tensor is no leaf or does not require grad.
 tsr_tensor_accumulate_hook_add(tensor, callback, user, drop, id) =
-    ccall(
-        (:tsr_tensor_accumulate_hook_add, libtessera),
-        tsr_status, (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid},
-        Ptr{Cvoid}, Ptr{Int64}), tensor, callback, user,
-        drop, id)
+    ccall((:tsr_tensor_accumulate_hook_add, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}),
+        tensor, callback, user, drop, id)
 
 # Runs the callback when the innermost backward that is running on this thread has finished.
 # drop(user) runs once afterwards, also when the backward fails.
 # AUTOGRAD outside of a backward.
 tsr_backward_queue(callback, user, drop) =
-    ccall(
-        (:tsr_backward_queue, libtessera), tsr_status,
-        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), callback,
-        user, drop)
+    ccall((:tsr_backward_queue, libtessera), tsr_status,
+        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}),
+        callback, user, drop)
 
 # The node that computed the tensor, as a new reference; NULL for leaves.
 tsr_tensor_grad_fn(tensor, node) =
-    ccall(
-        (:tsr_tensor_grad_fn, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_node}), tensor, node)
+    ccall((:tsr_tensor_grad_fn, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_node}),
+        tensor, node)
 
 # Which output of its node the tensor is; 0 for leaves.
 tsr_tensor_output_number(tensor, number) =
-    ccall(
-        (:tsr_tensor_output_number, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}), tensor, number)
+    ccall((:tsr_tensor_output_number, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}),
+        tensor, number)
 
 # Adds a reference; NULL is ignored.
 tsr_node_retain(node) =
@@ -362,9 +343,9 @@ tsr_node_release(node) =
 
 # The name of a node, for example ExpBackward; borrowed from the node.
 tsr_node_name(node, name, name_len) =
-    ccall(
-        (:tsr_node_name, libtessera), tsr_status, (tsr_node,
-        Ptr{Ptr{UInt8}}, Ptr{Int64}), node, name, name_len)
+    ccall((:tsr_node_name, libtessera), tsr_status,
+        (tsr_node, Ptr{Ptr{UInt8}}, Ptr{Int64}),
+        node, name, name_len)
 
 # Nodes made later on one thread have larger numbers and run earlier in a backward.
 tsr_node_sequence(node, number) =
@@ -377,10 +358,9 @@ tsr_node_next_count(node, count) =
 # Where the gradient of input number index goes: a node as a new reference (NULL when nobody
 # wants it) and the number of that node's output.
 tsr_node_next(node, index, next, output) =
-    ccall(
-        (:tsr_node_next, libtessera), tsr_status, (tsr_node,
-        Int64, Ptr{tsr_node}, Ptr{Int64}), node, index,
-        next, output)
+    ccall((:tsr_node_next, libtessera), tsr_status,
+        (tsr_node, Int64, Ptr{tsr_node}, Ptr{Int64}),
+        node, index, next, output)
 
 # The leaf that an AccumulateGrad node adds to, as a new reference; NULL for other nodes.
 tsr_node_variable(node, leaf) =
@@ -390,27 +370,25 @@ tsr_node_variable(node, leaf) =
 # recording off, create the node, save tensors, attach the outputs. When no input requires
 # grad, saving and attaching do nothing.
 tsr_node_create(name, name_len, vtable, user, inputs, n_inputs, node) =
-    ccall(
-        (:tsr_node_create, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{tsr_node_vtable},
-        Ptr{Cvoid}, Ptr{tsr_tensor}, Int32, Ptr{tsr_node}),
+    ccall((:tsr_node_create, libtessera), tsr_status,
+        (Ptr{UInt8}, Int64, Ptr{tsr_node_vtable}, Ptr{Cvoid}, Ptr{tsr_tensor}, Int32,
+         Ptr{tsr_node}),
         name, name_len, vtable, user, inputs, n_inputs, node)
 
 # Keeps tensors for the backward, inputs and outputs too; NULL entries are allowed. May be
 # called repeatedly before attach.
 tsr_node_save(node, tensors, n_tensors) =
-    ccall(
-        (:tsr_node_save, libtessera), tsr_status, (tsr_node,
-        Ptr{tsr_tensor}, Int32), node, tensors, n_tensors)
+    ccall((:tsr_node_save, libtessera), tsr_status,
+        (tsr_node, Ptr{tsr_tensor}, Int32),
+        node, tensors, n_tensors)
 
 # A saved tensor, as a new reference.
 # AUTOGRAD when it was written in place since or freed by a backward; INDEX beyond what was
 # saved.
 tsr_node_saved(node, index, tensor) =
-    ccall(
-        (:tsr_node_saved, libtessera), tsr_status,
-        (tsr_node, Int64, Ptr{tsr_tensor}), node, index,
-        tensor)
+    ccall((:tsr_node_saved, libtessera), tsr_status,
+        (tsr_node, Int64, Ptr{tsr_tensor}),
+        node, index, tensor)
 
 # How many tensors the node saved.
 tsr_node_saved_count(node, count) =
@@ -419,42 +397,36 @@ tsr_node_saved_count(node, count) =
 # Says which inputs of a custom function the forward changed in place; they must be attached
 # as outputs.
 tsr_node_mark_dirty(node, tensors, n_tensors) =
-    ccall(
-        (:tsr_node_mark_dirty, libtessera), tsr_status,
-        (tsr_node, Ptr{tsr_tensor}, Int32), node, tensors,
-        n_tensors)
+    ccall((:tsr_node_mark_dirty, libtessera), tsr_status,
+        (tsr_node, Ptr{tsr_tensor}, Int32),
+        node, tensors, n_tensors)
 
 # Says which outputs of a custom function have no gradient.
 tsr_node_mark_non_differentiable(node, tensors, n_tensors) =
-    ccall(
-        (:tsr_node_mark_non_differentiable, libtessera),
-        tsr_status, (tsr_node, Ptr{tsr_tensor}, Int32),
+    ccall((:tsr_node_mark_non_differentiable, libtessera), tsr_status,
+        (tsr_node, Ptr{tsr_tensor}, Int32),
         node, tensors, n_tensors)
 
 # Whether anybody wants the gradient of input number index of a custom function.
 tsr_node_needs_input_grad(node, index, value) =
-    ccall(
-        (:tsr_node_needs_input_grad, libtessera),
-        tsr_status, (tsr_node, Int64, Ptr{Int32}), node,
-        index, value)
+    ccall((:tsr_node_needs_input_grad, libtessera), tsr_status,
+        (tsr_node, Int64, Ptr{Int32}),
+        node, index, value)
 
 # Makes the outputs the results of a custom function. Once for each node.
 # AUTOGRAD when an output is an input that was not marked dirty, or a dirty input is missing.
 tsr_node_attach(node, outputs, n_outputs) =
-    ccall(
-        (:tsr_node_attach, libtessera), tsr_status,
-        (tsr_node, Ptr{tsr_tensor}, Int32), node, outputs,
-        n_outputs)
+    ccall((:tsr_node_attach, libtessera), tsr_status,
+        (tsr_node, Ptr{tsr_tensor}, Int32),
+        node, outputs, n_outputs)
 
 # Runs a custom function whole: forward with recording off, then attach. forward may call
 # tsr_node_save and the marks on its node.
 tsr_function_apply(name, name_len, vtable, user, inputs, n_inputs, n_results, results) =
-    ccall(
-        (:tsr_function_apply, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{tsr_node_vtable},
-        Ptr{Cvoid}, Ptr{tsr_tensor}, Int32, Int32,
-        Ptr{tsr_tensor}), name, name_len, vtable, user,
-        inputs, n_inputs, n_results, results)
+    ccall((:tsr_function_apply, libtessera), tsr_status,
+        (Ptr{UInt8}, Int64, Ptr{tsr_node_vtable}, Ptr{Cvoid}, Ptr{tsr_tensor}, Int32, Int32,
+         Ptr{tsr_tensor}),
+        name, name_len, vtable, user, inputs, n_inputs, n_results, results)
 
 # From now on, what functions on this thread save for a backward goes through these hooks,
 # until the matching pop; the innermost hooks hold. What a function called by pack saves does
@@ -465,10 +437,9 @@ tsr_function_apply(name, name_len, vtable, user, inputs, n_inputs, n_results, re
 # was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor go
 # unnoticed: pack decides what is kept.
 tsr_saved_hooks_push(vtable, user) =
-    ccall(
-        (:tsr_saved_hooks_push, libtessera), tsr_status,
-        (Ptr{tsr_saved_hooks_vtable}, Ptr{Cvoid}), vtable,
-        user)
+    ccall((:tsr_saved_hooks_push, libtessera), tsr_status,
+        (Ptr{tsr_saved_hooks_vtable}, Ptr{Cvoid}),
+        vtable, user)
 
 # Takes the innermost hooks of this thread off; what they packed stays theirs.
 # AUTOGRAD when this thread has pushed none.
@@ -477,68 +448,59 @@ tsr_saved_hooks_pop() =
 
 # Fills in the statistics of a device's allocator.
 tsr_memory_stats_get(device_type, device_index, stats) =
-    ccall(
-        (:tsr_memory_stats_get, libtessera), tsr_status,
+    ccall((:tsr_memory_stats_get, libtessera), tsr_status,
         (tsr_device_type, Int32, Ptr{tsr_memory_stats}),
         device_type, device_index, stats)
 
 # The statistics as one JSON object with keys such as allocated_bytes.all.current.
 tsr_memory_stats_json(device_type, device_index, json) =
-    ccall(
-        (:tsr_memory_stats_json, libtessera), tsr_status,
+    ccall((:tsr_memory_stats_json, libtessera), tsr_status,
         (tsr_device_type, Int32, Ptr{tsr_buffer}),
         device_type, device_index, json)
 
 # Every segment and block and the recorded history, of one device, as one JSON object.
 tsr_memory_snapshot(device_type, device_index, json) =
-    ccall(
-        (:tsr_memory_snapshot, libtessera), tsr_status,
+    ccall((:tsr_memory_snapshot, libtessera), tsr_status,
         (tsr_device_type, Int32, Ptr{tsr_buffer}),
         device_type, device_index, json)
 
 # Gives all cached memory back to the device; tells how much.
 tsr_memory_empty_cache(device_type, device_index, freed) =
-    ccall(
-        (:tsr_memory_empty_cache, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Int64}), device_type,
-        device_index, freed)
+    ccall((:tsr_memory_empty_cache, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{Int64}),
+        device_type, device_index, freed)
 
 # Gives cached memory back until at most keep bytes are held, as far as possible; tells how
 # much.
 tsr_memory_trim(device_type, device_index, keep, freed) =
-    ccall(
-        (:tsr_memory_trim, libtessera), tsr_status,
+    ccall((:tsr_memory_trim, libtessera), tsr_status,
         (tsr_device_type, Int32, Int64, Ptr{Int64}),
         device_type, device_index, keep, freed)
 
 # The most bytes the allocator may hold; INT64_MAX means no limit.
 tsr_memory_limit(device_type, device_index, nbytes) =
-    ccall(
-        (:tsr_memory_limit, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Int64}), device_type,
-        device_index, nbytes)
+    ccall((:tsr_memory_limit, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{Int64}),
+        device_type, device_index, nbytes)
 
 # Sets the most bytes the allocator may hold; INT64_MAX lifts the limit. Memory in use stays.
 tsr_memory_set_limit(device_type, device_index, nbytes) =
-    ccall(
-        (:tsr_memory_set_limit, libtessera), tsr_status,
-        (tsr_device_type, Int32, Int64), device_type,
-        device_index, nbytes)
+    ccall((:tsr_memory_set_limit, libtessera), tsr_status,
+        (tsr_device_type, Int32, Int64),
+        device_type, device_index, nbytes)
 
 # Sets every peak to the current value.
 tsr_memory_reset_peak(device_type, device_index) =
-    ccall(
-        (:tsr_memory_reset_peak, libtessera), tsr_status,
-        (tsr_device_type, Int32), device_type, device_index)
+    ccall((:tsr_memory_reset_peak, libtessera), tsr_status,
+        (tsr_device_type, Int32),
+        device_type, device_index)
 
 # Registers a pressure callback with a device's allocator. drop(user) runs once, after its
 # removal.
 tsr_memory_pressure_add(device_type, device_index, callback, user, drop, id) =
-    ccall(
-        (:tsr_memory_pressure_add, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Cvoid}, Ptr{Cvoid},
-        Ptr{Cvoid}, Ptr{Int64}), device_type, device_index,
-        callback, user, drop, id)
+    ccall((:tsr_memory_pressure_add, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}),
+        device_type, device_index, callback, user, drop, id)
 
 # Removes a pressure callback; VALUE for a number that is none.
 tsr_memory_pressure_remove(id) =
@@ -556,9 +518,8 @@ tsr_live_nodes() =
 # means never.
 # NOT_IMPLEMENTED where the allocator knows no pressure callbacks.
 tsr_memory_pressure_threshold(device_type, device_index, nbytes) =
-    ccall(
-        (:tsr_memory_pressure_threshold, libtessera),
-        tsr_status, (tsr_device_type, Int32, Ptr{Int64}),
+    ccall((:tsr_memory_pressure_threshold, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{Int64}),
         device_type, device_index, nbytes)
 
 # Pressure callbacks also run before the allocator asks the device for memory that would bring
@@ -567,9 +528,8 @@ tsr_memory_pressure_threshold(device_type, device_index, nbytes) =
 # pressure callback may move the threshold.
 # VALUE below 0; NOT_IMPLEMENTED where the allocator knows no pressure callbacks.
 tsr_memory_pressure_threshold_set(device_type, device_index, nbytes) =
-    ccall(
-        (:tsr_memory_pressure_threshold_set, libtessera),
-        tsr_status, (tsr_device_type, Int32, Int64),
+    ccall((:tsr_memory_pressure_threshold_set, libtessera), tsr_status,
+        (tsr_device_type, Int32, Int64),
         device_type, device_index, nbytes)
 
 # From now on the device's memory comes from the host's allocator. Blocks lent before go back
@@ -580,57 +540,50 @@ tsr_memory_pressure_threshold_set(device_type, device_index, nbytes) =
 # device during the call; an allocation that does fails with BACKEND. A block that is not
 # aligned as asked goes back and fails with BACKEND.
 tsr_memory_allocator_set(device_type, device_index, vtable, user) =
-    ccall(
-        (:tsr_memory_allocator_set, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_allocator_vtable},
-        Ptr{Cvoid}), device_type, device_index, vtable, user)
+    ccall((:tsr_memory_allocator_set, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{tsr_allocator_vtable}, Ptr{Cvoid}),
+        device_type, device_index, vtable, user)
 
 # Gives the device its own caching allocator back; does nothing when it has it.
 # Live blocks of the host's allocator stay valid and go back to it one by one; the last one
 # drops its user pointer.
 tsr_memory_allocator_reset(device_type, device_index) =
-    ccall(
-        (:tsr_memory_allocator_reset, libtessera),
-        tsr_status, (tsr_device_type, Int32), device_type,
-        device_index)
+    ccall((:tsr_memory_allocator_reset, libtessera), tsr_status,
+        (tsr_device_type, Int32),
+        device_type, device_index)
 
 # A tensor on the memory of a legacy DLPack tensor. It is deleted when the last tensor on its
 # memory is gone.
 # BUFFER for what we cannot hold (vector lanes, sub-byte types, unknown devices); the caller
 # then still owns it.
 tsr_from_dlpack(managed, flags, out) =
-    ccall(
-        (:tsr_from_dlpack, libtessera), tsr_status,
-        (Ptr{Cvoid}, Int32, Ptr{tsr_tensor}), managed,
-        flags, out)
+    ccall((:tsr_from_dlpack, libtessera), tsr_status,
+        (Ptr{Cvoid}, Int32, Ptr{tsr_tensor}),
+        managed, flags, out)
 
 # A tensor on the memory of a versioned DLPack tensor. A read-only one gives a read-only
 # tensor.
 # ABI for a major version we do not know; the caller then still owns it.
 tsr_from_dlpack_versioned(managed, flags, out) =
-    ccall(
-        (:tsr_from_dlpack_versioned, libtessera),
-        tsr_status, (Ptr{Cvoid}, Int32, Ptr{tsr_tensor}),
+    ccall((:tsr_from_dlpack_versioned, libtessera), tsr_status,
+        (Ptr{Cvoid}, Int32, Ptr{tsr_tensor}),
         managed, flags, out)
 
 # A legacy DLPack tensor on the memory of this one; whoever gets it calls its deleter.
 # BUFFER for a tensor that requires grad or is read-only, which the legacy form cannot say.
 tsr_to_dlpack(tensor, flags, managed) =
-    ccall(
-        (:tsr_to_dlpack, libtessera), tsr_status,
-        (tsr_tensor, Int32, Ptr{Ptr{Cvoid}}), tensor, flags,
-        managed)
+    ccall((:tsr_to_dlpack, libtessera), tsr_status,
+        (tsr_tensor, Int32, Ptr{Ptr{Cvoid}}),
+        tensor, flags, managed)
 
 # A versioned DLPack tensor on the memory of this one, for consumers of at least this major
 # version. stream is the consumer's native stream, on which the data will be ready; NULL is
 # the default stream.
 # ABI when max_major is below 1; BUFFER for a tensor that requires grad.
 tsr_to_dlpack_versioned(tensor, max_major, flags, stream, managed) =
-    ccall(
-        (:tsr_to_dlpack_versioned, libtessera), tsr_status,
-        (tsr_tensor, Int32, Int32, Ptr{Cvoid},
-        Ptr{Ptr{Cvoid}}), tensor, max_major, flags, stream,
-        managed)
+    ccall((:tsr_to_dlpack_versioned, libtessera), tsr_status,
+        (tsr_tensor, Int32, Int32, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}),
+        tensor, max_major, flags, stream, managed)
 
 # Fills a DLTensor of the caller's memory with pointers borrowed from the tensor; allocates
 # nothing. view points to a struct DLTensor.
@@ -644,9 +597,9 @@ tsr_exchange_api() =
 
 # A generator with this seed.
 tsr_generator_new(seed, generator) =
-    ccall(
-        (:tsr_generator_new, libtessera), tsr_status,
-        (UInt64, Ptr{tsr_generator}), seed, generator)
+    ccall((:tsr_generator_new, libtessera), tsr_status,
+        (UInt64, Ptr{tsr_generator}),
+        seed, generator)
 
 # Adds a reference; NULL is ignored.
 tsr_generator_retain(generator) =
@@ -662,35 +615,33 @@ tsr_generator_default(generator) =
 
 # Starts the generator anew from a seed.
 tsr_generator_seed(generator, seed) =
-    ccall(
-        (:tsr_generator_seed, libtessera), tsr_status,
-        (tsr_generator, UInt64), generator, seed)
+    ccall((:tsr_generator_seed, libtessera), tsr_status,
+        (tsr_generator, UInt64),
+        generator, seed)
 
 # The whole state of a generator, two numbers.
 tsr_generator_get_state(generator, seed, offset) =
-    ccall(
-        (:tsr_generator_get_state, libtessera), tsr_status,
+    ccall((:tsr_generator_get_state, libtessera), tsr_status,
         (tsr_generator, Ptr{UInt64}, Ptr{UInt64}),
         generator, seed, offset)
 
 # Brings a generator back to a state that tsr_generator_get_state gave.
 tsr_generator_set_state(generator, seed, offset) =
-    ccall(
-        (:tsr_generator_set_state, libtessera), tsr_status,
-        (tsr_generator, UInt64, UInt64), generator, seed,
-        offset)
+    ccall((:tsr_generator_set_state, libtessera), tsr_status,
+        (tsr_generator, UInt64, UInt64),
+        generator, seed, offset)
 
 # How many devices of a type can be used; 0 when the type has no backend here.
 tsr_device_count(device_type, count) =
-    ccall(
-        (:tsr_device_count, libtessera), tsr_status,
-        (tsr_device_type, Ptr{Int32}), device_type, count)
+    ccall((:tsr_device_count, libtessera), tsr_status,
+        (tsr_device_type, Ptr{Int32}),
+        device_type, count)
 
 # Waits until all work queued on a device is done and reports its failures.
 tsr_device_synchronize(device_type, device_index) =
-    ccall(
-        (:tsr_device_synchronize, libtessera), tsr_status,
-        (tsr_device_type, Int32), device_type, device_index)
+    ccall((:tsr_device_synchronize, libtessera), tsr_status,
+        (tsr_device_type, Int32),
+        device_type, device_index)
 
 # Loads a backend from a shared library; loading it again does nothing.
 # IO when the file cannot be loaded, ABI when it was built for another version.
@@ -716,8 +667,7 @@ tsr_ambient_restore(ambient) =
 # A stream of its own, from the library's stock. Its native stream outlives the handle and may
 # be used again.
 tsr_stream_create(device_type, device_index, stream) =
-    ccall(
-        (:tsr_stream_create, libtessera), tsr_status,
+    ccall((:tsr_stream_create, libtessera), tsr_status,
         (tsr_device_type, Int32, Ptr{tsr_stream}),
         device_type, device_index, stream)
 
@@ -725,11 +675,9 @@ tsr_stream_create(device_type, device_index, stream) =
 # library is used on it. NULL is the device's default stream.
 # DEVICE for any but NULL on the CPU.
 tsr_stream_wrap(device_type, device_index, native, stream) =
-    ccall(
-        (:tsr_stream_wrap, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Cvoid},
-        Ptr{tsr_stream}), device_type, device_index, native,
-        stream)
+    ccall((:tsr_stream_wrap, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{Cvoid}, Ptr{tsr_stream}),
+        device_type, device_index, native, stream)
 
 # Adds a reference; NULL is ignored.
 tsr_stream_retain(stream) =
@@ -741,21 +689,19 @@ tsr_stream_release(stream) =
 
 # The device's own handle, for example a cudaStream_t; NULL is the default stream.
 tsr_stream_native(stream, native) =
-    ccall(
-        (:tsr_stream_native, libtessera), tsr_status,
-        (tsr_stream, Ptr{Ptr{Cvoid}}), stream, native)
+    ccall((:tsr_stream_native, libtessera), tsr_status,
+        (tsr_stream, Ptr{Ptr{Cvoid}}),
+        stream, native)
 
 # The device of a stream.
 tsr_stream_device(stream, device_type, device_index) =
-    ccall(
-        (:tsr_stream_device, libtessera), tsr_status,
+    ccall((:tsr_stream_device, libtessera), tsr_status,
         (tsr_stream, Ptr{tsr_device_type}, Ptr{Int32}),
         stream, device_type, device_index)
 
 # The calling thread's current stream of a device, as a new reference; never NULL.
 tsr_stream_current(device_type, device_index, stream) =
-    ccall(
-        (:tsr_stream_current, libtessera), tsr_status,
+    ccall((:tsr_stream_current, libtessera), tsr_status,
         (tsr_device_type, Int32, Ptr{tsr_stream}),
         device_type, device_index, stream)
 
@@ -763,9 +709,9 @@ tsr_stream_current(device_type, device_index, stream) =
 # new reference. The thread keeps a reference of its own. Memory made from now on belongs to
 # the stream: use on another one is told by tsr_tensor_record_stream and ordered by events.
 tsr_stream_set_current(stream, previous) =
-    ccall(
-        (:tsr_stream_set_current, libtessera), tsr_status,
-        (tsr_stream, Ptr{tsr_stream}), stream, previous)
+    ccall((:tsr_stream_set_current, libtessera), tsr_status,
+        (tsr_stream, Ptr{tsr_stream}),
+        stream, previous)
 
 # Whether all work queued on the stream so far is done; does not wait.
 # ASYNC when it has failed.
@@ -781,14 +727,13 @@ tsr_stream_synchronize(stream) =
 # wait.
 # DEVICE for an event of another device.
 tsr_stream_wait_event(stream, event) =
-    ccall(
-        (:tsr_stream_wait_event, libtessera), tsr_status,
-        (tsr_stream, tsr_event), stream, event)
+    ccall((:tsr_stream_wait_event, libtessera), tsr_status,
+        (tsr_stream, tsr_event),
+        stream, event)
 
 # An event that marks nothing yet.
 tsr_event_create(device_type, device_index, event) =
-    ccall(
-        (:tsr_event_create, libtessera), tsr_status,
+    ccall((:tsr_event_create, libtessera), tsr_status,
         (tsr_device_type, Int32, Ptr{tsr_event}),
         device_type, device_index, event)
 
@@ -802,9 +747,9 @@ tsr_event_release(event) =
 
 # The device's own handle, for example a cudaEvent_t; NULL on the CPU.
 tsr_event_native(event, native) =
-    ccall(
-        (:tsr_event_native, libtessera), tsr_status,
-        (tsr_event, Ptr{Ptr{Cvoid}}), event, native)
+    ccall((:tsr_event_native, libtessera), tsr_status,
+        (tsr_event, Ptr{Ptr{Cvoid}}),
+        event, native)
 
 # Marks the work queued on the stream so far, in place of what the event marked before.
 # DEVICE for a stream of another device.
@@ -825,17 +770,16 @@ tsr_event_synchronize(event) =
 # before the work queued there when the tensor is gone is done. Without effect on the CPU.
 # DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
 tsr_tensor_record_stream(tensor, stream) =
-    ccall(
-        (:tsr_tensor_record_stream, libtessera), tsr_status,
-        (tsr_tensor, tsr_stream), tensor, stream)
+    ccall((:tsr_tensor_record_stream, libtessera), tsr_status,
+        (tsr_tensor, tsr_stream),
+        tensor, stream)
 
 # Opens a safetensors file and checks all of its header.
 # IO when the file cannot be read or breaks a rule of the format.
 tsr_archive_open(path, path_len, archive) =
-    ccall(
-        (:tsr_archive_open, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{tsr_archive}), path,
-        path_len, archive)
+    ccall((:tsr_archive_open, libtessera), tsr_status,
+        (Ptr{UInt8}, Int64, Ptr{tsr_archive}),
+        path, path_len, archive)
 
 # Gives the reference to an archive back; its tensors stay valid. NULL is ignored.
 tsr_archive_release(archive) =
@@ -843,43 +787,38 @@ tsr_archive_release(archive) =
 
 # How many tensors an archive has.
 tsr_archive_count(archive, count) =
-    ccall(
-        (:tsr_archive_count, libtessera), tsr_status,
-        (tsr_archive, Ptr{Int64}), archive, count)
+    ccall((:tsr_archive_count, libtessera), tsr_status,
+        (tsr_archive, Ptr{Int64}),
+        archive, count)
 
 # The name of tensor number index, borrowed from the archive; tensors are numbered as they
 # stand in the file.
 # INDEX out of range.
 tsr_archive_name(archive, index, name, name_len) =
-    ccall(
-        (:tsr_archive_name, libtessera), tsr_status,
+    ccall((:tsr_archive_name, libtessera), tsr_status,
         (tsr_archive, Int64, Ptr{Ptr{UInt8}}, Ptr{Int64}),
         archive, index, name, name_len)
 
 # Tensor number index, on the memory of the file.
 # INDEX out of range; IO for bools that are neither 0 nor 1.
 tsr_archive_tensor(archive, index, out) =
-    ccall(
-        (:tsr_archive_tensor, libtessera), tsr_status,
-        (tsr_archive, Int64, Ptr{tsr_tensor}), archive,
-        index, out)
+    ccall((:tsr_archive_tensor, libtessera), tsr_status,
+        (tsr_archive, Int64, Ptr{tsr_tensor}),
+        archive, index, out)
 
 # The metadata of an archive as JSON, an object of texts.
 tsr_archive_metadata(archive, json) =
-    ccall(
-        (:tsr_archive_metadata, libtessera), tsr_status,
-        (tsr_archive, Ptr{tsr_buffer}), archive, json)
+    ccall((:tsr_archive_metadata, libtessera), tsr_status,
+        (tsr_archive, Ptr{tsr_buffer}),
+        archive, json)
 
 # Writes tensors to a safetensors file, which replaces an old one only when it is whole.
 # VALUE for names that are not as many as the tensors, or not different; DTYPE for complex128;
 # IO.
 tsr_archive_save(path, path_len, names, names_len, tensors, n_tensors, metadata, metadata_len) =
-    ccall(
-        (:tsr_archive_save, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{UInt8}, Int64,
-        Ptr{tsr_tensor}, Int32, Ptr{UInt8}, Int64), path,
-        path_len, names, names_len, tensors, n_tensors,
-        metadata, metadata_len)
+    ccall((:tsr_archive_save, libtessera), tsr_status,
+        (Ptr{UInt8}, Int64, Ptr{UInt8}, Int64, Ptr{tsr_tensor}, Int32, Ptr{UInt8}, Int64),
+        path, path_len, names, names_len, tensors, n_tensors, metadata, metadata_len)
 
 # Absolute value of each element; a complex element gives its magnitude.
 tsr_abs(input, out) =
@@ -1231,2046 +1170,1762 @@ tsr_logical_not_out(input, dst) =
 
 # Each element with all bits inverted; bool is negated; floating dtypes are refused.
 tsr_bitwise_invert(input, out) =
-    ccall(
-        (:tsr_bitwise_invert, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}), input, out)
+    ccall((:tsr_bitwise_invert, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}),
+        input, out)
 
 tsr_bitwise_invert_out(input, dst) =
-    ccall(
-        (:tsr_bitwise_invert_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, dst)
+    ccall((:tsr_bitwise_invert_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, dst)
 
 tsr_bitwise_invert_inplace(input) =
     ccall((:tsr_bitwise_invert_inplace, libtessera), tsr_status, (tsr_tensor,), input)
 
 # x above 0, negative_slope x elsewhere; floating dtypes only.
 tsr_leaky_relu(input, negative_slope, out) =
-    ccall(
-        (:tsr_leaky_relu, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        negative_slope, out)
+    ccall((:tsr_leaky_relu, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, negative_slope, out)
 
 tsr_leaky_relu_out(input, negative_slope, dst) =
-    ccall(
-        (:tsr_leaky_relu_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input,
-        negative_slope, dst)
+    ccall((:tsr_leaky_relu_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, negative_slope, dst)
 
 tsr_leaky_relu_inplace(input, negative_slope) =
-    ccall(
-        (:tsr_leaky_relu_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64), input, negative_slope)
+    ccall((:tsr_leaky_relu_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, negative_slope)
 
 # x times the standard normal distribution function of x; floating dtypes only.
 tsr_gelu(input, approximate, approximate_len, out) =
-    ccall(
-        (:tsr_gelu, libtessera), tsr_status, (tsr_tensor,
-        Ptr{UInt8}, Int64, Ptr{tsr_tensor}), input,
-        approximate, approximate_len, out)
+    ccall((:tsr_gelu, libtessera), tsr_status,
+        (tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
+        input, approximate, approximate_len, out)
 
 tsr_gelu_out(input, approximate, approximate_len, dst) =
-    ccall(
-        (:tsr_gelu_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{UInt8}, Int64, tsr_tensor), input,
-        approximate, approximate_len, dst)
+    ccall((:tsr_gelu_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{UInt8}, Int64, tsr_tensor),
+        input, approximate, approximate_len, dst)
 
 tsr_gelu_inplace(input, approximate, approximate_len) =
-    ccall(
-        (:tsr_gelu_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{UInt8}, Int64), input, approximate,
-        approximate_len)
+    ccall((:tsr_gelu_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{UInt8}, Int64),
+        input, approximate, approximate_len)
 
 # Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
 # bools their or.
 tsr_add(input, other, out) =
-    ccall(
-        (:tsr_add, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_add, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_add_out(input, other, dst) =
-    ccall(
-        (:tsr_add_out, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_add_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_add_inplace(input, other) =
     ccall((:tsr_add_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
 tsr_add_f64(input, other, out) =
-    ccall(
-        (:tsr_add_f64, libtessera), tsr_status, (tsr_tensor,
-        Float64, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_add_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_add_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_add_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_add_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_add_f64_inplace(input, other) =
     ccall((:tsr_add_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
 
 tsr_add_i64(input, other, out) =
-    ccall(
-        (:tsr_add_i64, libtessera), tsr_status, (tsr_tensor,
-        Int64, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_add_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_add_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_add_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_add_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_add_i64_inplace(input, other) =
     ccall((:tsr_add_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 tsr_add_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_add_c128, libtessera), tsr_status,
+    ccall((:tsr_add_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_add_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_add_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_add_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 tsr_add_c128_inplace(input, other_re, other_im) =
-    ccall(
-        (:tsr_add_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64), input, other_re,
-        other_im)
+    ccall((:tsr_add_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64),
+        input, other_re, other_im)
 
 # Difference of two tensors; two bools are refused.
 tsr_subtract(input, other, out) =
-    ccall(
-        (:tsr_subtract, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_subtract, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_subtract_out(input, other, dst) =
-    ccall(
-        (:tsr_subtract_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_subtract_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_subtract_inplace(input, other) =
-    ccall(
-        (:tsr_subtract_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_subtract_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_subtract_f64(input, other, out) =
-    ccall(
-        (:tsr_subtract_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_subtract_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_subtract_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_subtract_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_subtract_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_subtract_f64_inplace(input, other) =
-    ccall(
-        (:tsr_subtract_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64), input, other)
+    ccall((:tsr_subtract_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_subtract_i64(input, other, out) =
-    ccall(
-        (:tsr_subtract_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_subtract_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_subtract_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_subtract_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_subtract_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_subtract_i64_inplace(input, other) =
-    ccall(
-        (:tsr_subtract_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64), input, other)
+    ccall((:tsr_subtract_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 tsr_subtract_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_subtract_c128, libtessera), tsr_status,
+    ccall((:tsr_subtract_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_subtract_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_subtract_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_subtract_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 tsr_subtract_c128_inplace(input, other_re, other_im) =
-    ccall(
-        (:tsr_subtract_c128_inplace, libtessera),
-        tsr_status, (tsr_tensor, Float64, Float64), input,
-        other_re, other_im)
+    ccall((:tsr_subtract_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64),
+        input, other_re, other_im)
 
 tsr_subtract_f64_left(input, other, out) =
-    ccall(
-        (:tsr_subtract_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_subtract_f64_left, libtessera), tsr_status,
+        (Float64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_subtract_f64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_subtract_f64_left_out, libtessera),
-        tsr_status, (Float64, tsr_tensor, tsr_tensor),
+    ccall((:tsr_subtract_f64_left_out, libtessera), tsr_status,
+        (Float64, tsr_tensor, tsr_tensor),
         input, other, dst)
 
 tsr_subtract_i64_left(input, other, out) =
-    ccall(
-        (:tsr_subtract_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_subtract_i64_left, libtessera), tsr_status,
+        (Int64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_subtract_i64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_subtract_i64_left_out, libtessera),
-        tsr_status, (Int64, tsr_tensor, tsr_tensor), input,
-        other, dst)
+    ccall((:tsr_subtract_i64_left_out, libtessera), tsr_status,
+        (Int64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_subtract_c128_left(input_re, input_im, other, out) =
-    ccall(
-        (:tsr_subtract_c128_left, libtessera), tsr_status,
+    ccall((:tsr_subtract_c128_left, libtessera), tsr_status,
         (Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
         input_re, input_im, other, out)
 
 tsr_subtract_c128_left_out(input_re, input_im, other, dst) =
-    ccall(
-        (:tsr_subtract_c128_left_out, libtessera),
-        tsr_status, (Float64, Float64, tsr_tensor,
-        tsr_tensor), input_re, input_im, other, dst)
+    ccall((:tsr_subtract_c128_left_out, libtessera), tsr_status,
+        (Float64, Float64, tsr_tensor, tsr_tensor),
+        input_re, input_im, other, dst)
 
 # Product of two tensors, element by element; of two bools their and.
 tsr_multiply(input, other, out) =
-    ccall(
-        (:tsr_multiply, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_multiply, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_multiply_out(input, other, dst) =
-    ccall(
-        (:tsr_multiply_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_multiply_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_multiply_inplace(input, other) =
-    ccall(
-        (:tsr_multiply_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_multiply_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_multiply_f64(input, other, out) =
-    ccall(
-        (:tsr_multiply_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_multiply_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_multiply_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_multiply_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_multiply_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_multiply_f64_inplace(input, other) =
-    ccall(
-        (:tsr_multiply_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64), input, other)
+    ccall((:tsr_multiply_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_multiply_i64(input, other, out) =
-    ccall(
-        (:tsr_multiply_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_multiply_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_multiply_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_multiply_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_multiply_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_multiply_i64_inplace(input, other) =
-    ccall(
-        (:tsr_multiply_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64), input, other)
+    ccall((:tsr_multiply_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 tsr_multiply_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_multiply_c128, libtessera), tsr_status,
+    ccall((:tsr_multiply_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_multiply_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_multiply_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_multiply_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 tsr_multiply_c128_inplace(input, other_re, other_im) =
-    ccall(
-        (:tsr_multiply_c128_inplace, libtessera),
-        tsr_status, (tsr_tensor, Float64, Float64), input,
-        other_re, other_im)
+    ccall((:tsr_multiply_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64),
+        input, other_re, other_im)
 
 # Quotient of two tensors; integers and bool give the default floating dtype.
 tsr_divide(input, other, out) =
-    ccall(
-        (:tsr_divide, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_divide, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_divide_out(input, other, dst) =
-    ccall(
-        (:tsr_divide_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_divide_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_divide_inplace(input, other) =
     ccall((:tsr_divide_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
 tsr_divide_f64(input, other, out) =
-    ccall(
-        (:tsr_divide_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_divide_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_divide_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_divide_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_divide_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_divide_f64_inplace(input, other) =
-    ccall(
-        (:tsr_divide_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64), input, other)
+    ccall((:tsr_divide_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_divide_i64(input, other, out) =
-    ccall(
-        (:tsr_divide_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_divide_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_divide_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_divide_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_divide_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_divide_i64_inplace(input, other) =
     ccall((:tsr_divide_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 tsr_divide_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_divide_c128, libtessera), tsr_status,
+    ccall((:tsr_divide_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_divide_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_divide_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_divide_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 tsr_divide_c128_inplace(input, other_re, other_im) =
-    ccall(
-        (:tsr_divide_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64), input, other_re,
-        other_im)
+    ccall((:tsr_divide_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64),
+        input, other_re, other_im)
 
 tsr_divide_f64_left(input, other, out) =
-    ccall(
-        (:tsr_divide_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_divide_f64_left, libtessera), tsr_status,
+        (Float64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_divide_f64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_divide_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_divide_f64_left_out, libtessera), tsr_status,
+        (Float64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_divide_i64_left(input, other, out) =
-    ccall(
-        (:tsr_divide_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_divide_i64_left, libtessera), tsr_status,
+        (Int64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_divide_i64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_divide_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_divide_i64_left_out, libtessera), tsr_status,
+        (Int64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_divide_c128_left(input_re, input_im, other, out) =
-    ccall(
-        (:tsr_divide_c128_left, libtessera), tsr_status,
+    ccall((:tsr_divide_c128_left, libtessera), tsr_status,
         (Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
         input_re, input_im, other, out)
 
 tsr_divide_c128_left_out(input_re, input_im, other, dst) =
-    ccall(
-        (:tsr_divide_c128_left_out, libtessera), tsr_status,
+    ccall((:tsr_divide_c128_left_out, libtessera), tsr_status,
         (Float64, Float64, tsr_tensor, tsr_tensor),
         input_re, input_im, other, dst)
 
 # Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
 # error.
 tsr_floor_divide(input, other, out) =
-    ccall(
-        (:tsr_floor_divide, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_floor_divide, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_floor_divide_out(input, other, dst) =
-    ccall(
-        (:tsr_floor_divide_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_floor_divide_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_floor_divide_inplace(input, other) =
-    ccall(
-        (:tsr_floor_divide_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_floor_divide_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_floor_divide_f64(input, other, out) =
-    ccall(
-        (:tsr_floor_divide_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_floor_divide_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_floor_divide_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_floor_divide_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_floor_divide_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_floor_divide_f64_inplace(input, other) =
-    ccall(
-        (:tsr_floor_divide_f64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Float64), input, other)
+    ccall((:tsr_floor_divide_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_floor_divide_i64(input, other, out) =
-    ccall(
-        (:tsr_floor_divide_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_floor_divide_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_floor_divide_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_floor_divide_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_floor_divide_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_floor_divide_i64_inplace(input, other) =
-    ccall(
-        (:tsr_floor_divide_i64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Int64), input, other)
+    ccall((:tsr_floor_divide_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 tsr_floor_divide_f64_left(input, other, out) =
-    ccall(
-        (:tsr_floor_divide_f64_left, libtessera),
-        tsr_status, (Float64, tsr_tensor, Ptr{tsr_tensor}),
+    ccall((:tsr_floor_divide_f64_left, libtessera), tsr_status,
+        (Float64, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
 tsr_floor_divide_f64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_floor_divide_f64_left_out, libtessera),
-        tsr_status, (Float64, tsr_tensor, tsr_tensor),
+    ccall((:tsr_floor_divide_f64_left_out, libtessera), tsr_status,
+        (Float64, tsr_tensor, tsr_tensor),
         input, other, dst)
 
 tsr_floor_divide_i64_left(input, other, out) =
-    ccall(
-        (:tsr_floor_divide_i64_left, libtessera),
-        tsr_status, (Int64, tsr_tensor, Ptr{tsr_tensor}),
+    ccall((:tsr_floor_divide_i64_left, libtessera), tsr_status,
+        (Int64, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
 tsr_floor_divide_i64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_floor_divide_i64_left_out, libtessera),
-        tsr_status, (Int64, tsr_tensor, tsr_tensor), input,
-        other, dst)
+    ccall((:tsr_floor_divide_i64_left_out, libtessera), tsr_status,
+        (Int64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
 # error.
 tsr_remainder(input, other, out) =
-    ccall(
-        (:tsr_remainder, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_remainder, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_remainder_out(input, other, dst) =
-    ccall(
-        (:tsr_remainder_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_remainder_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_remainder_inplace(input, other) =
-    ccall(
-        (:tsr_remainder_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_remainder_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_remainder_f64(input, other, out) =
-    ccall(
-        (:tsr_remainder_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_remainder_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_remainder_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_remainder_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_remainder_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_remainder_f64_inplace(input, other) =
-    ccall(
-        (:tsr_remainder_f64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Float64), input, other)
+    ccall((:tsr_remainder_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_remainder_i64(input, other, out) =
-    ccall(
-        (:tsr_remainder_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_remainder_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_remainder_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_remainder_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_remainder_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_remainder_i64_inplace(input, other) =
-    ccall(
-        (:tsr_remainder_i64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Int64), input, other)
+    ccall((:tsr_remainder_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 tsr_remainder_f64_left(input, other, out) =
-    ccall(
-        (:tsr_remainder_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_remainder_f64_left, libtessera), tsr_status,
+        (Float64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_remainder_f64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_remainder_f64_left_out, libtessera),
-        tsr_status, (Float64, tsr_tensor, tsr_tensor),
+    ccall((:tsr_remainder_f64_left_out, libtessera), tsr_status,
+        (Float64, tsr_tensor, tsr_tensor),
         input, other, dst)
 
 tsr_remainder_i64_left(input, other, out) =
-    ccall(
-        (:tsr_remainder_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_remainder_i64_left, libtessera), tsr_status,
+        (Int64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_remainder_i64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_remainder_i64_left_out, libtessera),
-        tsr_status, (Int64, tsr_tensor, tsr_tensor), input,
-        other, dst)
+    ccall((:tsr_remainder_i64_left_out, libtessera), tsr_status,
+        (Int64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # The first operand to the power of the second; a negative integer power of an integer is an
 # error.
 tsr_pow(input, other, out) =
-    ccall(
-        (:tsr_pow, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_pow, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_pow_out(input, other, dst) =
-    ccall(
-        (:tsr_pow_out, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_pow_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_pow_inplace(input, other) =
     ccall((:tsr_pow_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
 tsr_pow_f64(input, other, out) =
-    ccall(
-        (:tsr_pow_f64, libtessera), tsr_status, (tsr_tensor,
-        Float64, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_pow_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_pow_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_pow_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_pow_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_pow_f64_inplace(input, other) =
     ccall((:tsr_pow_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
 
 tsr_pow_i64(input, other, out) =
-    ccall(
-        (:tsr_pow_i64, libtessera), tsr_status, (tsr_tensor,
-        Int64, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_pow_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_pow_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_pow_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_pow_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_pow_i64_inplace(input, other) =
     ccall((:tsr_pow_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 tsr_pow_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_pow_c128, libtessera), tsr_status,
+    ccall((:tsr_pow_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_pow_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_pow_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_pow_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 tsr_pow_c128_inplace(input, other_re, other_im) =
-    ccall(
-        (:tsr_pow_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64), input, other_re,
-        other_im)
+    ccall((:tsr_pow_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64),
+        input, other_re, other_im)
 
 tsr_pow_f64_left(input, other, out) =
-    ccall(
-        (:tsr_pow_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_pow_f64_left, libtessera), tsr_status,
+        (Float64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_pow_f64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_pow_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_pow_f64_left_out, libtessera), tsr_status,
+        (Float64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_pow_i64_left(input, other, out) =
-    ccall(
-        (:tsr_pow_i64_left, libtessera), tsr_status, (Int64,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_pow_i64_left, libtessera), tsr_status,
+        (Int64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_pow_i64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_pow_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_pow_i64_left_out, libtessera), tsr_status,
+        (Int64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_pow_c128_left(input_re, input_im, other, out) =
-    ccall(
-        (:tsr_pow_c128_left, libtessera), tsr_status,
+    ccall((:tsr_pow_c128_left, libtessera), tsr_status,
         (Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
         input_re, input_im, other, out)
 
 tsr_pow_c128_left_out(input_re, input_im, other, dst) =
-    ccall(
-        (:tsr_pow_c128_left_out, libtessera), tsr_status,
+    ccall((:tsr_pow_c128_left_out, libtessera), tsr_status,
         (Float64, Float64, tsr_tensor, tsr_tensor),
         input_re, input_im, other, dst)
 
 # The larger of two elements; NaN wins. Equal operands share the gradient.
 tsr_maximum(input, other, out) =
-    ccall(
-        (:tsr_maximum, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_maximum, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_maximum_out(input, other, dst) =
-    ccall(
-        (:tsr_maximum_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_maximum_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_maximum_inplace(input, other) =
-    ccall(
-        (:tsr_maximum_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_maximum_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_maximum_f64(input, other, out) =
-    ccall(
-        (:tsr_maximum_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_maximum_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_maximum_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_maximum_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_maximum_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_maximum_f64_inplace(input, other) =
-    ccall(
-        (:tsr_maximum_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64), input, other)
+    ccall((:tsr_maximum_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_maximum_i64(input, other, out) =
-    ccall(
-        (:tsr_maximum_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_maximum_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_maximum_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_maximum_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_maximum_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_maximum_i64_inplace(input, other) =
     ccall((:tsr_maximum_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 # The smaller of two elements; NaN wins. Equal operands share the gradient.
 tsr_minimum(input, other, out) =
-    ccall(
-        (:tsr_minimum, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_minimum, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_minimum_out(input, other, dst) =
-    ccall(
-        (:tsr_minimum_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_minimum_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_minimum_inplace(input, other) =
-    ccall(
-        (:tsr_minimum_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_minimum_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_minimum_f64(input, other, out) =
-    ccall(
-        (:tsr_minimum_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_minimum_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_minimum_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_minimum_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_minimum_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_minimum_f64_inplace(input, other) =
-    ccall(
-        (:tsr_minimum_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64), input, other)
+    ccall((:tsr_minimum_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64),
+        input, other)
 
 tsr_minimum_i64(input, other, out) =
-    ccall(
-        (:tsr_minimum_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_minimum_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_minimum_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_minimum_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_minimum_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_minimum_i64_inplace(input, other) =
     ccall((:tsr_minimum_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 # Angle of the point (other, input), in radians in [-pi, pi].
 tsr_atan2(input, other, out) =
-    ccall(
-        (:tsr_atan2, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_atan2, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_atan2_out(input, other, dst) =
-    ccall(
-        (:tsr_atan2_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_atan2_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_atan2_inplace(input, other) =
     ccall((:tsr_atan2_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
 tsr_atan2_f64(input, other, out) =
-    ccall(
-        (:tsr_atan2_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_atan2_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_atan2_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_atan2_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_atan2_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_atan2_f64_inplace(input, other) =
     ccall((:tsr_atan2_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
 
 tsr_atan2_i64(input, other, out) =
-    ccall(
-        (:tsr_atan2_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_atan2_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_atan2_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_atan2_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_atan2_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_atan2_i64_inplace(input, other) =
     ccall((:tsr_atan2_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 tsr_atan2_f64_left(input, other, out) =
-    ccall(
-        (:tsr_atan2_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_atan2_f64_left, libtessera), tsr_status,
+        (Float64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_atan2_f64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_atan2_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_atan2_f64_left_out, libtessera), tsr_status,
+        (Float64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_atan2_i64_left(input, other, out) =
-    ccall(
-        (:tsr_atan2_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_atan2_i64_left, libtessera), tsr_status,
+        (Int64, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_atan2_i64_left_out(input, other, dst) =
-    ccall(
-        (:tsr_atan2_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_atan2_i64_left_out, libtessera), tsr_status,
+        (Int64, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # sqrt(a a + b b) without overflow.
 tsr_hypot(input, other, out) =
-    ccall(
-        (:tsr_hypot, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_hypot, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_hypot_out(input, other, dst) =
-    ccall(
-        (:tsr_hypot_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_hypot_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_hypot_inplace(input, other) =
     ccall((:tsr_hypot_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
 tsr_hypot_f64(input, other, out) =
-    ccall(
-        (:tsr_hypot_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_hypot_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_hypot_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_hypot_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_hypot_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_hypot_f64_inplace(input, other) =
     ccall((:tsr_hypot_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
 
 tsr_hypot_i64(input, other, out) =
-    ccall(
-        (:tsr_hypot_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_hypot_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_hypot_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_hypot_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_hypot_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_hypot_i64_inplace(input, other) =
     ccall((:tsr_hypot_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 # Whether two elements are equal.
 tsr_equal(input, other, out) =
-    ccall(
-        (:tsr_equal, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_equal, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_equal_out(input, other, dst) =
-    ccall(
-        (:tsr_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_equal_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_equal_f64(input, other, out) =
-    ccall(
-        (:tsr_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_equal_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_equal_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_equal_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_equal_i64(input, other, out) =
-    ccall(
-        (:tsr_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_equal_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_equal_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_equal_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_equal_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_equal_c128, libtessera), tsr_status,
+    ccall((:tsr_equal_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_equal_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_equal_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_equal_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 # Whether two elements differ; NaN differs from everything.
 tsr_not_equal(input, other, out) =
-    ccall(
-        (:tsr_not_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_not_equal, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_not_equal_out(input, other, dst) =
-    ccall(
-        (:tsr_not_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_not_equal_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_not_equal_f64(input, other, out) =
-    ccall(
-        (:tsr_not_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_not_equal_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_not_equal_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_not_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_not_equal_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_not_equal_i64(input, other, out) =
-    ccall(
-        (:tsr_not_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_not_equal_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_not_equal_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_not_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_not_equal_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_not_equal_c128(input, other_re, other_im, out) =
-    ccall(
-        (:tsr_not_equal_c128, libtessera), tsr_status,
+    ccall((:tsr_not_equal_c128, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         input, other_re, other_im, out)
 
 tsr_not_equal_c128_out(input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_not_equal_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor), input,
-        other_re, other_im, dst)
+    ccall((:tsr_not_equal_c128_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor),
+        input, other_re, other_im, dst)
 
 # Whether the first element is below the second; complex is refused.
 tsr_less(input, other, out) =
-    ccall(
-        (:tsr_less, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_less, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_less_out(input, other, dst) =
-    ccall(
-        (:tsr_less_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_less_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_less_f64(input, other, out) =
-    ccall(
-        (:tsr_less_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_less_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_less_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_less_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_less_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_less_i64(input, other, out) =
-    ccall(
-        (:tsr_less_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_less_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_less_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_less_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_less_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 # Whether the first element is not above the second; complex is refused.
 tsr_less_equal(input, other, out) =
-    ccall(
-        (:tsr_less_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_less_equal, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_less_equal_out(input, other, dst) =
-    ccall(
-        (:tsr_less_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_less_equal_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_less_equal_f64(input, other, out) =
-    ccall(
-        (:tsr_less_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_less_equal_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_less_equal_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_less_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_less_equal_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_less_equal_i64(input, other, out) =
-    ccall(
-        (:tsr_less_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_less_equal_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_less_equal_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_less_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_less_equal_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 # Whether the first element is above the second; complex is refused.
 tsr_greater(input, other, out) =
-    ccall(
-        (:tsr_greater, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_greater, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_greater_out(input, other, dst) =
-    ccall(
-        (:tsr_greater_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_greater_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_greater_f64(input, other, out) =
-    ccall(
-        (:tsr_greater_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_greater_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_greater_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_greater_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor), input, other, dst)
+    ccall((:tsr_greater_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
+        input, other, dst)
 
 tsr_greater_i64(input, other, out) =
-    ccall(
-        (:tsr_greater_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_greater_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_greater_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_greater_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_greater_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 # Whether the first element is not below the second; complex is refused.
 tsr_greater_equal(input, other, out) =
-    ccall(
-        (:tsr_greater_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_greater_equal, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_greater_equal_out(input, other, dst) =
-    ccall(
-        (:tsr_greater_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_greater_equal_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_greater_equal_f64(input, other, out) =
-    ccall(
-        (:tsr_greater_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_greater_equal_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_greater_equal_f64_out(input, other, dst) =
-    ccall(
-        (:tsr_greater_equal_f64_out, libtessera),
-        tsr_status, (tsr_tensor, Float64, tsr_tensor),
+    ccall((:tsr_greater_equal_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_tensor),
         input, other, dst)
 
 tsr_greater_equal_i64(input, other, out) =
-    ccall(
-        (:tsr_greater_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_greater_equal_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_greater_equal_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_greater_equal_i64_out, libtessera),
-        tsr_status, (tsr_tensor, Int64, tsr_tensor), input,
-        other, dst)
+    ccall((:tsr_greater_equal_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 # Logical and of two elements; what is not zero counts as true.
 tsr_logical_and(input, other, out) =
-    ccall(
-        (:tsr_logical_and, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_logical_and, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_logical_and_out(input, other, dst) =
-    ccall(
-        (:tsr_logical_and_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_logical_and_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # Logical or of two elements; what is not zero counts as true.
 tsr_logical_or(input, other, out) =
-    ccall(
-        (:tsr_logical_or, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_logical_or, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_logical_or_out(input, other, dst) =
-    ccall(
-        (:tsr_logical_or_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_logical_or_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # Logical xor of two elements; what is not zero counts as true.
 tsr_logical_xor(input, other, out) =
-    ccall(
-        (:tsr_logical_xor, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_logical_xor, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_logical_xor_out(input, other, dst) =
-    ccall(
-        (:tsr_logical_xor_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_logical_xor_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # Bitwise and of two integers or bools; floating dtypes are refused.
 tsr_bitwise_and(input, other, out) =
-    ccall(
-        (:tsr_bitwise_and, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_bitwise_and, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bitwise_and_out(input, other, dst) =
-    ccall(
-        (:tsr_bitwise_and_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_bitwise_and_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_bitwise_and_inplace(input, other) =
-    ccall(
-        (:tsr_bitwise_and_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_bitwise_and_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_bitwise_and_i64(input, other, out) =
-    ccall(
-        (:tsr_bitwise_and_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_bitwise_and_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bitwise_and_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_bitwise_and_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_bitwise_and_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_bitwise_and_i64_inplace(input, other) =
-    ccall(
-        (:tsr_bitwise_and_i64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Int64), input, other)
+    ccall((:tsr_bitwise_and_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 # Bitwise or of two integers or bools; floating dtypes are refused.
 tsr_bitwise_or(input, other, out) =
-    ccall(
-        (:tsr_bitwise_or, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_bitwise_or, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bitwise_or_out(input, other, dst) =
-    ccall(
-        (:tsr_bitwise_or_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_bitwise_or_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_bitwise_or_inplace(input, other) =
-    ccall(
-        (:tsr_bitwise_or_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_bitwise_or_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_bitwise_or_i64(input, other, out) =
-    ccall(
-        (:tsr_bitwise_or_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_bitwise_or_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bitwise_or_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_bitwise_or_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_bitwise_or_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_bitwise_or_i64_inplace(input, other) =
-    ccall(
-        (:tsr_bitwise_or_i64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Int64), input, other)
+    ccall((:tsr_bitwise_or_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 # Bitwise xor of two integers or bools; floating dtypes are refused.
 tsr_bitwise_xor(input, other, out) =
-    ccall(
-        (:tsr_bitwise_xor, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, out)
+    ccall((:tsr_bitwise_xor, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bitwise_xor_out(input, other, dst) =
-    ccall(
-        (:tsr_bitwise_xor_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_bitwise_xor_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 tsr_bitwise_xor_inplace(input, other) =
-    ccall(
-        (:tsr_bitwise_xor_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor), input, other)
+    ccall((:tsr_bitwise_xor_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        input, other)
 
 tsr_bitwise_xor_i64(input, other, out) =
-    ccall(
-        (:tsr_bitwise_xor_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, other,
-        out)
+    ccall((:tsr_bitwise_xor_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bitwise_xor_i64_out(input, other, dst) =
-    ccall(
-        (:tsr_bitwise_xor_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, other, dst)
+    ccall((:tsr_bitwise_xor_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, other, dst)
 
 tsr_bitwise_xor_i64_inplace(input, other) =
-    ccall(
-        (:tsr_bitwise_xor_i64_inplace, libtessera),
-        tsr_status, (tsr_tensor, Int64), input, other)
+    ccall((:tsr_bitwise_xor_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64),
+        input, other)
 
 # Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
 tsr_sum(input, axes, n_axes, keepdims, dtype, out) =
-    ccall(
-        (:tsr_sum, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_dtype,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims,
-        dtype, out)
+    ccall((:tsr_sum, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, dtype, out)
 
 tsr_sum_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall(
-        (:tsr_sum_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
+    ccall((:tsr_sum_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
         input, axes, n_axes, keepdims, dtype, dst)
 
 # Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
 tsr_nansum(input, axes, n_axes, keepdims, dtype, out) =
-    ccall(
-        (:tsr_nansum, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_dtype,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims,
-        dtype, out)
+    ccall((:tsr_nansum, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, dtype, out)
 
 tsr_nansum_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall(
-        (:tsr_nansum_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype,
-        tsr_tensor), input, axes, n_axes, keepdims, dtype,
-        dst)
+    ccall((:tsr_nansum_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
+        input, axes, n_axes, keepdims, dtype, dst)
 
 # Product over axes; bool and signed integers are multiplied as int64, unsigned ones as
 # uint64.
 tsr_prod(input, axes, n_axes, keepdims, dtype, out) =
-    ccall(
-        (:tsr_prod, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_dtype,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims,
-        dtype, out)
+    ccall((:tsr_prod, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, dtype, out)
 
 tsr_prod_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall(
-        (:tsr_prod_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype,
-        tsr_tensor), input, axes, n_axes, keepdims, dtype,
-        dst)
+    ccall((:tsr_prod_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
+        input, axes, n_axes, keepdims, dtype, dst)
 
 # Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
 tsr_mean(input, axes, n_axes, keepdims, dtype, out) =
-    ccall(
-        (:tsr_mean, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_dtype,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims,
-        dtype, out)
+    ccall((:tsr_mean, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, dtype, out)
 
 tsr_mean_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall(
-        (:tsr_mean_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype,
-        tsr_tensor), input, axes, n_axes, keepdims, dtype,
-        dst)
+    ccall((:tsr_mean_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
+        input, axes, n_axes, keepdims, dtype, dst)
 
 # Variance over axes, the mean squared distance from the mean; floating dtypes.
 tsr_var(input, axes, n_axes, correction, keepdims, out) =
-    ccall(
-        (:tsr_var, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Float64, Int32, Ptr{tsr_tensor}),
+    ccall((:tsr_var, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, Ptr{tsr_tensor}),
         input, axes, n_axes, correction, keepdims, out)
 
 tsr_var_out(input, axes, n_axes, correction, keepdims, dst) =
-    ccall(
-        (:tsr_var_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Float64, Int32, tsr_tensor),
+    ccall((:tsr_var_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, tsr_tensor),
         input, axes, n_axes, correction, keepdims, dst)
 
 # Standard deviation over axes, the root of the variance; floating dtypes.
 tsr_std(input, axes, n_axes, correction, keepdims, out) =
-    ccall(
-        (:tsr_std, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Float64, Int32, Ptr{tsr_tensor}),
+    ccall((:tsr_std, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, Ptr{tsr_tensor}),
         input, axes, n_axes, correction, keepdims, out)
 
 tsr_std_out(input, axes, n_axes, correction, keepdims, dst) =
-    ccall(
-        (:tsr_std_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Float64, Int32, tsr_tensor),
+    ccall((:tsr_std_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, tsr_tensor),
         input, axes, n_axes, correction, keepdims, dst)
 
 # Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
 tsr_max(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_max, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        axes, n_axes, keepdims, out)
+    ccall((:tsr_max, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_max_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_max_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_tensor), input, axes,
-        n_axes, keepdims, dst)
+    ccall((:tsr_max_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
+        input, axes, n_axes, keepdims, dst)
 
 # Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
 tsr_min(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_min, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        axes, n_axes, keepdims, out)
+    ccall((:tsr_min, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_min_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_min_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_tensor), input, axes,
-        n_axes, keepdims, dst)
+    ccall((:tsr_min_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
+        input, axes, n_axes, keepdims, dst)
 
 # Largest element over axes, another name of max.
 tsr_amax(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_amax, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        axes, n_axes, keepdims, out)
+    ccall((:tsr_amax, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_amax_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_amax_out, libtessera), tsr_status,
+    ccall((:tsr_amax_out, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
         input, axes, n_axes, keepdims, dst)
 
 # Smallest element over axes, another name of min.
 tsr_amin(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_amin, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        axes, n_axes, keepdims, out)
+    ccall((:tsr_amin, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_amin_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_amin_out, libtessera), tsr_status,
+    ccall((:tsr_amin_out, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
         input, axes, n_axes, keepdims, dst)
 
 # Position of the first largest element, as int64; real dtypes.
 tsr_argmax(input, axis, keepdims, out) =
-    ccall(
-        (:tsr_argmax, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int32, Ptr{tsr_tensor}), input, axis,
-        keepdims, out)
+    ccall((:tsr_argmax, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Ptr{tsr_tensor}),
+        input, axis, keepdims, out)
 
 tsr_argmax_out(input, axis, keepdims, dst) =
-    ccall(
-        (:tsr_argmax_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, tsr_tensor), input, axis,
-        keepdims, dst)
+    ccall((:tsr_argmax_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, tsr_tensor),
+        input, axis, keepdims, dst)
 
 # Position of the first smallest element, as int64; real dtypes.
 tsr_argmin(input, axis, keepdims, out) =
-    ccall(
-        (:tsr_argmin, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int32, Ptr{tsr_tensor}), input, axis,
-        keepdims, out)
+    ccall((:tsr_argmin, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Ptr{tsr_tensor}),
+        input, axis, keepdims, out)
 
 tsr_argmin_out(input, axis, keepdims, dst) =
-    ccall(
-        (:tsr_argmin_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, tsr_tensor), input, axis,
-        keepdims, dst)
+    ccall((:tsr_argmin_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, tsr_tensor),
+        input, axis, keepdims, dst)
 
 # Whether any element over axes is not zero.
 tsr_any(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_any, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        axes, n_axes, keepdims, out)
+    ccall((:tsr_any, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_any_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_any_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_tensor), input, axes,
-        n_axes, keepdims, dst)
+    ccall((:tsr_any_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
+        input, axes, n_axes, keepdims, dst)
 
 # Whether all elements over axes are not zero.
 tsr_all(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_all, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        axes, n_axes, keepdims, out)
+    ccall((:tsr_all, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_all_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_all_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, tsr_tensor), input, axes,
-        n_axes, keepdims, dst)
+    ccall((:tsr_all_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
+        input, axes, n_axes, keepdims, dst)
 
 # Number of elements over axes that are not zero, as int64.
 tsr_count_nonzero(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_count_nonzero, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims, out)
+    ccall((:tsr_count_nonzero, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_count_nonzero_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_count_nonzero_out, libtessera), tsr_status,
+    ccall((:tsr_count_nonzero_out, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
         input, axes, n_axes, keepdims, dst)
 
 # Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
 tsr_logsumexp(input, axes, n_axes, keepdims, out) =
-    ccall(
-        (:tsr_logsumexp, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims, out)
+    ccall((:tsr_logsumexp, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, out)
 
 tsr_logsumexp_out(input, axes, n_axes, keepdims, dst) =
-    ccall(
-        (:tsr_logsumexp_out, libtessera), tsr_status,
+    ccall((:tsr_logsumexp_out, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
         input, axes, n_axes, keepdims, dst)
 
 # Norm of the elements over axes; floating and complex dtypes, the result is real.
 tsr_vector_norm(input, axes, n_axes, keepdims, ord, out) =
-    ccall(
-        (:tsr_vector_norm, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Float64,
-        Ptr{tsr_tensor}), input, axes, n_axes, keepdims,
-        ord, out)
+    ccall((:tsr_vector_norm, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Float64, Ptr{tsr_tensor}),
+        input, axes, n_axes, keepdims, ord, out)
 
 tsr_vector_norm_out(input, axes, n_axes, keepdims, ord, dst) =
-    ccall(
-        (:tsr_vector_norm_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Float64,
-        tsr_tensor), input, axes, n_axes, keepdims, ord, dst)
+    ccall((:tsr_vector_norm_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Float64, tsr_tensor),
+        input, axes, n_axes, keepdims, ord, dst)
 
 # Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
 tsr_cumulative_sum(input, axis, dtype, include_initial, out) =
-    ccall(
-        (:tsr_cumulative_sum, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, Int32,
-        Ptr{tsr_tensor}), input, axis, dtype,
-        include_initial, out)
+    ccall((:tsr_cumulative_sum, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_dtype, Int32, Ptr{tsr_tensor}),
+        input, axis, dtype, include_initial, out)
 
 tsr_cumulative_sum_out(input, axis, dtype, include_initial, dst) =
-    ccall(
-        (:tsr_cumulative_sum_out, libtessera), tsr_status,
+    ccall((:tsr_cumulative_sum_out, libtessera), tsr_status,
         (tsr_tensor, Int64, tsr_dtype, Int32, tsr_tensor),
         input, axis, dtype, include_initial, dst)
 
 # Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
 tsr_matmul(input, other, out) =
-    ccall(
-        (:tsr_matmul, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_matmul, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_matmul_out(input, other, dst) =
-    ccall(
-        (:tsr_matmul_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_matmul_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # input weight^T + bias.
 tsr_linear(input, weight, bias, out) =
-    ccall(
-        (:tsr_linear, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        weight, bias, out)
+    ccall((:tsr_linear, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, weight, bias, out)
 
 tsr_linear_out(input, weight, bias, dst) =
-    ccall(
-        (:tsr_linear_out, libtessera), tsr_status,
+    ccall((:tsr_linear_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
         input, weight, bias, dst)
 
 # beta input + alpha mat1 mat2.
 tsr_addmm(input, mat1, mat2, beta, alpha, out) =
-    ccall(
-        (:tsr_addmm, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Float64, Float64,
-        Ptr{tsr_tensor}), input, mat1, mat2, beta, alpha,
-        out)
+    ccall((:tsr_addmm, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
+        input, mat1, mat2, beta, alpha, out)
 
 tsr_addmm_out(input, mat1, mat2, beta, alpha, dst) =
-    ccall(
-        (:tsr_addmm_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64,
-        Float64, tsr_tensor), input, mat1, mat2, beta,
-        alpha, dst)
+    ccall((:tsr_addmm_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Float64, tsr_tensor),
+        input, mat1, mat2, beta, alpha, dst)
 
 tsr_addmm_inplace(input, mat1, mat2, beta, alpha) =
-    ccall(
-        (:tsr_addmm_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64,
-        Float64), input, mat1, mat2, beta, alpha)
+    ccall((:tsr_addmm_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Float64),
+        input, mat1, mat2, beta, alpha)
 
 # Matrix products of two batches of one size, without broadcasting.
 tsr_bmm(input, other, out) =
-    ccall(
-        (:tsr_bmm, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_bmm, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_bmm_out(input, other, dst) =
-    ccall(
-        (:tsr_bmm_out, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_bmm_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # The sum of the products of two vectors of one size.
 tsr_dot(input, other, out) =
-    ccall(
-        (:tsr_dot, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_dot, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_dot_out(input, other, dst) =
-    ccall(
-        (:tsr_dot_out, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor), input, other, dst)
+    ccall((:tsr_dot_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # Every product of an element of one vector with one of the other.
 tsr_outer(input, other, out) =
-    ccall(
-        (:tsr_outer, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Ptr{tsr_tensor}), input, other, out)
+    ccall((:tsr_outer, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, out)
 
 tsr_outer_out(input, other, dst) =
-    ccall(
-        (:tsr_outer_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        dst)
+    ccall((:tsr_outer_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
 
 # A tensor whose contents are whatever the memory held.
 tsr_empty(shape, n_shape, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_empty, libtessera), tsr_status, (Ptr{Int64},
-        Int32, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), shape, n_shape, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_empty, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        shape, n_shape, dtype, device_type, device_index, out)
 
 # A tensor of zeros.
 tsr_zeros(shape, n_shape, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_zeros, libtessera), tsr_status, (Ptr{Int64},
-        Int32, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), shape, n_shape, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_zeros, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        shape, n_shape, dtype, device_type, device_index, out)
 
 # A tensor of ones.
 tsr_ones(shape, n_shape, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_ones, libtessera), tsr_status, (Ptr{Int64},
-        Int32, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), shape, n_shape, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_ones, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        shape, n_shape, dtype, device_type, device_index, out)
 
 # A tensor whose elements are all one number.
 tsr_full_f64(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_f64, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Float64, tsr_dtype,
-        tsr_device_type, Int32, Ptr{tsr_tensor}), shape,
-        n_shape, value, dtype, device_type, device_index,
-        out)
+    ccall((:tsr_full_f64, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        shape, n_shape, value, dtype, device_type, device_index, out)
 
 tsr_full_i64(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_i64, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Int64, tsr_dtype,
-        tsr_device_type, Int32, Ptr{tsr_tensor}), shape,
-        n_shape, value, dtype, device_type, device_index,
-        out)
+    ccall((:tsr_full_i64, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        shape, n_shape, value, dtype, device_type, device_index, out)
 
 tsr_full_c128(shape, n_shape, value_re, value_im, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_c128, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Float64, Float64, tsr_dtype,
-        tsr_device_type, Int32, Ptr{tsr_tensor}), shape,
-        n_shape, value_re, value_im, dtype, device_type,
-        device_index, out)
+    ccall((:tsr_full_c128, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, Float64, Float64, tsr_dtype, tsr_device_type, Int32,
+         Ptr{tsr_tensor}),
+        shape, n_shape, value_re, value_im, dtype, device_type, device_index, out)
 
 tsr_full_bool(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_bool, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Int32, tsr_dtype,
-        tsr_device_type, Int32, Ptr{tsr_tensor}), shape,
-        n_shape, value, dtype, device_type, device_index,
-        out)
+    ccall((:tsr_full_bool, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        shape, n_shape, value, dtype, device_type, device_index, out)
 
 # A tensor of the input's shape and memory order with contents of whatever the memory held.
 tsr_empty_like(input, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_empty_like, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), input, dtype, device_type,
-        device_index, out)
+    ccall((:tsr_empty_like, libtessera), tsr_status,
+        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, dtype, device_type, device_index, out)
 
 # Zeros of the input's shape and memory order.
 tsr_zeros_like(input, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_zeros_like, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), input, dtype, device_type,
-        device_index, out)
+    ccall((:tsr_zeros_like, libtessera), tsr_status,
+        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, dtype, device_type, device_index, out)
 
 # Ones of the input's shape and memory order.
 tsr_ones_like(input, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_ones_like, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), input, dtype, device_type,
-        device_index, out)
+    ccall((:tsr_ones_like, libtessera), tsr_status,
+        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, dtype, device_type, device_index, out)
 
 # A tensor of the input's shape and memory order whose elements are all one number.
 tsr_full_like_f64(input, value, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_like_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_dtype, tsr_device_type,
-        Int32, Ptr{tsr_tensor}), input, value, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_full_like_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, value, dtype, device_type, device_index, out)
 
 tsr_full_like_i64(input, value, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_like_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, tsr_device_type,
-        Int32, Ptr{tsr_tensor}), input, value, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_full_like_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, value, dtype, device_type, device_index, out)
 
 tsr_full_like_c128(input, value_re, value_im, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_like_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_dtype,
-        tsr_device_type, Int32, Ptr{tsr_tensor}), input,
-        value_re, value_im, dtype, device_type,
-        device_index, out)
+    ccall((:tsr_full_like_c128, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, value_re, value_im, dtype, device_type, device_index, out)
 
 tsr_full_like_bool(input, value, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_full_like_bool, libtessera), tsr_status,
-        (tsr_tensor, Int32, tsr_dtype, tsr_device_type,
-        Int32, Ptr{tsr_tensor}), input, value, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_full_like_bool, libtessera), tsr_status,
+        (tsr_tensor, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        input, value, dtype, device_type, device_index, out)
 
 # start, start + step, ... up to but not including stop.
 tsr_arange(start, stop, step, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_arange, libtessera), tsr_status, (Float64,
-        Float64, Float64, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), start, stop, step, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_arange, libtessera), tsr_status,
+        (Float64, Float64, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        start, stop, step, dtype, device_type, device_index, out)
 
 # start, start + step, ... up to but not including stop, exact in integers.
 tsr_arange_int(start, stop, step, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_arange_int, libtessera), tsr_status, (Int64,
-        Int64, Int64, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), start, stop, step, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_arange_int, libtessera), tsr_status,
+        (Int64, Int64, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        start, stop, step, dtype, device_type, device_index, out)
 
 # Equally spaced numbers from start to stop.
 tsr_linspace(start, stop, num, dtype, endpoint, device_type, device_index, out) =
-    ccall(
-        (:tsr_linspace, libtessera), tsr_status, (Float64,
-        Float64, Int64, tsr_dtype, Int32, tsr_device_type,
-        Int32, Ptr{tsr_tensor}), start, stop, num, dtype,
-        endpoint, device_type, device_index, out)
+    ccall((:tsr_linspace, libtessera), tsr_status,
+        (Float64, Float64, Int64, tsr_dtype, Int32, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        start, stop, num, dtype, endpoint, device_type, device_index, out)
 
 # Ones on one diagonal, zeros elsewhere.
 tsr_eye(n_rows, n_cols, k, dtype, device_type, device_index, out) =
-    ccall(
-        (:tsr_eye, libtessera), tsr_status, (Int64, Int64,
-        Int64, tsr_dtype, tsr_device_type, Int32,
-        Ptr{tsr_tensor}), n_rows, n_cols, k, dtype,
-        device_type, device_index, out)
+    ccall((:tsr_eye, libtessera), tsr_status,
+        (Int64, Int64, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        n_rows, n_cols, k, dtype, device_type, device_index, out)
 
 # The input as a tensor of this dtype and device; the input itself when nothing changes.
 tsr_asarray(input, dtype, device_type, device_index, copy, out) =
-    ccall(
-        (:tsr_asarray, libtessera), tsr_status, (tsr_tensor,
-        tsr_dtype, tsr_device_type, Int32, Int32,
-        Ptr{tsr_tensor}), input, dtype, device_type,
-        device_index, copy, out)
+    ccall((:tsr_asarray, libtessera), tsr_status,
+        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Int32, Ptr{tsr_tensor}),
+        input, dtype, device_type, device_index, copy, out)
 
 # Uniform random numbers in [0, 1); floating dtypes.
 tsr_rand(shape, n_shape, dtype, device_type, device_index, generator, out) =
-    ccall(
-        (:tsr_rand, libtessera), tsr_status, (Ptr{Int64},
-        Int32, tsr_dtype, tsr_device_type, Int32,
-        tsr_generator, Ptr{tsr_tensor}), shape, n_shape,
-        dtype, device_type, device_index, generator, out)
+    ccall((:tsr_rand, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, tsr_generator, Ptr{tsr_tensor}),
+        shape, n_shape, dtype, device_type, device_index, generator, out)
 
 # Random numbers of the standard normal distribution; floating dtypes.
 tsr_randn(shape, n_shape, dtype, device_type, device_index, generator, out) =
-    ccall(
-        (:tsr_randn, libtessera), tsr_status, (Ptr{Int64},
-        Int32, tsr_dtype, tsr_device_type, Int32,
-        tsr_generator, Ptr{tsr_tensor}), shape, n_shape,
-        dtype, device_type, device_index, generator, out)
+    ccall((:tsr_randn, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, tsr_generator, Ptr{tsr_tensor}),
+        shape, n_shape, dtype, device_type, device_index, generator, out)
 
 # Uniform random integers in [low, high).
 tsr_randint(low, high, shape, n_shape, dtype, device_type, device_index, generator, out) =
-    ccall(
-        (:tsr_randint, libtessera), tsr_status, (Int64,
-        Int64, Ptr{Int64}, Int32, tsr_dtype,
-        tsr_device_type, Int32, tsr_generator,
-        Ptr{tsr_tensor}), low, high, shape, n_shape, dtype,
-        device_type, device_index, generator, out)
+    ccall((:tsr_randint, libtessera), tsr_status,
+        (Int64, Int64, Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, tsr_generator,
+         Ptr{tsr_tensor}),
+        low, high, shape, n_shape, dtype, device_type, device_index, generator, out)
 
 # The numbers 0 to n - 1 in random order.
 tsr_randperm(n, dtype, device_type, device_index, generator, out) =
-    ccall(
-        (:tsr_randperm, libtessera), tsr_status, (Int64,
-        tsr_dtype, tsr_device_type, Int32, tsr_generator,
-        Ptr{tsr_tensor}), n, dtype, device_type,
-        device_index, generator, out)
+    ccall((:tsr_randperm, libtessera), tsr_status,
+        (Int64, tsr_dtype, tsr_device_type, Int32, tsr_generator, Ptr{tsr_tensor}),
+        n, dtype, device_type, device_index, generator, out)
 
 # 1 with the probability that each element of the input names, else 0; floating dtypes.
 tsr_bernoulli(input, generator, out) =
-    ccall(
-        (:tsr_bernoulli, libtessera), tsr_status,
-        (tsr_tensor, tsr_generator, Ptr{tsr_tensor}), input,
-        generator, out)
+    ccall((:tsr_bernoulli, libtessera), tsr_status,
+        (tsr_tensor, tsr_generator, Ptr{tsr_tensor}),
+        input, generator, out)
 
 # Overwrites the input with uniform random numbers in [low, high); floating dtypes.
 tsr_uniform_inplace(input, low, high, generator) =
-    ccall(
-        (:tsr_uniform_inplace, libtessera), tsr_status,
+    ccall((:tsr_uniform_inplace, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, tsr_generator),
         input, low, high, generator)
 
 # Overwrites the input with normal random numbers; floating dtypes.
 tsr_normal_inplace(input, mean, std, generator) =
-    ccall(
-        (:tsr_normal_inplace, libtessera), tsr_status,
+    ccall((:tsr_normal_inplace, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, tsr_generator),
         input, mean, std, generator)
 
 # The input where the condition holds, other elsewhere; all three broadcast.
 tsr_where(condition, input, other, out) =
-    ccall(
-        (:tsr_where, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), condition,
-        input, other, out)
+    ccall((:tsr_where, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        condition, input, other, out)
 
 tsr_where_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_out, libtessera), tsr_status,
+    ccall((:tsr_where_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
         condition, input, other, dst)
 
 tsr_where_f64(condition, input, other, out) =
-    ccall(
-        (:tsr_where_f64, libtessera), tsr_status,
+    ccall((:tsr_where_f64, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
         condition, input, other, out)
 
 tsr_where_f64_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_f64_out, libtessera), tsr_status,
+    ccall((:tsr_where_f64_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Float64, tsr_tensor),
         condition, input, other, dst)
 
 tsr_where_i64(condition, input, other, out) =
-    ccall(
-        (:tsr_where_i64, libtessera), tsr_status,
+    ccall((:tsr_where_i64, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
         condition, input, other, out)
 
 tsr_where_i64_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_i64_out, libtessera), tsr_status,
+    ccall((:tsr_where_i64_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
         condition, input, other, dst)
 
 tsr_where_c128(condition, input, other_re, other_im, out) =
-    ccall(
-        (:tsr_where_c128, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64,
-        Ptr{tsr_tensor}), condition, input, other_re,
-        other_im, out)
+    ccall((:tsr_where_c128, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
+        condition, input, other_re, other_im, out)
 
 tsr_where_c128_out(condition, input, other_re, other_im, dst) =
-    ccall(
-        (:tsr_where_c128_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64,
-        tsr_tensor), condition, input, other_re, other_im,
-        dst)
+    ccall((:tsr_where_c128_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64, Float64, tsr_tensor),
+        condition, input, other_re, other_im, dst)
 
 tsr_where_f64_left(condition, input, other, out) =
-    ccall(
-        (:tsr_where_f64_left, libtessera), tsr_status,
+    ccall((:tsr_where_f64_left, libtessera), tsr_status,
         (tsr_tensor, Float64, tsr_tensor, Ptr{tsr_tensor}),
         condition, input, other, out)
 
 tsr_where_f64_left_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_f64_left_out, libtessera), tsr_status,
+    ccall((:tsr_where_f64_left_out, libtessera), tsr_status,
         (tsr_tensor, Float64, tsr_tensor, tsr_tensor),
         condition, input, other, dst)
 
 tsr_where_i64_left(condition, input, other, out) =
-    ccall(
-        (:tsr_where_i64_left, libtessera), tsr_status,
+    ccall((:tsr_where_i64_left, libtessera), tsr_status,
         (tsr_tensor, Int64, tsr_tensor, Ptr{tsr_tensor}),
         condition, input, other, out)
 
 tsr_where_i64_left_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_i64_left_out, libtessera), tsr_status,
+    ccall((:tsr_where_i64_left_out, libtessera), tsr_status,
         (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
         condition, input, other, dst)
 
 tsr_where_c128_left(condition, input_re, input_im, other, out) =
-    ccall(
-        (:tsr_where_c128_left, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor,
-        Ptr{tsr_tensor}), condition, input_re, input_im,
-        other, out)
+    ccall((:tsr_where_c128_left, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
+        condition, input_re, input_im, other, out)
 
 tsr_where_c128_left_out(condition, input_re, input_im, other, dst) =
-    ccall(
-        (:tsr_where_c128_left_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor,
-        tsr_tensor), condition, input_re, input_im, other,
-        dst)
+    ccall((:tsr_where_c128_left_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, tsr_tensor, tsr_tensor),
+        condition, input_re, input_im, other, dst)
 
 tsr_where_f64_both(condition, input, other, out) =
-    ccall(
-        (:tsr_where_f64_both, libtessera), tsr_status,
+    ccall((:tsr_where_f64_both, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
         condition, input, other, out)
 
 tsr_where_f64_both_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_f64_both_out, libtessera), tsr_status,
+    ccall((:tsr_where_f64_both_out, libtessera), tsr_status,
         (tsr_tensor, Float64, Float64, tsr_tensor),
         condition, input, other, dst)
 
 tsr_where_i64_both(condition, input, other, out) =
-    ccall(
-        (:tsr_where_i64_both, libtessera), tsr_status,
+    ccall((:tsr_where_i64_both, libtessera), tsr_status,
         (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
         condition, input, other, out)
 
 tsr_where_i64_both_out(condition, input, other, dst) =
-    ccall(
-        (:tsr_where_i64_both_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, tsr_tensor), condition,
-        input, other, dst)
+    ccall((:tsr_where_i64_both_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, tsr_tensor),
+        condition, input, other, dst)
 
 tsr_where_c128_both(condition, input_re, input_im, other_re, other_im, out) =
-    ccall(
-        (:tsr_where_c128_both, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Float64, Float64,
-        Ptr{tsr_tensor}), condition, input_re, input_im,
-        other_re, other_im, out)
+    ccall((:tsr_where_c128_both, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, Float64, Float64, Ptr{tsr_tensor}),
+        condition, input_re, input_im, other_re, other_im, out)
 
 tsr_where_c128_both_out(condition, input_re, input_im, other_re, other_im, dst) =
-    ccall(
-        (:tsr_where_c128_both_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Float64, Float64,
-        tsr_tensor), condition, input_re, input_im,
-        other_re, other_im, dst)
+    ccall((:tsr_where_c128_both_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64, Float64, Float64, tsr_tensor),
+        condition, input_re, input_im, other_re, other_im, dst)
 
 # input + weight (other - input); floating and complex dtypes.
 tsr_lerp(input, other, weight, out) =
-    ccall(
-        (:tsr_lerp, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        other, weight, out)
+    ccall((:tsr_lerp, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, other, weight, out)
 
 tsr_lerp_out(input, other, weight, dst) =
-    ccall(
-        (:tsr_lerp_out, libtessera), tsr_status,
+    ccall((:tsr_lerp_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, weight, dst)
 
 tsr_lerp_inplace(input, other, weight) =
-    ccall(
-        (:tsr_lerp_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, other,
-        weight)
+    ccall((:tsr_lerp_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, weight)
 
 tsr_lerp_f64(input, other, weight, out) =
-    ccall(
-        (:tsr_lerp_f64, libtessera), tsr_status,
+    ccall((:tsr_lerp_f64, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
         input, other, weight, out)
 
 tsr_lerp_f64_out(input, other, weight, dst) =
-    ccall(
-        (:tsr_lerp_f64_out, libtessera), tsr_status,
+    ccall((:tsr_lerp_f64_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Float64, tsr_tensor),
         input, other, weight, dst)
 
 tsr_lerp_f64_inplace(input, other, weight) =
-    ccall(
-        (:tsr_lerp_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64), input, other,
-        weight)
+    ccall((:tsr_lerp_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64),
+        input, other, weight)
 
 # input + value tensor1 tensor2; floating and complex dtypes.
 tsr_addcmul(input, tensor1, tensor2, value, out) =
-    ccall(
-        (:tsr_addcmul, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
+    ccall((:tsr_addcmul, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
         input, tensor1, tensor2, value, out)
 
 tsr_addcmul_out(input, tensor1, tensor2, value, dst) =
-    ccall(
-        (:tsr_addcmul_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64,
-        tsr_tensor), input, tensor1, tensor2, value, dst)
+    ccall((:tsr_addcmul_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, tsr_tensor),
+        input, tensor1, tensor2, value, dst)
 
 tsr_addcmul_inplace(input, tensor1, tensor2, value) =
-    ccall(
-        (:tsr_addcmul_inplace, libtessera), tsr_status,
+    ccall((:tsr_addcmul_inplace, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, Float64),
         input, tensor1, tensor2, value)
 
 # input + value tensor1 / tensor2; floating and complex dtypes.
 tsr_addcdiv(input, tensor1, tensor2, value, out) =
-    ccall(
-        (:tsr_addcdiv, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
+    ccall((:tsr_addcdiv, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
         input, tensor1, tensor2, value, out)
 
 tsr_addcdiv_out(input, tensor1, tensor2, value, dst) =
-    ccall(
-        (:tsr_addcdiv_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64,
-        tsr_tensor), input, tensor1, tensor2, value, dst)
+    ccall((:tsr_addcdiv_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, tsr_tensor),
+        input, tensor1, tensor2, value, dst)
 
 tsr_addcdiv_inplace(input, tensor1, tensor2, value) =
-    ccall(
-        (:tsr_addcdiv_inplace, libtessera), tsr_status,
+    ccall((:tsr_addcdiv_inplace, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, Float64),
         input, tensor1, tensor2, value)
 
 # The input limited to bounds, of which one may be absent; the gradient passes inside and at
 # the bounds.
 tsr_clip(input, min, max, out) =
-    ccall(
-        (:tsr_clip, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        min, max, out)
+    ccall((:tsr_clip, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, min, max, out)
 
 tsr_clip_out(input, min, max, dst) =
-    ccall(
-        (:tsr_clip_out, libtessera), tsr_status,
+    ccall((:tsr_clip_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
         input, min, max, dst)
 
 tsr_clip_inplace(input, min, max) =
-    ccall(
-        (:tsr_clip_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, min,
-        max)
+    ccall((:tsr_clip_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, min, max)
 
 tsr_clip_f64(input, min, has_min, max, has_max, out) =
-    ccall(
-        (:tsr_clip_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, Float64, Int32,
-        Ptr{tsr_tensor}), input, min, has_min, max, has_max,
-        out)
+    ccall((:tsr_clip_f64, libtessera), tsr_status,
+        (tsr_tensor, Float64, Int32, Float64, Int32, Ptr{tsr_tensor}),
+        input, min, has_min, max, has_max, out)
 
 tsr_clip_f64_out(input, min, has_min, max, has_max, dst) =
-    ccall(
-        (:tsr_clip_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, Float64, Int32,
-        tsr_tensor), input, min, has_min, max, has_max, dst)
+    ccall((:tsr_clip_f64_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Int32, Float64, Int32, tsr_tensor),
+        input, min, has_min, max, has_max, dst)
 
 tsr_clip_f64_inplace(input, min, has_min, max, has_max) =
-    ccall(
-        (:tsr_clip_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, Float64, Int32), input,
-        min, has_min, max, has_max)
+    ccall((:tsr_clip_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Int32, Float64, Int32),
+        input, min, has_min, max, has_max)
 
 tsr_clip_i64(input, min, has_min, max, has_max, out) =
-    ccall(
-        (:tsr_clip_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int64, Int32,
-        Ptr{tsr_tensor}), input, min, has_min, max, has_max,
-        out)
+    ccall((:tsr_clip_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int64, Int32, Ptr{tsr_tensor}),
+        input, min, has_min, max, has_max, out)
 
 tsr_clip_i64_out(input, min, has_min, max, has_max, dst) =
-    ccall(
-        (:tsr_clip_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int64, Int32,
-        tsr_tensor), input, min, has_min, max, has_max, dst)
+    ccall((:tsr_clip_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int64, Int32, tsr_tensor),
+        input, min, has_min, max, has_max, dst)
 
 tsr_clip_i64_inplace(input, min, has_min, max, has_max) =
-    ccall(
-        (:tsr_clip_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int64, Int32), input,
-        min, has_min, max, has_max)
+    ccall((:tsr_clip_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int64, Int32),
+        input, min, has_min, max, has_max)
 
 # The elements in order along an axis; NaN counts as largest; real dtypes.
 tsr_sort(input, axis, descending, stable, out) =
-    ccall(
-        (:tsr_sort, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int32, Int32, Ptr{tsr_tensor}), input, axis,
-        descending, stable, out)
+    ccall((:tsr_sort, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor}),
+        input, axis, descending, stable, out)
 
 tsr_sort_out(input, axis, descending, stable, dst) =
-    ccall(
-        (:tsr_sort_out, libtessera), tsr_status,
+    ccall((:tsr_sort_out, libtessera), tsr_status,
         (tsr_tensor, Int64, Int32, Int32, tsr_tensor),
         input, axis, descending, stable, dst)
 
 # The positions that put the elements in order along an axis, as int64; real dtypes.
 tsr_argsort(input, axis, descending, stable, out) =
-    ccall(
-        (:tsr_argsort, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int32, Int32, Ptr{tsr_tensor}), input, axis,
-        descending, stable, out)
+    ccall((:tsr_argsort, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor}),
+        input, axis, descending, stable, out)
 
 tsr_argsort_out(input, axis, descending, stable, dst) =
-    ccall(
-        (:tsr_argsort_out, libtessera), tsr_status,
+    ccall((:tsr_argsort_out, libtessera), tsr_status,
         (tsr_tensor, Int64, Int32, Int32, tsr_tensor),
         input, axis, descending, stable, dst)
 
 # The elements in order along an axis and the positions they had; real dtypes.
 tsr_sort_with_indices(input, axis, descending, stable, values, indices) =
-    ccall(
-        (:tsr_sort_with_indices, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor},
-        Ptr{tsr_tensor}), input, axis, descending, stable,
-        values, indices)
+    ccall((:tsr_sort_with_indices, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
+        input, axis, descending, stable, values, indices)
 
 tsr_sort_with_indices_out(input, axis, descending, stable, values_dst, indices_dst) =
-    ccall(
-        (:tsr_sort_with_indices_out, libtessera),
-        tsr_status, (tsr_tensor, Int64, Int32, Int32,
-        tsr_tensor, tsr_tensor), input, axis, descending,
-        stable, values_dst, indices_dst)
+    ccall((:tsr_sort_with_indices_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int32, Int32, tsr_tensor, tsr_tensor),
+        input, axis, descending, stable, values_dst, indices_dst)
 
 # The k largest or smallest elements along an axis, in order, and their positions; real
 # dtypes.
 tsr_topk(input, k, axis, largest, sorted, values, indices) =
-    ccall(
-        (:tsr_topk, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Int32, Int32, Ptr{tsr_tensor},
-        Ptr{tsr_tensor}), input, k, axis, largest, sorted,
-        values, indices)
+    ccall((:tsr_topk, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Int32, Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
+        input, k, axis, largest, sorted, values, indices)
 
 tsr_topk_out(input, k, axis, largest, sorted, values_dst, indices_dst) =
-    ccall(
-        (:tsr_topk_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Int32, Int32, tsr_tensor,
-        tsr_tensor), input, k, axis, largest, sorted,
-        values_dst, indices_dst)
+    ccall((:tsr_topk_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Int32, Int32, tsr_tensor, tsr_tensor),
+        input, k, axis, largest, sorted, values_dst, indices_dst)
 
 # A copy with memory of its own, in the input's memory order; differentiable.
 tsr_clone(input, out) =
@@ -3285,18 +2940,15 @@ tsr_contiguous(input, out) =
 
 # The values in another dtype; complex to real is refused.
 tsr_astype(input, dtype, copy, out) =
-    ccall(
-        (:tsr_astype, libtessera), tsr_status, (tsr_tensor,
-        tsr_dtype, Int32, Ptr{tsr_tensor}), input, dtype,
-        copy, out)
+    ccall((:tsr_astype, libtessera), tsr_status,
+        (tsr_tensor, tsr_dtype, Int32, Ptr{tsr_tensor}),
+        input, dtype, copy, out)
 
 # The values on another device and in another dtype; the input itself when nothing changes.
 tsr_to(input, device_type, device_index, dtype, copy, out) =
-    ccall(
-        (:tsr_to, libtessera), tsr_status, (tsr_tensor,
-        tsr_device_type, Int32, tsr_dtype, Int32,
-        Ptr{tsr_tensor}), input, device_type, device_index,
-        dtype, copy, out)
+    ccall((:tsr_to, libtessera), tsr_status,
+        (tsr_tensor, tsr_device_type, Int32, tsr_dtype, Int32, Ptr{tsr_tensor}),
+        input, device_type, device_index, dtype, copy, out)
 
 # The same memory and version counter outside of the graph.
 tsr_detach(input, out) =
@@ -3315,10 +2967,9 @@ tsr_fill_i64_inplace(input, value) =
     ccall((:tsr_fill_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, value)
 
 tsr_fill_c128_inplace(input, value_re, value_im) =
-    ccall(
-        (:tsr_fill_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64), input, value_re,
-        value_im)
+    ccall((:tsr_fill_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Float64),
+        input, value_re, value_im)
 
 tsr_fill_bool_inplace(input, value) =
     ccall((:tsr_fill_bool_inplace, libtessera), tsr_status, (tsr_tensor, Int32), input, value)
@@ -3329,942 +2980,766 @@ tsr_zero_inplace(input) =
 
 # The same elements in row-major order under another shape.
 tsr_reshape(input, shape, n_shape, copy, out) =
-    ccall(
-        (:tsr_reshape, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}), input,
-        shape, n_shape, copy, out)
+    ccall((:tsr_reshape, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
+        input, shape, n_shape, copy, out)
 
 # As reshape, but never a copy: VALUE where the strides do not allow a view.
 tsr_view(input, shape, n_shape, out) =
-    ccall(
-        (:tsr_view, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, shape,
-        n_shape, out)
+    ccall((:tsr_view, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, shape, n_shape, out)
 
 # Merges a range of axes into one; a 0-dim tensor gets one axis.
 tsr_flatten(input, start, end_axis, out) =
-    ccall(
-        (:tsr_flatten, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Ptr{tsr_tensor}), input, start,
-        end_axis, out)
+    ccall((:tsr_flatten, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
+        input, start, end_axis, out)
 
 # Drops axes, all of which must have size 1; a view.
 tsr_squeeze(input, axes, n_axes, out) =
-    ccall(
-        (:tsr_squeeze, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, axes,
-        n_axes, out)
+    ccall((:tsr_squeeze, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, out)
 
 # Inserts an axis of size 1; a view.
 tsr_expand_dims(input, axis, out) =
-    ccall(
-        (:tsr_expand_dims, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, axis,
-        out)
+    ccall((:tsr_expand_dims, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, axis, out)
 
 # Inserts an axis of size 1: expand_dims under its other name.
 tsr_unsqueeze(input, axis, out) =
-    ccall(
-        (:tsr_unsqueeze, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}), input, axis,
-        out)
+    ccall((:tsr_unsqueeze, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, axis, out)
 
 # The axes in another order; a view.
 tsr_permute_dims(input, axes, n_axes, out) =
-    ccall(
-        (:tsr_permute_dims, libtessera), tsr_status,
+    ccall((:tsr_permute_dims, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
         input, axes, n_axes, out)
 
 # Two axes exchanged; a view.
 tsr_transpose(input, axis0, axis1, out) =
-    ccall(
-        (:tsr_transpose, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}), input,
-        axis0, axis1, out)
+    ccall((:tsr_transpose, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
+        input, axis0, axis1, out)
 
 # The last two axes exchanged; a view.
 tsr_matrix_transpose(input, out) =
-    ccall(
-        (:tsr_matrix_transpose, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}), input, out)
+    ccall((:tsr_matrix_transpose, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}),
+        input, out)
 
 # Moves axes to new places, the others keep their order; a view.
 tsr_moveaxis(input, source, n_source, destination, n_destination, out) =
-    ccall(
-        (:tsr_moveaxis, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        Ptr{tsr_tensor}), input, source, n_source,
-        destination, n_destination, out)
+    ccall((:tsr_moveaxis, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, source, n_source, destination, n_destination, out)
 
 # A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place
 # writes.
 tsr_broadcast_to(input, shape, n_shape, out) =
-    ccall(
-        (:tsr_broadcast_to, libtessera), tsr_status,
+    ccall((:tsr_broadcast_to, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
         input, shape, n_shape, out)
 
 # As broadcast_to, with -1 for sizes that stay.
 tsr_expand(input, shape, n_shape, out) =
-    ccall(
-        (:tsr_expand, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, shape,
-        n_shape, out)
+    ccall((:tsr_expand, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, shape, n_shape, out)
 
 # The part at one position of an axis, without that axis; a view.
 tsr_select(input, axis, index, out) =
-    ccall(
-        (:tsr_select, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Ptr{tsr_tensor}), input, axis, index,
-        out)
+    ccall((:tsr_select, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
+        input, axis, index, out)
 
 # A range of positions of an axis with Python's rules; a view.
 tsr_slice(input, axis, start, stop, step, out) =
-    ccall(
-        (:tsr_slice, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Int64, Int64, Ptr{tsr_tensor}), input,
-        axis, start, stop, step, out)
+    ccall((:tsr_slice, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Int64, Int64, Ptr{tsr_tensor}),
+        input, axis, start, stop, step, out)
 
 # A number of positions of an axis, all of which must exist; a view.
 tsr_narrow(input, axis, start, length, out) =
-    ccall(
-        (:tsr_narrow, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Int64, Ptr{tsr_tensor}), input, axis,
-        start, length, out)
+    ccall((:tsr_narrow, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Int64, Ptr{tsr_tensor}),
+        input, axis, start, length, out)
 
 # Parts of one size along an axis; views.
 tsr_split(input, size, axis, out, out_capacity, out_count) =
-    ccall(
-        (:tsr_split, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
+    ccall((:tsr_split, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
         input, size, axis, out, out_capacity, out_count)
 
 # Parts of given sizes along an axis; views.
 tsr_split_with_sizes(input, sizes, n_sizes, axis, out, out_capacity, out_count) =
-    ccall(
-        (:tsr_split_with_sizes, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int64,
-        Ptr{tsr_tensor}, Int32, Ptr{Int32}), input, sizes,
-        n_sizes, axis, out, out_capacity, out_count)
+    ccall((:tsr_split_with_sizes, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
+        input, sizes, n_sizes, axis, out, out_capacity, out_count)
 
 # A number of equal parts along an axis; views.
 tsr_chunk(input, chunks, axis, out, out_capacity, out_count) =
-    ccall(
-        (:tsr_chunk, libtessera), tsr_status, (tsr_tensor,
-        Int64, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
+    ccall((:tsr_chunk, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
         input, chunks, axis, out, out_capacity, out_count)
 
 # One part for each position of an axis, without that axis; views.
 tsr_unstack(input, axis, out, out_capacity, out_count) =
-    ccall(
-        (:tsr_unstack, libtessera), tsr_status, (tsr_tensor,
-        Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}), input,
-        axis, out, out_capacity, out_count)
+    ccall((:tsr_unstack, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
+        input, axis, out, out_capacity, out_count)
 
 # A diagonal of two axes as the last axis of the result; a view.
 tsr_diagonal(input, offset, axis1, axis2, out) =
-    ccall(
-        (:tsr_diagonal, libtessera), tsr_status,
+    ccall((:tsr_diagonal, libtessera), tsr_status,
         (tsr_tensor, Int64, Int64, Int64, Ptr{tsr_tensor}),
         input, offset, axis1, axis2, out)
 
 # Tensors one after the other along an axis, promoted to a common dtype.
 tsr_concat(tensors, n_tensors, axis, out) =
-    ccall(
-        (:tsr_concat, libtessera), tsr_status,
+    ccall((:tsr_concat, libtessera), tsr_status,
         (Ptr{tsr_tensor}, Int32, Int64, Ptr{tsr_tensor}),
         tensors, n_tensors, axis, out)
 
 tsr_concat_out(tensors, n_tensors, axis, dst) =
-    ccall(
-        (:tsr_concat_out, libtessera), tsr_status,
+    ccall((:tsr_concat_out, libtessera), tsr_status,
         (Ptr{tsr_tensor}, Int32, Int64, tsr_tensor),
         tensors, n_tensors, axis, dst)
 
 # Tensors of one shape along a new axis, promoted to a common dtype.
 tsr_stack(tensors, n_tensors, axis, out) =
-    ccall(
-        (:tsr_stack, libtessera), tsr_status,
+    ccall((:tsr_stack, libtessera), tsr_status,
         (Ptr{tsr_tensor}, Int32, Int64, Ptr{tsr_tensor}),
         tensors, n_tensors, axis, out)
 
 tsr_stack_out(tensors, n_tensors, axis, dst) =
-    ccall(
-        (:tsr_stack_out, libtessera), tsr_status,
+    ccall((:tsr_stack_out, libtessera), tsr_status,
         (Ptr{tsr_tensor}, Int32, Int64, tsr_tensor),
         tensors, n_tensors, axis, dst)
 
 # The whole tensor repeated along its axes.
 tsr_tile(input, repetitions, n_repetitions, out) =
-    ccall(
-        (:tsr_tile, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input,
-        repetitions, n_repetitions, out)
+    ccall((:tsr_tile, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, repetitions, n_repetitions, out)
 
 tsr_tile_out(input, repetitions, n_repetitions, dst) =
-    ccall(
-        (:tsr_tile_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor), input,
-        repetitions, n_repetitions, dst)
+    ccall((:tsr_tile_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor),
+        input, repetitions, n_repetitions, dst)
 
 # Each element repeated in place.
 tsr_repeat(input, repeats, axis, out) =
-    ccall(
-        (:tsr_repeat, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Int64, Ptr{tsr_tensor}), input, repeats,
-        axis, out)
+    ccall((:tsr_repeat, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, repeats, axis, out)
 
 tsr_repeat_out(input, repeats, axis, dst) =
-    ccall(
-        (:tsr_repeat_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor), input,
-        repeats, axis, dst)
+    ccall((:tsr_repeat_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
+        input, repeats, axis, dst)
 
 tsr_repeat_i64(input, repeats, axis, out) =
-    ccall(
-        (:tsr_repeat_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}), input,
-        repeats, axis, out)
+    ccall((:tsr_repeat_i64, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
+        input, repeats, axis, out)
 
 tsr_repeat_i64_out(input, repeats, axis, dst) =
-    ccall(
-        (:tsr_repeat_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, tsr_tensor), input,
-        repeats, axis, dst)
+    ccall((:tsr_repeat_i64_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, Int64, tsr_tensor),
+        input, repeats, axis, dst)
 
 # The order of the elements along axes reversed; a copy.
 tsr_flip(input, axes, n_axes, out) =
-    ccall(
-        (:tsr_flip, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, axes,
-        n_axes, out)
+    ccall((:tsr_flip, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, axes, n_axes, out)
 
 tsr_flip_out(input, axes, n_axes, dst) =
-    ccall(
-        (:tsr_flip_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor), input,
-        axes, n_axes, dst)
+    ccall((:tsr_flip_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor),
+        input, axes, n_axes, dst)
 
 # Elements moved along axes; those that leave come in at the other end.
 tsr_roll(input, shift, n_shift, axes, n_axes, out) =
-    ccall(
-        (:tsr_roll, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        Ptr{tsr_tensor}), input, shift, n_shift, axes,
-        n_axes, out)
+    ccall((:tsr_roll, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, shift, n_shift, axes, n_axes, out)
 
 tsr_roll_out(input, shift, n_shift, axes, n_axes, dst) =
-    ccall(
-        (:tsr_roll_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        tsr_tensor), input, shift, n_shift, axes, n_axes,
-        dst)
+    ccall((:tsr_roll_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, tsr_tensor),
+        input, shift, n_shift, axes, n_axes, dst)
 
 # The elements of the last two axes on and below a diagonal, zero above.
 tsr_tril(input, diagonal, out) =
-    ccall(
-        (:tsr_tril, libtessera), tsr_status, (tsr_tensor,
-        Int64, Ptr{tsr_tensor}), input, diagonal, out)
+    ccall((:tsr_tril, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, diagonal, out)
 
 tsr_tril_out(input, diagonal, dst) =
-    ccall(
-        (:tsr_tril_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, diagonal,
-        dst)
+    ccall((:tsr_tril_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, diagonal, dst)
 
 tsr_tril_inplace(input, diagonal) =
     ccall((:tsr_tril_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, diagonal)
 
 # The elements of the last two axes on and above a diagonal, zero below.
 tsr_triu(input, diagonal, out) =
-    ccall(
-        (:tsr_triu, libtessera), tsr_status, (tsr_tensor,
-        Int64, Ptr{tsr_tensor}), input, diagonal, out)
+    ccall((:tsr_triu, libtessera), tsr_status,
+        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, diagonal, out)
 
 tsr_triu_out(input, diagonal, dst) =
-    ccall(
-        (:tsr_triu_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor), input, diagonal,
-        dst)
+    ccall((:tsr_triu_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor),
+        input, diagonal, dst)
 
 tsr_triu_inplace(input, diagonal) =
     ccall((:tsr_triu_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, diagonal)
 
 # Adds elements on the sides of axes.
 tsr_pad(input, padding, n_padding, mode, mode_len, value, out) =
-    ccall(
-        (:tsr_pad, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{UInt8}, Int64, Float64,
-        Ptr{tsr_tensor}), input, padding, n_padding, mode,
-        mode_len, value, out)
+    ccall((:tsr_pad, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{UInt8}, Int64, Float64, Ptr{tsr_tensor}),
+        input, padding, n_padding, mode, mode_len, value, out)
 
 tsr_pad_out(input, padding, n_padding, mode, mode_len, value, dst) =
-    ccall(
-        (:tsr_pad_out, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{UInt8}, Int64, Float64,
-        tsr_tensor), input, padding, n_padding, mode,
-        mode_len, value, dst)
+    ccall((:tsr_pad_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{UInt8}, Int64, Float64, tsr_tensor),
+        input, padding, n_padding, mode, mode_len, value, dst)
 
 # input[items]: a view when there are no arrays, else a copy; NumPy's rules.
 tsr_getitem(input, items, n_items, arrays, n_arrays, out) =
-    ccall(
-        (:tsr_getitem, libtessera), tsr_status, (tsr_tensor,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}), input, items, n_items, arrays,
-        n_arrays, out)
+    ccall((:tsr_getitem, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}),
+        input, items, n_items, arrays, n_arrays, out)
 
 # input[items] of integers, slices, new axes and an ellipsis; a view.
 tsr_getitem_basic(input, items, n_items, out) =
-    ccall(
-        (:tsr_getitem_basic, libtessera), tsr_status,
+    ccall((:tsr_getitem_basic, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
         input, items, n_items, out)
 
 # input[mask]: the elements where the mask holds, in row-major order; a copy.
 tsr_getitem_boolean(input, mask, out) =
-    ccall(
-        (:tsr_getitem_boolean, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        mask, out)
+    ccall((:tsr_getitem_boolean, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, mask, out)
 
 tsr_getitem_boolean_out(input, mask, dst) =
-    ccall(
-        (:tsr_getitem_boolean_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, mask,
-        dst)
+    ccall((:tsr_getitem_boolean_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, mask, dst)
 
 # input[i, j, ...] with index arrays that broadcast together; a copy.
 tsr_getitem_integer(input, indices, n_indices, out) =
-    ccall(
-        (:tsr_getitem_integer, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}), input, indices, n_indices, out)
+    ccall((:tsr_getitem_integer, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}),
+        input, indices, n_indices, out)
 
 tsr_getitem_integer_out(input, indices, n_indices, dst) =
-    ccall(
-        (:tsr_getitem_integer_out, libtessera), tsr_status,
+    ccall((:tsr_getitem_integer_out, libtessera), tsr_status,
         (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor),
         input, indices, n_indices, dst)
 
 # input[items] = value; of positions named twice the last one wins.
 tsr_setitem_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall(
-        (:tsr_setitem_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor},
-        Int32, tsr_tensor), input, items, n_items, arrays,
-        n_arrays, value)
+    ccall((:tsr_setitem_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, tsr_tensor),
+        input, items, n_items, arrays, n_arrays, value)
 
 tsr_setitem_f64_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall(
-        (:tsr_setitem_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor},
-        Int32, Float64), input, items, n_items, arrays,
-        n_arrays, value)
+    ccall((:tsr_setitem_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Float64),
+        input, items, n_items, arrays, n_arrays, value)
 
 tsr_setitem_i64_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall(
-        (:tsr_setitem_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor},
-        Int32, Int64), input, items, n_items, arrays,
-        n_arrays, value)
+    ccall((:tsr_setitem_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Int64),
+        input, items, n_items, arrays, n_arrays, value)
 
 tsr_setitem_c128_inplace(input, items, n_items, arrays, n_arrays, value_re, value_im) =
-    ccall(
-        (:tsr_setitem_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor},
-        Int32, Float64, Float64), input, items, n_items,
-        arrays, n_arrays, value_re, value_im)
+    ccall((:tsr_setitem_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Float64, Float64),
+        input, items, n_items, arrays, n_arrays, value_re, value_im)
 
 tsr_setitem_bool_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall(
-        (:tsr_setitem_bool_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor},
-        Int32, Int32), input, items, n_items, arrays,
-        n_arrays, value)
+    ccall((:tsr_setitem_bool_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Int32),
+        input, items, n_items, arrays, n_arrays, value)
 
 # The input with values written to, or added at, positions.
 tsr_index_put(input, indices, n_indices, values, accumulate, out) =
-    ccall(
-        (:tsr_index_put, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor,
-        Int32, Ptr{tsr_tensor}), input, indices, n_indices,
-        values, accumulate, out)
+    ccall((:tsr_index_put, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor, Int32, Ptr{tsr_tensor}),
+        input, indices, n_indices, values, accumulate, out)
 
 tsr_index_put_out(input, indices, n_indices, values, accumulate, dst) =
-    ccall(
-        (:tsr_index_put_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor,
-        Int32, tsr_tensor), input, indices, n_indices,
-        values, accumulate, dst)
+    ccall((:tsr_index_put_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor, Int32, tsr_tensor),
+        input, indices, n_indices, values, accumulate, dst)
 
 tsr_index_put_inplace(input, indices, n_indices, values, accumulate) =
-    ccall(
-        (:tsr_index_put_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor,
-        Int32), input, indices, n_indices, values,
-        accumulate)
+    ccall((:tsr_index_put_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor, Int32),
+        input, indices, n_indices, values, accumulate)
 
 # The slices of an axis at the positions of an index.
 tsr_index_select(input, axis, index, out) =
-    ccall(
-        (:tsr_index_select, libtessera), tsr_status,
+    ccall((:tsr_index_select, libtessera), tsr_status,
         (tsr_tensor, Int64, tsr_tensor, Ptr{tsr_tensor}),
         input, axis, index, out)
 
 tsr_index_select_out(input, axis, index, dst) =
-    ccall(
-        (:tsr_index_select_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor), input,
-        axis, index, dst)
+    ccall((:tsr_index_select_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
+        input, axis, index, dst)
 
 # The slices of an axis at indices, whose dims stand in its place.
 tsr_take(input, indices, axis, out) =
-    ccall(
-        (:tsr_take, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, Int64, Ptr{tsr_tensor}), input, indices,
-        axis, out)
+    ccall((:tsr_take, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
+        input, indices, axis, out)
 
 tsr_take_out(input, indices, axis, dst) =
-    ccall(
-        (:tsr_take_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor), input,
-        indices, axis, dst)
+    ccall((:tsr_take_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
+        input, indices, axis, dst)
 
 # The rows of a table that indices name.
 tsr_embedding(input, weight, padding_idx, out) =
-    ccall(
-        (:tsr_embedding, libtessera), tsr_status,
+    ccall((:tsr_embedding, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
         input, weight, padding_idx, out)
 
 tsr_embedding_out(input, weight, padding_idx, dst) =
-    ccall(
-        (:tsr_embedding_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor), input,
-        weight, padding_idx, dst)
+    ccall((:tsr_embedding_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
+        input, weight, padding_idx, dst)
 
 # out[i, j] = input[i, index[i, j]] for axis 1, and so on.
 tsr_gather(input, axis, index, out) =
-    ccall(
-        (:tsr_gather, libtessera), tsr_status, (tsr_tensor,
-        Int64, tsr_tensor, Ptr{tsr_tensor}), input, axis,
-        index, out)
+    ccall((:tsr_gather, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor, Ptr{tsr_tensor}),
+        input, axis, index, out)
 
 tsr_gather_out(input, axis, index, dst) =
-    ccall(
-        (:tsr_gather_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor), input,
-        axis, index, dst)
+    ccall((:tsr_gather_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
+        input, axis, index, dst)
 
 # One position of an axis for each element of the indices.
 tsr_take_along_axis(input, indices, axis, out) =
-    ccall(
-        (:tsr_take_along_axis, libtessera), tsr_status,
+    ccall((:tsr_take_along_axis, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
         input, indices, axis, out)
 
 tsr_take_along_axis_out(input, indices, axis, dst) =
-    ccall(
-        (:tsr_take_along_axis_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor), input,
-        indices, axis, dst)
+    ccall((:tsr_take_along_axis_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
+        input, indices, axis, dst)
 
 # input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
 tsr_scatter_add(input, axis, index, source, out) =
-    ccall(
-        (:tsr_scatter_add, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor,
-        Ptr{tsr_tensor}), input, axis, index, source, out)
+    ccall((:tsr_scatter_add, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, axis, index, source, out)
 
 tsr_scatter_add_out(input, axis, index, source, dst) =
-    ccall(
-        (:tsr_scatter_add_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor,
-        tsr_tensor), input, axis, index, source, dst)
+    ccall((:tsr_scatter_add_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor, tsr_tensor, tsr_tensor),
+        input, axis, index, source, dst)
 
 tsr_scatter_add_inplace(input, axis, index, source) =
-    ccall(
-        (:tsr_scatter_add_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor), input,
-        axis, index, source)
+    ccall((:tsr_scatter_add_inplace, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
+        input, axis, index, source)
 
 # The value where the mask holds, the input elsewhere, in the input's dtype.
 tsr_masked_fill(input, mask, value, out) =
-    ccall(
-        (:tsr_masked_fill, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor,
-        Ptr{tsr_tensor}), input, mask, value, out)
+    ccall((:tsr_masked_fill, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, mask, value, out)
 
 tsr_masked_fill_out(input, mask, value, dst) =
-    ccall(
-        (:tsr_masked_fill_out, libtessera), tsr_status,
+    ccall((:tsr_masked_fill_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
         input, mask, value, dst)
 
 tsr_masked_fill_inplace(input, mask, value) =
-    ccall(
-        (:tsr_masked_fill_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, mask,
-        value)
+    ccall((:tsr_masked_fill_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, mask, value)
 
 tsr_masked_fill_f64(input, mask, value, out) =
-    ccall(
-        (:tsr_masked_fill_f64, libtessera), tsr_status,
+    ccall((:tsr_masked_fill_f64, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
         input, mask, value, out)
 
 tsr_masked_fill_f64_out(input, mask, value, dst) =
-    ccall(
-        (:tsr_masked_fill_f64_out, libtessera), tsr_status,
+    ccall((:tsr_masked_fill_f64_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Float64, tsr_tensor),
         input, mask, value, dst)
 
 tsr_masked_fill_f64_inplace(input, mask, value) =
-    ccall(
-        (:tsr_masked_fill_f64_inplace, libtessera),
-        tsr_status, (tsr_tensor, tsr_tensor, Float64),
+    ccall((:tsr_masked_fill_f64_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64),
         input, mask, value)
 
 tsr_masked_fill_i64(input, mask, value, out) =
-    ccall(
-        (:tsr_masked_fill_i64, libtessera), tsr_status,
+    ccall((:tsr_masked_fill_i64, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
         input, mask, value, out)
 
 tsr_masked_fill_i64_out(input, mask, value, dst) =
-    ccall(
-        (:tsr_masked_fill_i64_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor), input,
-        mask, value, dst)
+    ccall((:tsr_masked_fill_i64_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
+        input, mask, value, dst)
 
 tsr_masked_fill_i64_inplace(input, mask, value) =
-    ccall(
-        (:tsr_masked_fill_i64_inplace, libtessera),
-        tsr_status, (tsr_tensor, tsr_tensor, Int64), input,
-        mask, value)
+    ccall((:tsr_masked_fill_i64_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int64),
+        input, mask, value)
 
 tsr_masked_fill_c128(input, mask, value_re, value_im, out) =
-    ccall(
-        (:tsr_masked_fill_c128, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64,
-        Ptr{tsr_tensor}), input, mask, value_re, value_im,
-        out)
+    ccall((:tsr_masked_fill_c128, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
+        input, mask, value_re, value_im, out)
 
 tsr_masked_fill_c128_out(input, mask, value_re, value_im, dst) =
-    ccall(
-        (:tsr_masked_fill_c128_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64,
-        tsr_tensor), input, mask, value_re, value_im, dst)
+    ccall((:tsr_masked_fill_c128_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64, Float64, tsr_tensor),
+        input, mask, value_re, value_im, dst)
 
 tsr_masked_fill_c128_inplace(input, mask, value_re, value_im) =
-    ccall(
-        (:tsr_masked_fill_c128_inplace, libtessera),
-        tsr_status, (tsr_tensor, tsr_tensor, Float64,
-        Float64), input, mask, value_re, value_im)
+    ccall((:tsr_masked_fill_c128_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Float64, Float64),
+        input, mask, value_re, value_im)
 
 tsr_masked_fill_bool(input, mask, value, out) =
-    ccall(
-        (:tsr_masked_fill_bool, libtessera), tsr_status,
+    ccall((:tsr_masked_fill_bool, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, Int32, Ptr{tsr_tensor}),
         input, mask, value, out)
 
 tsr_masked_fill_bool_out(input, mask, value, dst) =
-    ccall(
-        (:tsr_masked_fill_bool_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int32, tsr_tensor), input,
-        mask, value, dst)
+    ccall((:tsr_masked_fill_bool_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int32, tsr_tensor),
+        input, mask, value, dst)
 
 tsr_masked_fill_bool_inplace(input, mask, value) =
-    ccall(
-        (:tsr_masked_fill_bool_inplace, libtessera),
-        tsr_status, (tsr_tensor, tsr_tensor, Int32), input,
-        mask, value)
+    ccall((:tsr_masked_fill_bool_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int32),
+        input, mask, value)
 
 # The elements where the mask holds, in row-major order, as one axis.
 tsr_masked_select(input, mask, out) =
-    ccall(
-        (:tsr_masked_select, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}), input,
-        mask, out)
+    ccall((:tsr_masked_select, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
+        input, mask, out)
 
 tsr_masked_select_out(input, mask, dst) =
-    ccall(
-        (:tsr_masked_select_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor), input, mask,
-        dst)
+    ccall((:tsr_masked_select_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, mask, dst)
 
 # The positions of the nonzero elements in row-major order, one int64 tensor for each axis.
 tsr_nonzero(input, out, out_capacity, out_count) =
-    ccall(
-        (:tsr_nonzero, libtessera), tsr_status, (tsr_tensor,
-        Ptr{tsr_tensor}, Int32, Ptr{Int32}), input, out,
-        out_capacity, out_count)
+    ccall((:tsr_nonzero, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
+        input, out, out_capacity, out_count)
 
 # The positions of the nonzero elements in row-major order, one row each.
 tsr_argwhere(input, out) =
     ccall((:tsr_argwhere, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
 
 # Cross-correlation along one spatial axis, plus a bias per channel.
-tsr_conv1d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups, same, out) =
+tsr_conv1d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
+        groups, same, out) =
+    ccall((:tsr_conv1d, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Int32, Ptr{tsr_tensor}),
+        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
+        same, out)
 
-    ccall(
-        (:tsr_conv1d, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64, Int32,
-        Ptr{tsr_tensor}), input, weight, bias, stride,
-        n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, out)
-
-tsr_conv1d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups, same, dst) =
-
-    ccall(
-        (:tsr_conv1d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Int32, tsr_tensor), input, weight, bias, stride,
-        n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, dst)
+tsr_conv1d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
+        groups, same, dst) =
+    ccall((:tsr_conv1d_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Int32, tsr_tensor),
+        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
+        same, dst)
 
 # Cross-correlation of images, plus a bias per channel.
-tsr_conv2d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups, same, out) =
+tsr_conv2d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
+        groups, same, out) =
+    ccall((:tsr_conv2d, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Int32, Ptr{tsr_tensor}),
+        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
+        same, out)
 
-    ccall(
-        (:tsr_conv2d, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64, Int32,
-        Ptr{tsr_tensor}), input, weight, bias, stride,
-        n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, out)
-
-tsr_conv2d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups, same, dst) =
-
-    ccall(
-        (:tsr_conv2d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Int32, tsr_tensor), input, weight, bias, stride,
-        n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, dst)
+tsr_conv2d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
+        groups, same, dst) =
+    ccall((:tsr_conv2d_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Int32, tsr_tensor),
+        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
+        same, dst)
 
 # Cross-correlation along three spatial axes, plus a bias per channel.
-tsr_conv3d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups, same, out) =
+tsr_conv3d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
+        groups, same, out) =
+    ccall((:tsr_conv3d, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Int32, Ptr{tsr_tensor}),
+        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
+        same, out)
 
-    ccall(
-        (:tsr_conv3d, libtessera), tsr_status, (tsr_tensor,
-        tsr_tensor, tsr_tensor, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64, Int32,
-        Ptr{tsr_tensor}), input, weight, bias, stride,
-        n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, out)
-
-tsr_conv3d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups, same, dst) =
-
-    ccall(
-        (:tsr_conv3d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Int32, tsr_tensor), input, weight, bias, stride,
-        n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, dst)
+tsr_conv3d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
+        groups, same, dst) =
+    ccall((:tsr_conv3d_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Int32, tsr_tensor),
+        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
+        same, dst)
 
 # The derivative of conv1d towards its input, as an op.
-tsr_conv_transpose1d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding, n_output_padding, groups, dilation, n_dilation, out) =
+tsr_conv_transpose1d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, out) =
+    ccall((:tsr_conv_transpose1d, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, out)
 
-    ccall(
-        (:tsr_conv_transpose1d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, weight,
-        bias, stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation,
-        n_dilation, out)
-
-tsr_conv_transpose1d_out(input, weight, bias, stride, n_stride, padding, n_padding, output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
-
-    ccall(
-        (:tsr_conv_transpose1d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Ptr{Int64}, Int32, tsr_tensor), input, weight, bias,
-        stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation,
-        n_dilation, dst)
+tsr_conv_transpose1d_out(input, weight, bias, stride, n_stride, padding, n_padding,
+        output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
+    ccall((:tsr_conv_transpose1d_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Ptr{Int64}, Int32, tsr_tensor),
+        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, dst)
 
 # The derivative of conv2d towards its input, as an op.
-tsr_conv_transpose2d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding, n_output_padding, groups, dilation, n_dilation, out) =
+tsr_conv_transpose2d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, out) =
+    ccall((:tsr_conv_transpose2d, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, out)
 
-    ccall(
-        (:tsr_conv_transpose2d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, weight,
-        bias, stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation,
-        n_dilation, out)
-
-tsr_conv_transpose2d_out(input, weight, bias, stride, n_stride, padding, n_padding, output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
-
-    ccall(
-        (:tsr_conv_transpose2d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Ptr{Int64}, Int32, tsr_tensor), input, weight, bias,
-        stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation,
-        n_dilation, dst)
+tsr_conv_transpose2d_out(input, weight, bias, stride, n_stride, padding, n_padding,
+        output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
+    ccall((:tsr_conv_transpose2d_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Ptr{Int64}, Int32, tsr_tensor),
+        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, dst)
 
 # The derivative of conv3d towards its input, as an op.
-tsr_conv_transpose3d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding, n_output_padding, groups, dilation, n_dilation, out) =
+tsr_conv_transpose3d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, out) =
+    ccall((:tsr_conv_transpose3d, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
+        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, out)
 
-    ccall(
-        (:tsr_conv_transpose3d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Ptr{Int64}, Int32, Ptr{tsr_tensor}), input, weight,
-        bias, stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation,
-        n_dilation, out)
-
-tsr_conv_transpose3d_out(input, weight, bias, stride, n_stride, padding, n_padding, output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
-
-    ccall(
-        (:tsr_conv_transpose3d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64},
-        Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int64,
-        Ptr{Int64}, Int32, tsr_tensor), input, weight, bias,
-        stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation,
-        n_dilation, dst)
+tsr_conv_transpose3d_out(input, weight, bias, stride, n_stride, padding, n_padding,
+        output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
+    ccall((:tsr_conv_transpose3d_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
+         Int32, Int64, Ptr{Int64}, Int32, tsr_tensor),
+        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
+        n_output_padding, groups, dilation, n_dilation, dst)
 
 # The largest number of each window; floating dtypes.
-tsr_max_pool2d(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation, n_dilation, ceil_mode, out) =
-
-    ccall(
-        (:tsr_max_pool2d, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32,
-        Ptr{tsr_tensor}), input, kernel_size, n_kernel_size,
-        stride, n_stride, padding, n_padding, dilation,
+tsr_max_pool2d(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
+        dilation, n_dilation, ceil_mode, out) =
+    ccall((:tsr_max_pool2d, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
+         Int32, Ptr{tsr_tensor}),
+        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation,
         n_dilation, ceil_mode, out)
 
-tsr_max_pool2d_out(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation, n_dilation, ceil_mode, dst) =
-
-    ccall(
-        (:tsr_max_pool2d_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32,
-        tsr_tensor), input, kernel_size, n_kernel_size,
-        stride, n_stride, padding, n_padding, dilation,
+tsr_max_pool2d_out(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
+        dilation, n_dilation, ceil_mode, dst) =
+    ccall((:tsr_max_pool2d_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
+         Int32, tsr_tensor),
+        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation,
         n_dilation, ceil_mode, dst)
 
 # As max_pool2d, and where in the flattened plane each number stands (int64).
-tsr_max_pool2d_with_positions(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation, n_dilation, ceil_mode, values, positions) =
-
-    ccall(
-        (:tsr_max_pool2d_with_positions, libtessera),
-        tsr_status, (tsr_tensor, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-        Int32, Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
-        input, kernel_size, n_kernel_size, stride, n_stride,
-        padding, n_padding, dilation, n_dilation, ceil_mode,
-        values, positions)
+tsr_max_pool2d_with_positions(input, kernel_size, n_kernel_size, stride, n_stride, padding,
+        n_padding, dilation, n_dilation, ceil_mode, values, positions) =
+    ccall((:tsr_max_pool2d_with_positions, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
+         Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
+        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation,
+        n_dilation, ceil_mode, values, positions)
 
 # The mean of each window; floating dtypes.
-tsr_avg_pool2d(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, ceil_mode, count_include_pad, divisor_override, out) =
-
-    ccall(
-        (:tsr_avg_pool2d, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Int32, Int32, Int64,
-        Ptr{tsr_tensor}), input, kernel_size, n_kernel_size,
-        stride, n_stride, padding, n_padding, ceil_mode,
+tsr_avg_pool2d(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
+        ceil_mode, count_include_pad, divisor_override, out) =
+    ccall((:tsr_avg_pool2d, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32, Int32,
+         Int64, Ptr{tsr_tensor}),
+        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, ceil_mode,
         count_include_pad, divisor_override, out)
 
-tsr_avg_pool2d_out(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, ceil_mode, count_include_pad, divisor_override, dst) =
-
-    ccall(
-        (:tsr_avg_pool2d_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-        Ptr{Int64}, Int32, Int32, Int32, Int64, tsr_tensor),
-        input, kernel_size, n_kernel_size, stride, n_stride,
-        padding, n_padding, ceil_mode, count_include_pad,
-        divisor_override, dst)
+tsr_avg_pool2d_out(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
+        ceil_mode, count_include_pad, divisor_override, dst) =
+    ccall((:tsr_avg_pool2d_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32, Int32,
+         Int64, tsr_tensor),
+        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, ceil_mode,
+        count_include_pad, divisor_override, dst)
 
 # The means of output_size windows that cover the input evenly; floating dtypes.
 tsr_adaptive_avg_pool2d(input, output_size, n_output_size, out) =
-    ccall(
-        (:tsr_adaptive_avg_pool2d, libtessera), tsr_status,
+    ccall((:tsr_adaptive_avg_pool2d, libtessera), tsr_status,
         (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
         input, output_size, n_output_size, out)
 
 tsr_adaptive_avg_pool2d_out(input, output_size, n_output_size, dst) =
-    ccall(
-        (:tsr_adaptive_avg_pool2d_out, libtessera),
-        tsr_status, (tsr_tensor, Ptr{Int64}, Int32,
-        tsr_tensor), input, output_size, n_output_size, dst)
+    ccall((:tsr_adaptive_avg_pool2d_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor),
+        input, output_size, n_output_size, dst)
 
 # (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
 tsr_batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps, out) =
-    ccall(
-        (:tsr_batch_norm, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor,
-        tsr_tensor, Int32, Float64, Float64,
-        Ptr{tsr_tensor}), input, running_mean, running_var,
-        weight, bias, training, momentum, eps, out)
+    ccall((:tsr_batch_norm, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Int32, Float64, Float64,
+         Ptr{tsr_tensor}),
+        input, running_mean, running_var, weight, bias, training, momentum, eps, out)
 
-tsr_batch_norm_out(input, running_mean, running_var, weight, bias, training, momentum, eps, dst) =
-    ccall(
-        (:tsr_batch_norm_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor,
-        tsr_tensor, Int32, Float64, Float64, tsr_tensor),
-        input, running_mean, running_var, weight, bias,
-        training, momentum, eps, dst)
+tsr_batch_norm_out(input, running_mean, running_var, weight, bias, training, momentum, eps, dst)
+        =
+    ccall((:tsr_batch_norm_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Int32, Float64, Float64,
+         tsr_tensor),
+        input, running_mean, running_var, weight, bias, training, momentum, eps, dst)
 
 # (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
 tsr_layer_norm(input, normalized_shape, n_normalized_shape, weight, bias, eps, out) =
-    ccall(
-        (:tsr_layer_norm, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor,
-        tsr_tensor, Float64, Ptr{tsr_tensor}), input,
-        normalized_shape, n_normalized_shape, weight, bias,
-        eps, out)
+    ccall((:tsr_layer_norm, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
+        input, normalized_shape, n_normalized_shape, weight, bias, eps, out)
 
 tsr_layer_norm_out(input, normalized_shape, n_normalized_shape, weight, bias, eps, dst) =
-    ccall(
-        (:tsr_layer_norm_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor,
-        tsr_tensor, Float64, tsr_tensor), input,
-        normalized_shape, n_normalized_shape, weight, bias,
-        eps, dst)
+    ccall((:tsr_layer_norm_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor, tsr_tensor, Float64, tsr_tensor),
+        input, normalized_shape, n_normalized_shape, weight, bias, eps, dst)
 
 # exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
 tsr_softmax(input, axis, dtype, out) =
-    ccall(
-        (:tsr_softmax, libtessera), tsr_status, (tsr_tensor,
-        Int64, tsr_dtype, Ptr{tsr_tensor}), input, axis,
-        dtype, out)
+    ccall((:tsr_softmax, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_dtype, Ptr{tsr_tensor}),
+        input, axis, dtype, out)
 
 tsr_softmax_out(input, axis, dtype, dst) =
-    ccall(
-        (:tsr_softmax_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, tsr_tensor), input,
-        axis, dtype, dst)
+    ccall((:tsr_softmax_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_dtype, tsr_tensor),
+        input, axis, dtype, dst)
 
 # The logarithm of softmax, without overflow.
 tsr_log_softmax(input, axis, dtype, out) =
-    ccall(
-        (:tsr_log_softmax, libtessera), tsr_status,
+    ccall((:tsr_log_softmax, libtessera), tsr_status,
         (tsr_tensor, Int64, tsr_dtype, Ptr{tsr_tensor}),
         input, axis, dtype, out)
 
 tsr_log_softmax_out(input, axis, dtype, dst) =
-    ccall(
-        (:tsr_log_softmax_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, tsr_tensor), input,
-        axis, dtype, dst)
+    ccall((:tsr_log_softmax_out, libtessera), tsr_status,
+        (tsr_tensor, Int64, tsr_dtype, tsr_tensor),
+        input, axis, dtype, dst)
 
 # The negative logarithm of the softmax probability of the target.
-tsr_cross_entropy(input, target, weight, ignore_index, reduction, reduction_len, label_smoothing, out) =
-
-    ccall(
-        (:tsr_cross_entropy, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Int64,
-        Ptr{UInt8}, Int64, Float64, Ptr{tsr_tensor}), input,
-        target, weight, ignore_index, reduction,
-        reduction_len, label_smoothing, out)
+tsr_cross_entropy(input, target, weight, ignore_index, reduction, reduction_len,
+        label_smoothing, out) =
+    ccall((:tsr_cross_entropy, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Int64, Ptr{UInt8}, Int64, Float64,
+         Ptr{tsr_tensor}),
+        input, target, weight, ignore_index, reduction, reduction_len, label_smoothing, out)
 
 # The negative log-probability of the target class.
 tsr_nll_loss(input, target, weight, ignore_index, reduction, reduction_len, out) =
-    ccall(
-        (:tsr_nll_loss, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Int64,
-        Ptr{UInt8}, Int64, Ptr{tsr_tensor}), input, target,
-        weight, ignore_index, reduction, reduction_len, out)
+    ccall((:tsr_nll_loss, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, Int64, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
+        input, target, weight, ignore_index, reduction, reduction_len, out)
 
 # The squared difference.
 tsr_mse_loss(input, target, reduction, reduction_len, out) =
-    ccall(
-        (:tsr_mse_loss, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{UInt8}, Int64,
-        Ptr{tsr_tensor}), input, target, reduction,
-        reduction_len, out)
+    ccall((:tsr_mse_loss, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
+        input, target, reduction, reduction_len, out)
 
 # The binary cross entropy of sigmoid(input), without overflow.
-tsr_binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction, reduction_len, out) =
-
-    ccall(
-        (:tsr_binary_cross_entropy_with_logits, libtessera),
-        tsr_status, (tsr_tensor, tsr_tensor, tsr_tensor,
-        tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
-        input, target, weight, pos_weight, reduction,
-        reduction_len, out)
+tsr_binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction,
+        reduction_len, out) =
+    ccall((:tsr_binary_cross_entropy_with_logits, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
+        input, target, weight, pos_weight, reduction, reduction_len, out)
 
 # Zeros elements at random and divides the others by 1 - p; floating dtypes.
 tsr_dropout(input, p, training, generator, out) =
-    ccall(
-        (:tsr_dropout, libtessera), tsr_status, (tsr_tensor,
-        Float64, Int32, tsr_generator, Ptr{tsr_tensor}),
+    ccall((:tsr_dropout, libtessera), tsr_status,
+        (tsr_tensor, Float64, Int32, tsr_generator, Ptr{tsr_tensor}),
         input, p, training, generator, out)
 
 tsr_dropout_out(input, p, training, generator, dst) =
-    ccall(
-        (:tsr_dropout_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, tsr_generator,
-        tsr_tensor), input, p, training, generator, dst)
+    ccall((:tsr_dropout_out, libtessera), tsr_status,
+        (tsr_tensor, Float64, Int32, tsr_generator, tsr_tensor),
+        input, p, training, generator, dst)
 
 tsr_dropout_inplace(input, p, training, generator) =
-    ccall(
-        (:tsr_dropout_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, tsr_generator), input,
-        p, training, generator)
+    ccall((:tsr_dropout_inplace, libtessera), tsr_status,
+        (tsr_tensor, Float64, Int32, tsr_generator),
+        input, p, training, generator)
 
 # One step of stochastic gradient descent for a list of parameters, in place.
-tsr_sgd_step(params, n_params, grads, n_grads, momentum_buffers, n_momentum_buffers, learning_rate, momentum, dampening, weight_decay, nesterov, maximize, first_step) =
-
-    ccall(
-        (:tsr_sgd_step, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Float64, Float64, Float64,
-        Float64, Int32, Int32, Int32), params, n_params,
-        grads, n_grads, momentum_buffers,
-        n_momentum_buffers, learning_rate, momentum,
-        dampening, weight_decay, nesterov, maximize,
-        first_step)
+tsr_sgd_step(params, n_params, grads, n_grads, momentum_buffers, n_momentum_buffers,
+        learning_rate, momentum, dampening, weight_decay, nesterov, maximize, first_step) =
+    ccall((:tsr_sgd_step, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Float64,
+         Float64, Float64, Float64, Int32, Int32, Int32),
+        params, n_params, grads, n_grads, momentum_buffers, n_momentum_buffers, learning_rate,
+        momentum, dampening, weight_decay, nesterov, maximize, first_step)
 
 # One step of Adam for a list of parameters, in place.
-tsr_adam_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs, n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps, weight_decay, maximize) =
-
-    ccall(
-        (:tsr_adam_step, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Int64, Float64, Float64,
-        Float64, Float64, Float64, Int32), params, n_params,
-        grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs,
-        n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs,
-        step, learning_rate, beta1, beta2, eps,
+tsr_adam_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs,
+        n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2,
+        eps, weight_decay, maximize) =
+    ccall((:tsr_adam_step, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
+         Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int64, Float64, Float64, Float64,
+         Float64, Float64, Int32),
+        params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs, n_exp_avg_sqs,
+        max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps,
         weight_decay, maximize)
 
 # As adam_step, with decoupled weight decay.
-tsr_adamw_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs, n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps, weight_decay, maximize) =
-
-    ccall(
-        (:tsr_adamw_step, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-        Ptr{tsr_tensor}, Int32, Int64, Float64, Float64,
-        Float64, Float64, Float64, Int32), params, n_params,
-        grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs,
-        n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs,
-        step, learning_rate, beta1, beta2, eps,
+tsr_adamw_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs,
+        n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2,
+        eps, weight_decay, maximize) =
+    ccall((:tsr_adamw_step, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
+         Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int64, Float64, Float64, Float64,
+         Float64, Float64, Int32),
+        params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs, n_exp_avg_sqs,
+        max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps,
         weight_decay, maximize)
 
 # Scales all gradients so that their norm together is at most max_norm; returns the norm
 # before.
 tsr_clip_grad_norm(grads, n_grads, max_norm, norm_type, out) =
-    ccall(
-        (:tsr_clip_grad_norm, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Float64, Float64,
-        Ptr{tsr_tensor}), grads, n_grads, max_norm,
-        norm_type, out)
+    ccall((:tsr_clip_grad_norm, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Float64, Float64, Ptr{tsr_tensor}),
+        grads, n_grads, max_norm, norm_type, out)
