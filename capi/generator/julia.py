@@ -128,8 +128,9 @@ def _indented(text: str, later: str) -> str:
 
 
 def _folded(head: str, inside: str, tail: str) -> str:
-    whole = head + inside + tail
-    return textwrap.fill(whole, 96, subsequent_indent=" " * 8, break_long_words=False) + "\n"
+    whole = head + inside + tail.replace(" ", "\0")  # the sign stays on the line of the parenthesis
+    lines = textwrap.fill(whole, 96, subsequent_indent=" " * 8, break_long_words=False)
+    return lines.replace("\0", " ") + "\n"
 
 
 def _layout(schema: Schema) -> str:

@@ -3621,8 +3621,8 @@ tsr_batch_norm(input, running_mean, running_var, weight, bias, training, momentu
          Ptr{tsr_tensor}),
         input, running_mean, running_var, weight, bias, training, momentum, eps, out)
 
-tsr_batch_norm_out(input, running_mean, running_var, weight, bias, training, momentum, eps, dst)
-        =
+tsr_batch_norm_out(input, running_mean, running_var, weight, bias, training, momentum, eps,
+        dst) =
     ccall((:tsr_batch_norm_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Int32, Float64, Float64,
          tsr_tensor),
