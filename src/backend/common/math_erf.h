@@ -77,7 +77,7 @@ template <class T>
   const Vec<T> square = x * x;
   const Vec<T> f(factor);  // a power of two
   const auto argument = reduce_exp(Parts<T>{f * square, f * product_error(x, x, square)});
-  return {exp_reduced(argument.r), argument.n};
+  return {exp_reduced(argument), argument.n};
 }
 
 // In double: exp(-x**2) P(q) / (1 + 2 |x|) with q = (|x| - 2) / (|x| + 2); the tail below the

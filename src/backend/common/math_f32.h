@@ -34,26 +34,26 @@ struct ExpArgument {
 [[gnu::always_inline]] inline VF exp_series(VF r) {
   return polynomial(r, 0.49999994, 0.166665152, 0.0416680835, 0.00836934894, 0.00138403988);
 }
-[[gnu::always_inline]] inline VF exp_reduced(VF r) {
-  return fma(r * r, exp_series(r), r) + VF(1.0);
+[[gnu::always_inline]] inline VF exp_reduced(ExpArgument x) {
+  return fma(x.r * x.r, exp_series(x.r), x.r) + VF(1.0);
 }
 
 // 2**shift * e**x.
 [[gnu::always_inline]] inline VF exp_shifted(VF x, VF shift) {
   const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-104.0)), VF(90.0)));
-  return scale_by_power(exp_reduced(argument.r), argument.n + shift);
+  return scale_by_power(exp_reduced(argument), argument.n + shift);
 }
 
 [[gnu::always_inline]] inline VF exp(VF x) {
   const ExpArgument argument = reduce_exp(at_most(at_least(x, VF(-104.0)), VF(89.0)));
-  return scale_by_power(exp_reduced(argument.r), argument.n);
+  return scale_by_power(exp_reduced(argument), argument.n);
 }
 
 // e**x for -80 < x < 80, where the exponent can be added in place.
 [[gnu::always_inline]] inline VF exp_in_range(VF x) {
   const ExpArgument argument = reduce_exp(x);
   const VI exponent = shift_left<23>(convert_lanes<int32_t>(argument.n));
-  return bit_cast_to<float>(bit_cast_to<int32_t>(exp_reduced(argument.r)) + exponent);
+  return bit_cast_to<float>(bit_cast_to<int32_t>(exp_reduced(argument)) + exponent);
 }
 
 // minimax.py: expm1. With q = e**r - 1, e**x - 1 = 2 (2**(n-1) q + (2**(n-1) - 1/2)).

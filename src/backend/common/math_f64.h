@@ -56,25 +56,28 @@ struct WideExpArgument {
                     2.7557241339591228e-06, 2.7557329718397118e-07, 2.5110090731933336e-08,
                     2.0896955197518796e-09);
 }
-[[gnu::always_inline]] inline VD exp_reduced(VD r) {
-  return fma(r * r, exp_series(r), r) + VD(1.0);
+// What 1 + r loses is added to the small terms, so that only the last sum rounds: e
+// itself comes out as every other library has it.
+[[gnu::always_inline]] inline VD exp_reduced(WideExpArgument x) {
+  const VD near = VD(1.0) + x.r;
+  return near + fma(x.r * x.r, exp_series(x.r), sum_error(VD(1.0), x.r, near) + x.rest);
 }
 
 // 2**shift * e**x.
 [[gnu::always_inline]] inline VD exp_shifted(VD x, VD shift) {
   const WideExpArgument argument = reduce_exp(at_most(at_least(x, VD(-746.0)), VD(712.0)));
-  return scale_by_power(exp_reduced(argument.r), argument.n + shift);
+  return scale_by_power(exp_reduced(argument), argument.n + shift);
 }
 
 [[gnu::always_inline]] inline VD exp(VD x) {
   const WideExpArgument argument = reduce_exp(at_most(at_least(x, VD(-746.0)), VD(711.0)));
-  return scale_by_power(exp_reduced(argument.r), argument.n);
+  return scale_by_power(exp_reduced(argument), argument.n);
 }
 
 // e**x for -700 < x < 700.
 [[gnu::always_inline]] inline VD exp_in_range(VD x) {
   const WideExpArgument argument = reduce_exp(x);
-  return exp_reduced(argument.r) * power_of_two(argument.n);
+  return exp_reduced(argument) * power_of_two(argument.n);
 }
 
 // With q = e**r - 1 = r + s, e**x - 1 = 2 ((2**(n-1) r + (2**(n-1) - 1/2)) + 2**(n-1) s).
