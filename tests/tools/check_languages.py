@@ -114,6 +114,18 @@ def check_tour(language: str) -> None:
         raise Failed(f"{len(found)} lines, expected {len(wanted)}")
 
 
+def check_gan() -> None:
+    """Forty passes are enough for samples to have their ink where digits have it."""
+    run("c", "gan", BUILD / "digits/data.safetensors", FOLDER / "gan", "40")
+    head, _, pixels = (FOLDER / "gan/gan.pgm").read_bytes().partition(b"\n")
+    if head != b"P5 80 80 255" or len(pixels) != 80 * 80:
+        raise Failed(f"the picture begins with {head!r} and has {len(pixels)} pixels")
+    samples = np.frombuffer(pixels, np.uint8).reshape(8, 10, 8, 10).transpose(0, 2, 1, 3)[:, :, 1:9, 1:9]
+    columns = samples.reshape(64, 8, 8).mean(axis=(0, 1))
+    if columns[[0, 7]].mean() - columns[2:6].mean() < 60:
+        raise Failed(f"the columns of the samples are {columns.round()} on average, expected ink in the middle")
+
+
 def train(language: str, seed: int, epochs: int) -> float:
     out = FOLDER / language
     out.mkdir(parents=True, exist_ok=True)
@@ -172,6 +184,7 @@ def main() -> int:
             cases.skip(name)
 
     cases.check("data", "write", lambda: run("python", "digits", "--only-data", "--out", BUILD / "digits"))
+    cases.check("gan", "c", check_gan)
     accuracies: dict[str, float] = {}
     for seed, name in enumerate(languages):
         cases.check("tour", name, lambda: check_tour(name))
