@@ -40,12 +40,11 @@ inline void retain(Object* object) noexcept {
 }
 
 // Takes a reference unless the count already fell to zero: for weak pointers, whose owner keeps the
-// memory valid by a lock of its own.
+// memory valid by a lock of its own. Who finds it at zero comes after what its last owner did.
 inline bool try_retain(Object* object) noexcept {
-  uint32_t count = object->refs.load(std::memory_order_relaxed);
+  uint32_t count = object->refs.load(std::memory_order_acquire);
   while (count != 0) {
-    if (object->refs.compare_exchange_weak(count, count + 1, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) {
+    if (object->refs.compare_exchange_weak(count, count + 1, std::memory_order_acquire)) {
       return true;
     }
   }
