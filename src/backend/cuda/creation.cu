@@ -56,18 +56,8 @@ Status sequence(const SequencePlan& plan) {
 
 Status triangle(const TrianglePlan& plan) {
   const int64_t count = plan.batch * plan.rows * plan.columns;
-  switch (itemsize(plan.dtype)) {
-    case 1:
-      return launch(plan.place, count, &triangle_kernel<uint8_t>, plan);
-    case 2:
-      return launch(plan.place, count, &triangle_kernel<uint16_t>, plan);
-    case 4:
-      return launch(plan.place, count, &triangle_kernel<uint32_t>, plan);
-    case 8:
-      return launch(plan.place, count, &triangle_kernel<uint64_t>, plan);
-    default:
-      return launch(plan.place, count, &triangle_kernel<Pair<double>>, plan);
-  }
+  return visit_size(
+      plan.dtype, [&]<class T>() { return launch(plan.place, count, &triangle_kernel<T>, plan); });
 }
 
 }  // namespace tsr::cuda

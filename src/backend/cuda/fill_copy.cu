@@ -41,23 +41,6 @@ __global__ void cast_kernel(Walk<2> walk, Operands<2> operands, DType to, DType 
   }
 }
 
-// visit.operator()<T>() with an unsigned type of the size of an element.
-template <class Visit>
-Status visit_size(DType dtype, const Visit& visit) {
-  switch (itemsize(dtype)) {
-    case 1:
-      return visit.template operator()<uint8_t>();
-    case 2:
-      return visit.template operator()<uint16_t>();
-    case 4:
-      return visit.template operator()<uint32_t>();
-    case 8:
-      return visit.template operator()<uint64_t>();
-    default:
-      return visit.template operator()<Pair<double>>();
-  }
-}
-
 }  // namespace
 
 Status fill(const ElementwisePlan& plan) {

@@ -203,4 +203,21 @@ auto visit_wide(DType dtype, const Visit& visit) {
   return visit.template operator()<int64_t>();
 }
 
+// Calls visit.operator()<T>() with a type of the size of an element, for kernels that only move it.
+template <class Visit>
+auto visit_size(DType dtype, const Visit& visit) {
+  switch (itemsize(dtype)) {
+    case 1:
+      return visit.template operator()<uint8_t>();
+    case 2:
+      return visit.template operator()<uint16_t>();
+    case 4:
+      return visit.template operator()<uint32_t>();
+    case 8:
+      return visit.template operator()<uint64_t>();
+    default:
+      return visit.template operator()<Pair<double>>();
+  }
+}
+
 }  // namespace tsr::cuda

@@ -35,18 +35,8 @@ struct Condition {
 
 template <class F>
 Served move(const ElementwisePlan& plan) {
-  switch (itemsize(plan.dtypes[0])) {
-    case 1:
-      return run_pointwise<F, Moved<uint8_t>, Condition, 2, 3>(plan);
-    case 2:
-      return run_pointwise<F, Moved<uint16_t>, Condition, 2, 3>(plan);
-    case 4:
-      return run_pointwise<F, Moved<uint32_t>, Condition, 2, 3>(plan);
-    case 8:
-      return run_pointwise<F, Moved<uint64_t>, Condition, 2, 3>(plan);
-    default:
-      return run_pointwise<F, Moved<Pair<double>>, Condition, 2, 3>(plan);
-  }
+  return visit_size(plan.dtypes[0],
+                    [&]<class T>() { return run_pointwise<F, Moved<T>, Condition, 2, 3>(plan); });
 }
 
 }  // namespace
