@@ -48,13 +48,9 @@ def _test(replay: Replay) -> str:
     return f"TEST(Conformance, {replay.name}) {{\n{body}}}\n"
 
 
-def _is_leaf(replay: Replay, name: str) -> bool:
-    return replay.gradient is not None and name in replay.gradient.grads
-
-
 def _changed(replay: Replay, name: str) -> str:
     """The variable that the op writes to: a leaf itself must not change."""
-    return "changed" if _is_leaf(replay, name) else name
+    return "changed" if replay.is_leaf(name) else name
 
 
 def _result(replay: Replay, name: str) -> str:
@@ -70,7 +66,7 @@ def _taken(make: str, stored: Stored | None) -> str:
 def _prepared(replay: Replay, given: Given) -> list[str]:
     """Tensors as variables, by the names of their arguments."""
     name, value = given.arg.name, given.value
-    make = "leaf" if _is_leaf(replay, name) else "copy"
+    make = "leaf" if replay.is_leaf(name) else "copy"
     if isinstance(value, Stored):
         constant = "" if given.changes and make == "copy" else "const "
         lines = [f"  {constant}Tensor {name} = {_taken(make, value)};"]

@@ -45,8 +45,7 @@ def _test(replay: Replay) -> str:
 
 def _changed(replay: Replay, name: str) -> str:
     """The variable that the op writes to: a leaf itself must not change."""
-    leaf = replay.gradient is not None and name in replay.gradient.grads
-    return "changed" if leaf else name
+    return "changed" if replay.is_leaf(name) else name
 
 
 def _prepared(replay: Replay, given: Given) -> list[str]:
@@ -54,7 +53,7 @@ def _prepared(replay: Replay, given: Given) -> list[str]:
     name, value = given.arg.name, given.value
     if not isinstance(value, Stored) and not (isinstance(value, tuple) and given.arg.type.is_tensor_list):
         return []
-    leaf = replay.gradient is not None and name in replay.gradient.grads
+    leaf = replay.is_leaf(name)
     make = "learned" if leaf else "taken"
     if isinstance(value, Stored):
         lines = _statement(f"{name} = ", [_taken(make, value)], "")

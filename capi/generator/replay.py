@@ -79,6 +79,10 @@ class Replay:
         assert self.function.op is not None
         return self.function.op
 
+    def is_leaf(self, name: str) -> bool:
+        """Whether the argument collects a gradient."""
+        return self.gradient is not None and name in self.gradient.grads
+
     def tolerance(self, expected: Stored) -> tuple[float, float]:
         """(rtol, atol) of one result."""
         rtol, atol = TOLERANCES.get(expected.literal.dtype, (0.0, 0.0))

@@ -66,13 +66,12 @@ def _items(name: str, stored: Any) -> list[tuple[str, Stored]]:
 
 def _changed(replay: Replay, name: str) -> str:
     """The variable that the op writes to: a leaf itself must not change."""
-    is_leaf = replay.gradient is not None and name in replay.gradient.grads
-    return "changed" if is_leaf else name
+    return "changed" if replay.is_leaf(name) else name
 
 
 def _prepared(replay: Replay, given: Given) -> list[str]:
     name, value = given.arg.name, given.value
-    is_leaf = replay.gradient is not None and name in replay.gradient.grads
+    is_leaf = replay.is_leaf(name)
     make = "leaf" if is_leaf else "copy"
     if isinstance(value, Stored):
         lines = [f"{PAD}let {name} = {_taken(make, value)};"]
