@@ -83,6 +83,11 @@ class Replay:
         """Whether the argument collects a gradient."""
         return self.gradient is not None and name in self.gradient.grads
 
+    def variable(self, name: str) -> str:
+        """What holds an argument or a result: of a leaf that the op writes to, a copy, as a leaf must not change."""
+        writes = any(g.changes and g.arg.name == name for g in self.args)
+        return "changed" if writes and self.is_leaf(name) else name
+
     def tolerance(self, expected: Stored) -> tuple[float, float]:
         """(rtol, atol) of one result."""
         rtol, atol = TOLERANCES.get(expected.literal.dtype, (0.0, 0.0))

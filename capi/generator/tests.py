@@ -10,7 +10,7 @@ from typing import Any
 
 from .cases import matching
 from .gradients import gradient_test
-from .literals import literal, number
+from .literals import C, literal
 from .model import Arg, Case, CFunction, Domain, Op, Schema
 from .mutations import refused_calls
 from .text import banner, c_banner, c_string
@@ -69,7 +69,7 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         if value is None:
             return ["nullptr", "-1"]
         ctype = "double" if kind.base == "f64" else "int64_t"
-        setup.append(f"const std::vector<{ctype}> {name} = {{{', '.join(map(number, value))}}};")
+        setup.append(f"const std::vector<{ctype}> {name} = {{{', '.join(map(C.literal, value))}}};")
         return [f"{name}.data()", f"static_cast<int32_t>({name}.size())"]
     if kind.base == "scalar":
         given = (
@@ -79,16 +79,16 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         )
         cast = {"f64": float, "i64": int, "bool": bool}
         if function.scalar_kind == "c128":
-            parts = [number(complex(given).real), number(complex(given).imag)]
+            parts = [C.literal(complex(given).real), C.literal(complex(given).imag)]
         else:
-            parts = [number(cast[function.scalar_kind or "f64"](given))]
-        return parts + ([number(value is not None)] if kind.optional else [])
+            parts = [C.literal(cast[function.scalar_kind or "f64"](given))]
+        return parts + ([C.literal(value is not None)] if kind.optional else [])
     if kind.base == "f64":
-        return [number(float(value or 0))] + ([number(value is not None)] if kind.optional else [])
+        return [C.literal(float(value or 0))] + ([C.literal(value is not None)] if kind.optional else [])
     if kind.base == "int64":
-        return ["tsr_none()" if value is None else number(value)]
+        return ["tsr_none()" if value is None else C.literal(value)]
     if kind.base == "bool":
-        return ["-1" if value is None else number(bool(value))]
+        return ["-1" if value is None else C.literal(bool(value))]
     if kind.base == "dtype":
         return [
             "-1"

@@ -12,7 +12,6 @@ TEST(Conformance, sgd_step_0) {
   const std::vector<Tensor> params{copy("sgd_step_0/in/params/0")};
   const std::vector<Tensor> grads{copy("sgd_step_0/in/grads/0")};
   tessera::sgd_step(params, grads, {}, 0.5);
-  ASSERT_EQ(params.size(), 1U);
   expect_same(params[0], "sgd_step_0/after/params/0");
 }
 
@@ -21,9 +20,7 @@ TEST(Conformance, sgd_step_1) {
   const std::vector<Tensor> grads{copy("sgd_step_1/in/grads/0")};
   const std::vector<Tensor> momentum_buffers{copy("sgd_step_1/in/momentum_buffers/0")};
   tessera::sgd_step(params, grads, momentum_buffers, 1.0, 0.5);
-  ASSERT_EQ(params.size(), 1U);
   expect_same(params[0], "sgd_step_1/after/params/0");
-  ASSERT_EQ(momentum_buffers.size(), 1U);
   expect_same(momentum_buffers[0], "sgd_step_1/after/momentum_buffers/0");
 }
 
@@ -33,11 +30,8 @@ TEST(Conformance, adam_step_0) {
   const std::vector<Tensor> exp_avgs{copy("adam_step_0/in/exp_avgs/0")};
   const std::vector<Tensor> exp_avg_sqs{copy("adam_step_0/in/exp_avg_sqs/0")};
   tessera::adam_step(params, grads, exp_avgs, exp_avg_sqs, {}, 1, 0.5, 0.9, 0.999, 0.0);
-  ASSERT_EQ(params.size(), 1U);
   expect_same(params[0], "adam_step_0/after/params/0", Tolerance{1e-10, 1e-07});
-  ASSERT_EQ(exp_avgs.size(), 1U);
   expect_same(exp_avgs[0], "adam_step_0/after/exp_avgs/0", Tolerance{1e-10, 1e-07});
-  ASSERT_EQ(exp_avg_sqs.size(), 1U);
   expect_same(exp_avg_sqs[0], "adam_step_0/after/exp_avg_sqs/0", Tolerance{1e-10, 1e-07});
 }
 
@@ -47,7 +41,6 @@ TEST(Conformance, adamw_step_0) {
   const std::vector<Tensor> exp_avgs{copy("adamw_step_0/in/exp_avgs/0")};
   const std::vector<Tensor> exp_avg_sqs{copy("adamw_step_0/in/exp_avg_sqs/0")};
   tessera::adamw_step(params, grads, exp_avgs, exp_avg_sqs, {}, 1, 0.5, 0.9, 0.999, 0.0, 1.0);
-  ASSERT_EQ(params.size(), 1U);
   expect_same(params[0], "adamw_step_0/after/params/0");
 }
 
@@ -56,7 +49,6 @@ TEST(Conformance, clip_grad_norm_0) {
       copy("clip_grad_norm_0/in/grads/0"), copy("clip_grad_norm_0/in/grads/1")};
   const Tensor out = tessera::clip_grad_norm(grads, 1.0);
   expect_same(out, "clip_grad_norm_0/out/out", Tolerance{1e-05, 1e-05});
-  ASSERT_EQ(grads.size(), 2U);
   expect_same(grads[0], "clip_grad_norm_0/after/grads/0", Tolerance{1e-05, 1e-05});
   expect_same(grads[1], "clip_grad_norm_0/after/grads/1", Tolerance{1e-05, 1e-05});
 }

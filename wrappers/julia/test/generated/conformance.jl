@@ -3447,7 +3447,6 @@ end
     grads = [taken("sgd_step_0/in/grads/0")]
     momentum_buffers = Tensor[]
     sgd_step!(params, grads, momentum_buffers, 0.5)
-    @test length(params) == 1
     @test difference(params[1], "sgd_step_0/after/params/0") == ""
 end
 
@@ -3456,9 +3455,7 @@ end
     grads = [taken("sgd_step_1/in/grads/0")]
     momentum_buffers = [taken("sgd_step_1/in/momentum_buffers/0")]
     sgd_step!(params, grads, momentum_buffers, 1.0; momentum=0.5)
-    @test length(params) == 1
     @test difference(params[1], "sgd_step_1/after/params/0") == ""
-    @test length(momentum_buffers) == 1
     @test difference(momentum_buffers[1], "sgd_step_1/after/momentum_buffers/0") == ""
 end
 
@@ -3469,11 +3466,8 @@ end
     exp_avg_sqs = [taken("adam_step_0/in/exp_avg_sqs/0")]
     max_exp_avg_sqs = Tensor[]
     adam_step!(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, 1, 0.5; eps=0.0)
-    @test length(params) == 1
     @test difference(params[1], "adam_step_0/after/params/0"; rtol=1e-10, atol=1e-07) == ""
-    @test length(exp_avgs) == 1
     @test difference(exp_avgs[1], "adam_step_0/after/exp_avgs/0"; rtol=1e-10, atol=1e-07) == ""
-    @test length(exp_avg_sqs) == 1
     @test difference(exp_avg_sqs[1], "adam_step_0/after/exp_avg_sqs/0"; rtol=1e-10, atol=1e-07) == ""
 end
 
@@ -3493,7 +3487,6 @@ end
         0.5; eps=0.0,
         weight_decay=1.0
     )
-    @test length(params) == 1
     @test difference(params[1], "adamw_step_0/after/params/0") == ""
 end
 
@@ -3501,7 +3494,6 @@ end
     grads = [taken("clip_grad_norm_0/in/grads/0"), taken("clip_grad_norm_0/in/grads/1")]
     out = clip_grad_norm!(grads, 1.0)
     @test difference(out, "clip_grad_norm_0/out/out"; rtol=1e-05, atol=1e-05) == ""
-    @test length(grads) == 2
     @test difference(grads[1], "clip_grad_norm_0/after/grads/0"; rtol=1e-05, atol=1e-05) == ""
     @test difference(grads[2], "clip_grad_norm_0/after/grads/1"; rtol=1e-05, atol=1e-05) == ""
 end

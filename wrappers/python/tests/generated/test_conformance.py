@@ -3461,7 +3461,6 @@ def test_sgd_step_0() -> None:
         momentum_buffers=momentum_buffers,
         learning_rate=0.5,
     )
-    assert len(params) == 1
     same(params[0], "sgd_step_0/after/params/0")
 
 
@@ -3476,9 +3475,7 @@ def test_sgd_step_1() -> None:
         learning_rate=1.0,
         momentum=0.5,
     )
-    assert len(params) == 1
     same(params[0], "sgd_step_1/after/params/0")
-    assert len(momentum_buffers) == 1
     same(momentum_buffers[0], "sgd_step_1/after/momentum_buffers/0")
 
 
@@ -3498,11 +3495,8 @@ def test_adam_step_0() -> None:
         learning_rate=0.5,
         eps=0.0,
     )
-    assert len(params) == 1
     same(params[0], "adam_step_0/after/params/0", rtol=1e-10, atol=1e-07)
-    assert len(exp_avgs) == 1
     same(exp_avgs[0], "adam_step_0/after/exp_avgs/0", rtol=1e-10, atol=1e-07)
-    assert len(exp_avg_sqs) == 1
     same(exp_avg_sqs[0], "adam_step_0/after/exp_avg_sqs/0", rtol=1e-10, atol=1e-07)
 
 
@@ -3523,7 +3517,6 @@ def test_adamw_step_0() -> None:
         eps=0.0,
         weight_decay=1.0,
     )
-    assert len(params) == 1
     same(params[0], "adamw_step_0/after/params/0")
 
 
@@ -3531,6 +3524,5 @@ def test_clip_grad_norm_0() -> None:
     grads = [copy("clip_grad_norm_0/in/grads/0"), copy("clip_grad_norm_0/in/grads/1")]
     out = ts.optim.functional.clip_grad_norm(grads, max_norm=1.0)
     same(out, "clip_grad_norm_0/out/out", rtol=1e-05, atol=1e-05)
-    assert len(grads) == 2
     same(grads[0], "clip_grad_norm_0/after/grads/0", rtol=1e-05, atol=1e-05)
     same(grads[1], "clip_grad_norm_0/after/grads/1", rtol=1e-05, atol=1e-05)
