@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand-written C and C++ files are as clang-format 14 writes them; --fix rewrites them.
 
-Usage: check_format.py <repository root> [--fix]
+Usage: check_format.py [<repository root>] [--fix]
 """
 
 import pathlib
@@ -18,7 +18,8 @@ TOPS = ("src", "capi", "include", "tests", "examples")
 
 
 def main():
-    root, fix = pathlib.Path(sys.argv[1]), "--fix" in sys.argv
+    fix = "--fix" in sys.argv
+    root = pathlib.Path(next((a for a in sys.argv[1:] if a != "--fix"), ".")).resolve()
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
     if tool is None:
         print("clang-format is missing (package clang-format-14)")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No committed text names a path of one machine or the host of a package registry.
 
-Usage: check_paths.py <repository root>
+Usage: check_paths.py [<repository root>]
 """
 
 import pathlib
@@ -32,7 +32,7 @@ def committed(root):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     problems = 0
     for name in committed(root):
         path = root / name
