@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from .model import CFunction, Enum, Schema, Struct
+from .model import CFunction, Domain, Enum, Schema, Struct
 from .text import banner, c_banner, c_comment, version_number, wrap_call
 
 RULES = """Tessera: tensors and autograd behind a stable C ABI.
@@ -76,11 +76,8 @@ def _header(schema: Schema, name: str) -> str:
         for extern in domain.externs:
             text += f"struct {extern};\n"
         text += _types(schema, [domain], documented=True)
-        for row in [*domain.functions, *domain.ops]:
-            text += (
-                _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions)))
-                + "\n"
-            )
+        for row in domain.rows:
+            text += _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions))) + "\n"
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 
 
@@ -123,7 +120,7 @@ def describe(function: CFunction) -> str:
     return "\n".join(lines)
 
 
-def _types(schema: Schema, domains: list, documented: bool) -> str:
+def _types(schema: Schema, domains: list[Domain], documented: bool) -> str:
     """Handles, constants, callbacks and structs of some domains."""
 
     def note(text: str) -> str:

@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 
-from .model import Arg, Op, ScalarForm, Schema
-from .text import banner, c_string, wrap_call
+from .literals import Words
+from .model import FLIPPED, Arg, Op, ScalarForm, Schema
+from .text import banner, c_string, camel, wrap_call
+from .types import entry, parse_type, passed
 
 FOLDER = "include/tessera/cpp/"
 UNARY = {"__neg__": "-", "__invert__": "~"}
@@ -18,30 +21,43 @@ COMPARE = {"__lt__": "<", "__le__": "<=", "__eq__": "==", "__ne__": "!=", "__gt_
 KINDS = {"bool": "kTruth", "i64": "kInteger", "f64": "kReal", "c128": "kComplex"}
 DTYPE_WORDS = {"uint": "UInt", "int": "Int", "float": "Float", "bfloat": "BFloat", "complex": "Complex", "bool": "Bool"}
 
-# (schema type, optional) -> C++ parameter type. Lists stand in IN_LIST.
-IN = {
-    ("tensor", False): "const Tensor&",
-    ("tensor", True): "const Tensor&",
-    ("scalar", False): "const Scalar&",
-    ("scalar", True): "std::optional<Scalar>",
-    ("int64", False): "int64_t",
-    ("int64", True): "std::optional<int64_t>",
-    ("f64", False): "double",
-    ("f64", True): "std::optional<double>",
-    ("bool", False): "bool",
-    ("bool", True): "std::optional<bool>",
-    ("dtype", False): "DType",
-    ("dtype", True): "std::optional<DType>",
-    ("device", False): "Device",
-    ("device", True): "std::optional<Device>",
-    ("str", False): "std::string_view",
-    ("generator", True): "const Generator&",
+PARAMETERS = {  # by schema type, else by its base
+    "tensor": "const Tensor&",
+    "scalar": "const Scalar&",
+    "scalar?": "std::optional<Scalar>",
+    "int64": "int64_t",
+    "int64?": "std::optional<int64_t>",
+    "f64": "double",
+    "f64?": "std::optional<double>",
+    "bool": "bool",
+    "bool?": "std::optional<bool>",
+    "dtype": "DType",
+    "dtype?": "std::optional<DType>",
+    "device": "Device",
+    "device?": "std::optional<Device>",
+    "str": "std::string_view",
+    "generator": "const Generator&",
+    "int64[]": "const IntList&",
+    "int64[]?": "const OptionalIntList&",
+    "tensor[]": "const TensorList&",
 }
-IN_LIST = {
-    ("int64", False): "const IntList&",
-    ("int64", True): "const OptionalIntList&",
-    ("tensor", False): "const TensorList&",
+PASSED = {  # the same types as arguments of C
+    "tensor": "{0}.handle()",
+    "generator": "{0}.handle()",
+    "int64": "{0}",
+    "int64?": "{0}.value_or(tsr_none())",
+    "f64": "{0}",
+    "f64?": ("{0}.value_or(0)", "{0}.has_value()"),
+    "bool": "{0}",
+    "bool?": "{0} ? *{0} : -1",
+    "enum": "{0}",
+    "dtype": "detail::bits({0})",
+    "device": ("{0}.type", "{0}.index"),
+    "device?": ("detail::device_of({0}).type", "detail::device_of({0}).index"),
+    "str": ("{0}.data()", "detail::length({0})"),
+    "[]": ("{0}.data()", "{0}.size()"),
 }
+NUMBERS = {"f64": ("real()",), "i64": ("integer()",), "bool": ("integer() != 0",), "c128": ("real()", "imag()")}
 
 
 def outputs(schema: Schema) -> dict[str, str]:
@@ -72,7 +88,7 @@ def dtype_constant(name: str) -> str:
 
 def kind_constant(status: str) -> str:
     """TSR_OUT_OF_MEMORY -> kOutOfMemory."""
-    return "k" + "".join(part.capitalize() for part in status.removeprefix("TSR_").split("_"))
+    return "k" + camel(status.removeprefix("TSR_"))
 
 
 def _constants(schema: Schema) -> str:
@@ -99,148 +115,104 @@ def _constants(schema: Schema) -> str:
     return _file("Dtypes and kinds of errors.", includes, text)
 
 
+WORDS = Words(
+    "std::nullopt", lambda d: "tessera::" + dtype_constant(d.name), pair="std::complex<double>({}, {})", absent="tsr_none()",
+    cpu="tessera::Device::cpu()", fence=("{", "}"), wide="INT64_C({})",
+)  # fmt: skip
+
+
 # ---- Signatures ----
 
 
-class Overload:
+@dataclass(frozen=True)
+class Function:
     """One C++ function: an op in one form, with some arguments as numbers."""
 
-    def __init__(self, op: Op, form: str, scalars: ScalarForm | None) -> None:
-        self.op, self.form, self.scalars = op, form, scalars
-        self.numbers = scalars.args if scalars else ()
+    op: Op
+    form: str
+    overload: ScalarForm
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.overload.args
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of numbers the C functions come in; empty when there is only one."""
-        takes = self.numbers or any(a.type.base == "scalar" for a in self.op.args)
-        return self.op.scalar_kinds if takes else ()
+        return self.op.kinds(self.overload)
 
     def is_number(self, arg: Arg) -> bool:
         return arg.name in self.numbers or arg.type.base == "scalar"
 
     def parameter(self, arg: Arg, defaults: bool) -> str:
-        kind = arg.type
-        base = "scalar" if self.is_number(arg) else kind.base
-        table = IN_LIST if kind.is_list else IN
-        if kind.base == "enum":
-            spelled = f"tsr_{kind.name}"
-        else:
-            spelled = table[base, kind.optional and not kind.holes]
-        text = f"{spelled} {arg.name}"
-        return text + (f" = {default_text(arg)}" if defaults and not arg.required else "")
-
-    def parameters(self, defaults: bool, skip: int = 0) -> list[str]:
-        args = self.op.args[skip:]
+        kind = parse_type("scalar" + "?" * arg.type.optional) if self.is_number(arg) else arg.type
+        spelled = f"tsr_{kind.name}" if kind.base == "enum" else entry(PARAMETERS, kind)
         # Numbers in the place of optional tensors are named, or the call would fit both overloads.
-        first = self.numbers[0] if self.numbers else None
-        parts = [self.parameter(a, defaults and a.name != first) for a in args]
-        if self.form == "inplace" and skip == 0:
+        default = defaults and not arg.required and arg.name not in self.numbers[:1]
+        return f"{spelled} {arg.name}" + (f" = {default_text(arg)}" if default else "")
+
+    def parameters(self) -> list[str]:
+        parts = [self.parameter(a, True) for a in self.op.args]
+        if self.form == "inplace":
             parts[0] = parts[0].removeprefix("const ")
-        return parts
+        return ([f"Tensor& {n}" for n in self.op.places] if self.form == "out" else []) + parts
 
     @property
     def name(self) -> str:
-        if self.form == "out":
-            return self.op.name + "_out"
-        return self.op.name + ("_" if self.form == "inplace" else "")
+        return self.op.name + {"functional": "", "inplace": "_", "out": "_out"}[self.form]
 
     @property
     def returns(self) -> str:
-        if self.form == "inplace":
+        if self.form == "inplace" or (self.form == "out" and len(self.op.returns) == 1):
             return "Tensor&"
-        if self.form == "out":
-            return "Tensor&" if len(self.op.returns) == 1 else "void"
-        if not self.op.returns:
+        if self.form == "out" or not self.op.returns:
             return "void"
         if self.op.returns_list:
             return "std::vector<Tensor>"
-        return "Tensor" if len(self.op.returns) == 1 else result_struct(self.op)
-
-
-def result_struct(op: Op) -> str:
-    return "".join(p.capitalize() for p in op.name.split("_")) + "Result"
+        return "Tensor" if len(self.op.returns) == 1 else self.op.result_name
 
 
 def default_text(arg: Arg) -> str:
-    kind, value = arg.type, arg.default
-    if kind.base in ("tensor", "generator"):
+    if arg.type.base in ("tensor", "generator"):
         return "{}"
-    if value is None:
-        return "std::nullopt"
-    if kind.base == "bool":
-        return "true" if value else "false"
-    if kind.base == "str":
-        return c_string(value)
-    return repr(float(value)) if kind.base == "f64" else str(value)
+    return WORDS.literal(float(arg.default) if arg.type.base == "f64" and arg.default is not None else arg.default)
 
 
-def overloads(op: Op) -> list[Overload]:
+def functions(op: Op) -> list[Function]:
     """Every C++ function of an op, the plain one of each form first."""
-    found = []
-    for form in ("functional", "inplace", "out"):
-        if form not in op.forms:
-            continue
-        found.append(Overload(op, form, None))
-        for scalars in op.scalar:
-            if form != "inplace" or op.args[0].name not in scalars.args:
-                found.append(Overload(op, form, scalars))
-    return found
+    return [Function(op, form, o) for form in ("functional", "inplace", "out") for o in op.overloads(form)]
 
 
 # ---- Bodies ----
 
 
-def _argument(over: Overload, arg: Arg, kind: str | None) -> list[str]:
+def _argument(over: Function, arg: Arg, kind: str | None) -> list[str]:
     """The C arguments of one C++ argument."""
-    name, base, optional = arg.name, arg.type.base, arg.type.optional
-    if over.is_number(arg):
-        value = f"{name}->" if optional else f"{name}."
-        parts = {"f64": [f"{value}real()"], "i64": [f"{value}integer()"], "bool": [f"{value}integer() != 0"],
-                 "c128": [f"{value}real()", f"{value}imag()"]}[kind or "f64"]  # fmt: skip
-        if not optional:
-            return parts
-        return [f"{name} ? {p} : 0" for p in parts] + [f"{name}.has_value()"]
-    if arg.type.is_list:
-        return [f"{name}.data()", f"{name}.size()"]
-    if base == "tensor":
-        return [f"{name}.handle()"]
-    if base == "device":
-        call = f"detail::device_of({name})" if optional else name
-        return [f"{call}.type", f"{call}.index"]
-    if base == "str":
-        return [f"{name}.data()", f"detail::length({name})"]
-    if base == "dtype":
-        return [f"detail::bits({name})"]
-    if base == "generator":
-        return [f"{name}.handle()"]
-    if optional:
-        return {"int64": [f"{name}.value_or(tsr_none())"], "f64": [f"{name}.value_or(0)", f"{name}.has_value()"],
-                "bool": [f"{name} ? *{name} : -1"]}[base]  # fmt: skip
-    return [name]
+    name = arg.name
+    if not over.is_number(arg):
+        return passed(PASSED, arg.type, name)
+    parts = NUMBERS[kind or "f64"]
+    if not arg.type.optional:
+        return [f"{name}.{part}" for part in parts]
+    return [f"{name} ? {name}->{part} : 0" for part in parts] + [f"{name}.has_value()"]
 
 
-def _c_name(over: Overload, kind: str | None) -> str:
-    suffix = over.scalars.suffix if over.scalars else ""
-    form = None if over.form == "functional" else over.form
-    return "tsr_" + "_".join(p for p in (over.op.name, kind, suffix, form) if p)
-
-
-def _outs(over: Overload) -> list[str]:
+def _outs(over: Function) -> list[str]:
     """The C arguments that take results."""
     if over.form == "inplace" or not over.op.returns:
         return []
     if over.form == "out":
-        return ["dst.handle()"] if len(over.op.returns) == 1 else [f"{r.name}_dst.handle()" for r in over.op.returns]
+        return [f"{name}.handle()" for name in over.op.places]
     return ["&out"] if len(over.op.returns) == 1 else [f"&out.{r.name}" for r in over.op.returns]
 
 
-def _call(over: Overload, kind: str | None, pad: str) -> str:
+def _call(over: Function, kind: str | None, pad: str) -> str:
+    name = over.op.c_name(over.form, kind, over.overload)
     parts = [p for a in over.op.args for p in _argument(over, a, kind)]
     if over.op.returns_list and over.form == "functional":
         parts += ["handles", "capacity", "count"]
         head = f"{pad}return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {{\n"
-        return head + wrap(f"{pad}  return {_c_name(over, kind)}(", parts, ");") + f"\n{pad}}});\n"
-    return wrap(f"{pad}check({_c_name(over, kind)}(", parts + _outs(over), "));") + "\n"
+        return head + wrap(f"{pad}  return {name}(", parts, ");") + f"\n{pad}}});\n"
+    return wrap(f"{pad}check({name}(", parts + _outs(over), "));") + "\n"
 
 
 def wrap(head: str, parts: list[str], tail: str) -> str:
@@ -248,7 +220,7 @@ def wrap(head: str, parts: list[str], tail: str) -> str:
     return wrap_call(head, parts, tail, indent)
 
 
-def _body(over: Overload) -> str:
+def _body(over: Function) -> str:
     op = over.op
     results = len(op.returns)
     text = ""
@@ -259,7 +231,7 @@ def _body(over: Overload) -> str:
     return text + _give(over)
 
 
-def _give(over: Overload) -> str:
+def _give(over: Function) -> str:
     op = over.op
     if over.form == "inplace":
         return f"  return {op.args[0].name};\n"
@@ -272,7 +244,7 @@ def _give(over: Overload) -> str:
     return "  return {" + ", ".join(f"Tensor::take(out.{r.name})" for r in op.returns) + "};\n"
 
 
-def _dispatch(over: Overload) -> str:
+def _dispatch(over: Function) -> str:
     """Calls the C function for the kind of the numbers."""
     op = over.op
     numbers = [a for a in op.args if over.is_number(a)]
@@ -290,7 +262,7 @@ def _dispatch(over: Overload) -> str:
     return text + "  }\n"
 
 
-def _lift(over: Overload, numbers: list[Arg]) -> str:
+def _lift(over: Function, numbers: list[Arg]) -> str:
     """Bools beside a bool tensor stay bool: they become tensors where C has no function for them."""
     op = over.op
     if not over.numbers or "bool" in over.kinds or any(a.type.optional for a in numbers):
@@ -298,7 +270,7 @@ def _lift(over: Overload, numbers: list[Arg]) -> str:
     names = [a.name for a in numbers]
     like = next(a.name for a in reversed(op.args) if a.type.is_tensor and a.name not in names)
     args = [f"detail::lift({a.name}, {like})" if a.name in names else a.name for a in op.args]
-    call = f"{over.name}({', '.join((['dst'] if over.form == 'out' else []) + args)})"
+    call = f"{over.name}({', '.join((op.places if over.form == 'out' else []) + args)})"
     return f"  if (detail::all_bool({like}, {', '.join(names)})) return {call};\n"
 
 
@@ -308,11 +280,11 @@ def _lift(over: Overload, numbers: list[Arg]) -> str:
 def _methods(schema: Schema) -> str:
     text = ""
     structs = [op for op in schema.ops if len(op.returns) > 1]
-    text += "class Tensor;\nclass TensorList;\n" + "".join(f"struct {result_struct(op)};\n" for op in structs)
+    text += "class Tensor;\nclass TensorList;\n" + "".join(f"struct {op.result_name};\n" for op in structs)
     text += "\n// The methods that Tensor has from ops; each calls the function of its name.\n"
     text += "class TensorMethods {\n public:\n"
     for op in schema.ops:
-        for i, over in enumerate(method_overloads(op)):
+        for i, over in enumerate(methods(op)):
             if i == 0:
                 text += _comment(op.doc, "  ")
             text += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
@@ -321,25 +293,24 @@ def _methods(schema: Schema) -> str:
     return _file("The methods of Tensor that follow from ops.", includes, text)
 
 
-def method_overloads(op: Op) -> list[Overload]:
+def methods(op: Op) -> list[Function]:
     """The C++ methods of an op."""
     named = op.python.method is not None or op.name in ("to",)
     if not named or not op.args or not op.args[0].type.is_tensor or op.args[0].type.optional:
         return []
     first = op.args[0].name
-    return [o for o in overloads(op) if o.form != "out" and first not in o.numbers]
+    return [o for o in functions(op) if o.form != "out" and first not in o.numbers]
 
 
-def _const(over: Overload) -> str:
+def _const(over: Function) -> str:
     return "" if over.form == "inplace" else " const"
 
 
-def _method_parameters(over: Overload) -> list[str]:
+def _method_parameters(over: Function) -> list[str]:
     """As the function's; a default of type Tensor must wait until Tensor is whole, so there is none."""
     args = over.op.args[1:]
     waits = max((i for i, a in enumerate(args) if a.type.base == "tensor" and not over.is_number(a)), default=-1)
-    first = over.numbers[0] if over.numbers else None
-    return [over.parameter(a, i > waits and a.name != first) for i, a in enumerate(args)]
+    return [over.parameter(a, i > waits) for i, a in enumerate(args)]
 
 
 def _ops(schema: Schema) -> str:
@@ -347,30 +318,26 @@ def _ops(schema: Schema) -> str:
     for op in schema.ops:
         if len(op.returns) > 1:
             fields = "".join(f"  Tensor {r.name};\n" for r in op.returns)
-            text += f"// What {op.name} gives.\nstruct {result_struct(op)} {{\n{fields}}};\n\n"
+            text += f"// What {op.name} gives.\nstruct {op.result_name} {{\n{fields}}};\n\n"
     for domain in schema.domains:
         if domain.ops:
             text += f"// ---- {domain.title} ----\n\n"
         for op in domain.ops:
             text += _comment(op.doc + (f" {op.notes}" if op.notes else ""))
-            text += "\n".join(_function(over) for over in overloads(op)) + "\n"
+            text += "\n".join(_function(over) for over in functions(op)) + "\n"
     text += "// ---- Operators ----\n\n" + "".join(_operators(op) for op in schema.ops)
     text += "\n// ---- Methods ----\n\n"
     text += "inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }\n"
     text += "inline Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }\n\n"
-    text += "".join(_method(o) for op in schema.ops for o in method_overloads(op)) + "\n"
+    text += "".join(_method(o) for op in schema.ops for o in methods(op)) + "\n"
     return _file("One function per op.", ['"tessera/cpp/tensor.hpp"', '"tessera/ops.h"'], text)
 
 
-def _function(over: Overload) -> str:
-    params = over.parameters(defaults=True)
-    if over.form == "out":
-        names = ["dst"] if len(over.op.returns) == 1 else [f"{r.name}_dst" for r in over.op.returns]
-        params = [f"Tensor& {n}" for n in names] + params
-    return wrap(f"inline {over.returns} {over.name}(", params, ") {") + "\n" + _body(over) + "}\n"
+def _function(over: Function) -> str:
+    return wrap(f"inline {over.returns} {over.name}(", over.parameters(), ") {") + "\n" + _body(over) + "}\n"
 
 
-def _method(over: Overload) -> str:
+def _method(over: Function) -> str:
     args = ["self()"] + [a.name for a in over.op.args[1:]]
     params = [over.parameter(a, False) for a in over.op.args[1:]]
     head = wrap(f"inline {over.returns} TensorMethods::{over.name}(", params, f"){_const(over)} {{") + "\n"
@@ -391,11 +358,9 @@ def _operators(op: Op) -> str:
 def _binary(op: Op, sign: str) -> str:
     compares = sign in COMPARE.values()
     left = any(f.suffix == "left" for f in op.scalar)
-    flipped = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
     text = ""
     if op.scalar and not left:  # the number on the left goes to the right
-        other = flipped.get(op.name, op.name)
-        swapped = f"{other}(b, a)"
+        swapped = f"{FLIPPED.get(op.name, op.name)}(b, a)"
     else:
         swapped = f"{op.name}(a, b)"
     for a, b, call in (

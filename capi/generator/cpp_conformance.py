@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .conformance import Printer
-from .cpp import default_text, dtype_constant, wrap
-from .literals import Words
+from .cpp import WORDS, default_text, wrap
 from .model import Schema
 from .replay import Given, Replay, Stored, op_replays
 from .text import banner
@@ -36,10 +35,7 @@ def _file(title: str, found: list[Replay]) -> str:
 
 
 class _Cpp(Printer):
-    words = Words(
-        "std::nullopt", lambda d: "tessera::" + dtype_constant(d.name), pair="std::complex<double>({}, {})", absent="tsr_none()",
-        cpu="tessera::Device::cpu()", fence=("{", "}"), wide="INT64_C({})",
-    )  # fmt: skip
+    words = WORDS
     pad = "  "
     counted = "ASSERT_EQ({}.size(), {}U);"
     clone = "Tensor changed = {}.clone();"

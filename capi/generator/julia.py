@@ -7,7 +7,7 @@ from __future__ import annotations
 import textwrap
 
 from .julia_names import HIDDEN, OPERATORS, exported, qualified, spelled
-from .julia_ops import op_text
+from .julia_ops import docstring, op_text
 from .model import CFunction, Op, Schema, Struct
 from .text import banner, version_number, wrap_call
 
@@ -34,14 +34,9 @@ def outputs(schema: Schema) -> dict[str, str]:
     }
     for domain in schema.domains:
         if domain.ops:
-            files[f"{FOLDER}{domain.name}.jl"] = _ops(schema, domain.title, domain.ops)
+            files[f"{FOLDER}{domain.name}.jl"] = _ops(domain.title, domain.ops)
     files[FOLDER + "ops.jl"] = _index(schema)
     return files
-
-
-def docstring(lines: list[str]) -> str:
-    body = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
-    return f'"""\n{body}\n"""\n'
 
 
 def wrapped(text: str) -> list[str]:
@@ -101,7 +96,7 @@ def _functions(schema: Schema) -> str:
     text = banner("#", "Every function of the C ABI.")
     text += "# A name here is that of the C function; arguments are passed as they are.\n"
     for domain in schema.domains:
-        for row in [*domain.functions, *domain.ops]:
+        for row in domain.rows:
             for i, function in enumerate(row.functions):
                 text += "\n" + (_note(function) if i == 0 else "") + _ccall(function)
     return text
@@ -146,11 +141,11 @@ def _layout(schema: Schema) -> str:
 # ---- The op layer ----
 
 
-def _ops(schema: Schema, title: str, ops: tuple[Op, ...]) -> str:
+def _ops(title: str, ops: tuple[Op, ...]) -> str:
     text = banner("#", f"{title}, in Julia's idiom.")
     for op in ops:
         if not op.python.hidden or op.name in HIDDEN:
-            text += "\n" + op_text(schema, op)
+            text += "\n" + op_text(op)
     return text
 
 

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 from .conformance import Printer
 from .julia_names import DEFAULTS, argument, exported, is_keyword, is_position, qualified
-from .julia_ops import operands
-from .literals import Words
-from .model import DType, Schema
+from .julia_ops import WORDS
+from .model import Schema
 from .replay import Given, Replay, replays
 from .text import banner
 
 FILE = "wrappers/julia/test/generated/conformance.jl"
-COMPLEX = {"complex64": "ComplexF32", "complex128": "ComplexF64"}
 GROWING = {"expand_dims", "unsqueeze", "stack"}  # their axis counts the axes of the result
 
 
@@ -22,16 +20,8 @@ def outputs(schema: Schema) -> dict[str, str]:
     return {FILE: banner("#", "The calls of tests/conformance.") + "".join(tests)}
 
 
-def julia_dtype(dtype: DType) -> str:
-    name = dtype.name
-    return COMPLEX.get(name) or {"uint": "UInt", "bflo": "BFlo"}.get(name[:4], name[:4].capitalize()) + name[4:]
-
-
 class _Julia(Printer):
-    words = Words(
-        "nothing", julia_dtype, nan="NaN", infinities=("-Inf", "Inf"), pair="complex({}, {})", absent="typemin(Int64)",
-        cpu="CPU", fence=("(", ")"), one=",", escaped="$",
-    )  # fmt: skip
+    words = WORDS
     comma = ""
     copy, leaf, pairs = "taken", "learned", "complex_taken"
     counted = "@test length({}) == {}"
@@ -54,7 +44,7 @@ class _Julia(Printer):
     def call(self, replay: Replay) -> str:
         op, positional, keyword = replay.op, [], []
         for given in replay.args:
-            if not is_keyword(op, given.arg, operands(op)):
+            if not is_keyword(op, given.arg):
                 positional.append(self._written(replay, given))
             elif given.stated or (op.name, given.arg.name) in DEFAULTS or given.arg.name == "keepdims":
                 keyword.append(f"{argument(op, given.arg)}={self._written(replay, given)}")
@@ -85,11 +75,11 @@ def _position(replay: Replay, given: Given, value: int) -> int:
     """From 0, or below from the end, to from 1."""
     if value >= 0:
         return value + 1
-    shapes = {g.arg.name: g.value for g in replay.args}
-    first = next(v for v in shapes.values() if v)
-    shape = (first[0] if isinstance(first, tuple) else first).literal.shape
+    values = {g.arg.name: g.value for g in replay.args}
+    first = values["weight"] if given.arg.name == "padding_idx" else next(v for v in values.values() if v)
+    shape: tuple[int, ...] = (first[0] if isinstance(first, tuple) else first).literal.shape
     if given.arg.name == "padding_idx":
-        return shapes["weight"].literal.shape[0] + value + 1
-    if given.arg.name in ("index", "start") and "axis" in shapes:
-        return shape[shapes["axis"]] + value + 1
+        return shape[0] + value + 1
+    if given.arg.name in ("index", "start") and "axis" in values:
+        return shape[int(values["axis"])] + value + 1
     return len(shape) + (replay.op.name in GROWING) + value + 1

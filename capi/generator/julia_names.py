@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from .model import Arg, Op
+from .model import FLIPPED, Arg, Op
 
 # Ops that Julia knows by another name. The reductions and the pointwise maximum trade theirs.
 NAMES = {
@@ -56,7 +56,7 @@ UNEXPORTED = {o for o in OPERATORS if o not in ("where", "clip", "maximum", "min
 MIRRORED = {name: name for name in (
     "add", "multiply", "maximum", "minimum", "hypot", "equal", "not_equal", "bitwise_and", "bitwise_or",
     "bitwise_xor",
-)} | {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}  # fmt: skip
+)} | FLIPPED  # fmt: skip
 
 # Arguments that count axes, rows or elements of the host: from 1 here, from 0 in the library.
 POSITIONS = {"axis", "axis0", "axis1", "axis2", "start", "end_axis", "index", "padding_idx", "axes", "source", "destination"}
@@ -120,7 +120,7 @@ def argument(op: Op, arg: Arg) -> str:
     return arg.name
 
 
-def is_keyword(op: Op, arg: Arg, operands: set[str]) -> bool:
-    if op.name in HIDDEN or arg.name in operands:
+def is_keyword(op: Op, arg: Arg) -> bool:
+    if op.name in HIDDEN or arg.name in op.operands:  # dispatch needs operands by position
         return False
     return not arg.required or argument(op, arg) == "dims"

@@ -8,13 +8,38 @@ import textwrap
 from dataclasses import dataclass, field
 
 from .julia_names import DEFAULTS, MIRRORED, NAMES, argument, home, is_keyword, is_position, qualified
-from .model import REQUIRED, Arg, CFunction, Op, Schema
+from .literals import Words
+from .model import REQUIRED, Arg, CFunction, DType, Op
 from .text import wrap_call
+from .types import entry, passed
 
 SCALARS = {"f64": "Real", "i64": "Integer", "c128": "Complex", "bool": "Bool"}
+COMPLEX = {"complex64": "ComplexF32", "complex128": "ComplexF64"}
+ANNOTATIONS = {  # by schema type
+    "tensor": "::Tensor", "tensor?": "::Union{Nothing,Tensor}", "tensor[]": "::TensorList", "[]": "::Dimensions",
+    "int64": "::Integer", "int64?": "", "f64": "::Real", "f64?": "", "bool": "::Bool", "bool?": "", "dtype": "", "device": "",
+    "str": "", "generator": "", "enum": "",
+}  # fmt: skip
+PASSED = {  # the same types as arguments of C
+    "tensor": "{0}", "tensor[]": ("{0}_list", "length({0}_list)"), "[]": ("{0}_list", "list_count({0}_list)"), "int64": "{0}",
+    "int64?": "something({0}, NONE)", "f64": "{0}", "f64?": ("something({0}, 0.0)", "{0} !== nothing"), "bool": "{0}",
+    "bool?": "something({0}, -1)", "dtype": "dtype_bits({0})", "device": ("device_type({0})", "device_index({0})"),
+    "str": ("{0}_text", "sizeof({0}_text)"), "generator": "{0}", "enum": "{0}",
+}  # fmt: skip
 
 
-def op_text(schema: Schema, op: Op) -> str:
+def julia_dtype(dtype: DType) -> str:
+    name = dtype.name
+    return COMPLEX.get(name) or {"uint": "UInt", "bflo": "BFlo"}.get(name[:4], name[:4].capitalize()) + name[4:]
+
+
+WORDS = Words(
+    "nothing", julia_dtype, nan="NaN", infinities=("-Inf", "Inf"), pair="complex({}, {})", absent="typemin(Int64)",
+    cpu="CPU", fence=("(", ")"), one=",", escaped="$",
+)  # fmt: skip
+
+
+def op_text(op: Op) -> str:
     text, documented = "", {qualified(op) if "functional" in op.forms else qualified(op, bang=True)}
     for function in op.functions:
         name = qualified(op, bang=function.form != "functional")
@@ -26,7 +51,7 @@ def op_text(schema: Schema, op: Op) -> str:
             documented.add(name)
         else:
             text += "\n"
-        text += _method(schema, op, function)
+        text += _method(op, function)
     return text + _mirrored(op) + _mixed(op)
 
 
@@ -41,106 +66,67 @@ class _Call:
     passed: list[str] = field(default_factory=list)
 
 
-def operands(op: Op) -> set[str]:
-    """Arguments that may be a tensor or a number: dispatch needs them by position."""
-    return {n for form in op.scalar for n in form.args}
-
-
 # ---- Arguments ----
 
 
-def _argument(schema: Schema, op: Op, function: CFunction, arg: Arg, call: _Call) -> None:
+def _argument(op: Op, function: CFunction, arg: Arg, call: _Call) -> None:
     name = argument(op, arg)
-    annotation = _annotation(function, arg)
-    if is_keyword(op, arg, operands(op)):
-        default = _default(schema, op, arg)
-        call.keyword.append(f"{name}{_keyword_type(arg)}" + ("" if default is None else f"={default}"))
+    if is_keyword(op, arg):
+        default = _default(op, arg)
+        kind = "::Bool" if arg.type.text == "bool" else ""
+        call.keyword.append(f"{name}{kind}" + ("" if default is None else f"={default}"))
     else:
-        call.positional.append(f"{name}{annotation}")
+        call.positional.append(f"{name}{_annotation(function, arg)}")
     _pass(op, function, arg, name, call)
 
 
 def _annotation(function: CFunction, arg: Arg) -> str:
-    kind = arg.type
-    if kind.base == "scalar":
-        number = SCALARS[function.scalar_kind or "f64"]
-        return f"::Union{{Nothing,{number}}}" if kind.optional else f"::{number}"
-    if kind.base == "tensor":
-        if kind.is_list:
-            return "::TensorList"
-        return "::Union{Nothing,Tensor}" if kind.optional else "::Tensor"
-    if kind.is_list:
-        return "::Dimensions"
-    if kind.optional or kind.base in ("dtype", "device", "generator"):
-        return ""
-    return {"int64": "::Integer", "f64": "::Real", "bool": "::Bool"}.get(kind.base, "")
+    if arg.type.base != "scalar":
+        return entry(ANNOTATIONS, arg.type)
+    number = SCALARS[function.scalar_kind or "f64"]
+    return f"::Union{{Nothing,{number}}}" if arg.type.optional else f"::{number}"
 
 
-def _keyword_type(arg: Arg) -> str:
-    return "::Bool" if arg.type.base == "bool" and not arg.type.optional else ""
-
-
-def _default(schema: Schema, op: Op, arg: Arg) -> str | None:
+def _default(op: Op, arg: Arg) -> str | None:
     if (op.name, arg.name) in DEFAULTS:
         return DEFAULTS[op.name, arg.name]
     if arg.name == "keepdims":
         return "keeps(dims)"
     if arg.default is REQUIRED:
         return None
-    if is_position(op, arg):
-        if arg.default is None:
-            return "(:)" if arg.name in ("axes", "axis") else "nothing"
-        return "nothing" if arg.default < 0 else str(arg.default + 1)
+    if not is_position(op, arg):
+        return WORDS.literal(arg.default)
     if arg.default is None:
-        return "nothing"
-    if isinstance(arg.default, bool):
-        return str(arg.default).lower()
-    if isinstance(arg.default, str):
-        return f'"{arg.default}"'
-    return repr(arg.default)
+        return "(:)" if arg.name in ("axes", "axis") else "nothing"
+    return "nothing" if arg.default < 0 else str(arg.default + 1)
 
 
 def _pass(op: Op, function: CFunction, arg: Arg, name: str, call: _Call) -> None:
     """Adds the C arguments of `name`."""
-    kind, add = arg.type, call.passed.append
+    kind = arg.type
     if kind.base == "scalar":
-        _pass_scalar(function, arg, name, call)
-    elif kind.base == "tensor" and kind.is_list:
+        value = f"something({name}, 0)" if kind.optional else name
+        call.passed += [f"real({value})", f"imag({value})"] if function.scalar_kind == "c128" else [value]
+        call.passed += [f"{name} !== nothing"] * kind.optional
+    elif is_position(op, arg) and not kind.is_list:
+        negative = arg.default is not REQUIRED and arg.default is not None and arg.default < 0
+        call.passed.append(f"zero_based({name}, {arg.default})" if negative else f"zero_based({name})")
+    else:
+        call.passed += passed(PASSED, kind, name)
+    if kind.is_tensor_list:
         call.before.append(f"{name}_list = handles({name})")
         call.keep.append(name)
-        call.passed += [f"{name}_list", f"length({name}_list)"]
     elif kind.is_list:
-        convert = "zero_based_list" if is_position(op, arg) else "int_list"
-        call.before.append(f"{name}_list = {convert}({name})")
-        call.passed += [f"{name}_list", f"list_count({name}_list)"]
-    elif is_position(op, arg):
-        negative = arg.default is not REQUIRED and arg.default is not None and arg.default < 0
-        add(f"zero_based({name}, {arg.default})" if negative else f"zero_based({name})")
-    elif kind.base == "int64" and kind.optional:
-        add(f"something({name}, NONE)")
-    elif kind.base == "f64" and kind.optional:
-        call.passed += [f"something({name}, 0.0)", f"{name} !== nothing"]
-    elif kind.base == "bool" and kind.optional:
-        add(f"something({name}, -1)")
-    elif kind.base == "dtype":
-        add(f"dtype_bits({name})")
-    elif kind.base == "device":
-        call.passed += [f"device_type({name})", f"device_index({name})"]
+        call.before.append(f"{name}_list = {'zero_based_list' if is_position(op, arg) else 'int_list'}({name})")
     elif kind.base == "str":
         call.before.append(f"{name}_text = String({name})")
-        call.passed += [f"{name}_text", f"sizeof({name}_text)"]
-    else:
-        add(name)
-
-
-def _pass_scalar(function: CFunction, arg: Arg, name: str, call: _Call) -> None:
-    value = f"something({name}, 0)" if arg.type.optional else name
-    call.passed += [f"real({value})", f"imag({value})"] if function.scalar_kind == "c128" else [value]
-    if arg.type.optional:
-        call.passed.append(f"{name} !== nothing")
 
 
 # ---- Methods ----
+
+
+def _outs(op: Op) -> list[str]:
+    return ["dst"] if len(op.returns) == 1 else [r.name for r in op.returns]
 
 
 def _signature(op: Op, function: CFunction, call: _Call, outs: list[str]) -> str:
@@ -151,14 +137,12 @@ def _signature(op: Op, function: CFunction, call: _Call, outs: list[str]) -> str
     return f"{qualified(op, bang=function.form != 'functional')}({parts})"
 
 
-def _method(schema: Schema, op: Op, function: CFunction) -> str:
+def _method(op: Op, function: CFunction) -> str:
     call = _Call()
     count = len(op.args)
     for arg in function.args[:count]:
-        _argument(schema, op, function, arg, call)
-    outs: list[str] = []
-    if function.form == "out":
-        outs = ["dst"] if len(op.returns) == 1 else [r.name for r in op.returns]
+        _argument(op, function, arg, call)
+    outs = _outs(op) if function.form == "out" else []
     lines = list(call.before)
     lines += _body(op, function, call, outs)
     head = f"function {_signature(op, function, call, outs)}"
@@ -223,11 +207,17 @@ def _mixed(op: Op) -> str:
 # ---- Documentation ----
 
 
+def docstring(lines: list[str]) -> str:
+    body = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+    return f'"""\n{body}\n"""\n'
+
+
 def _documentation(op: Op) -> str:
-    positional, keyword = [], []
+    positional: list[str] = []
+    keyword: list[str] = []
     for arg in op.args:
         name = argument(op, arg)
-        (keyword if is_keyword(op, arg, operands(op)) else positional).append(name)
+        (keyword if is_keyword(op, arg) else positional).append(name)
     tail = f"; {', '.join(keyword)}" if keyword else ""
     name = qualified(op).split(".")[-1]
     lines = []
@@ -237,8 +227,7 @@ def _documentation(op: Op) -> str:
     if "inplace" in op.forms:
         lines.append(f"    {bang}({', '.join(positional)}{tail})")
     if "out" in op.forms and not op.returns_list:
-        outs = ["dst"] if len(op.returns) == 1 else [r.name for r in op.returns]
-        lines.append(f"    {bang}({', '.join(outs + positional)}{tail})")
+        lines.append(f"    {bang}({', '.join(_outs(op) + positional)}{tail})")
     lines.append("")
     body = f"{op.doc} {op.notes}".strip()
     lines += textwrap.wrap(body, 92)
@@ -246,5 +235,4 @@ def _documentation(op: Op) -> str:
     lines += [""] if notes else []
     for name_, doc in notes:
         lines += textwrap.wrap(f"- `{name_}`: {doc}", 92, subsequent_indent="  ")
-    text = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
-    return f'"""\n{text}\n"""\n'
+    return docstring(lines)

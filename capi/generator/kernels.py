@@ -18,7 +18,7 @@ FORMULAS = {
     "reduce": "out[kept] = the fold of in[kept, reduced].",
 }
 # The C++ type of a row by the arguments of its op: an op with others is a function, declared by hand.
-ROW_TYPES = {
+ROW_TYPES: dict[str, dict[tuple[str, ...], str]] = {
     "unary": {("input",): "Unary"},
     "binary": {("input", "other"): "Binary"},
     "reduce": {

@@ -65,7 +65,7 @@ C = Words("nullptr", dtype=lambda d: d.constant, booleans=("0", "1"), wide="INT6
 
 
 def literal(schema: Schema, value: Literal) -> str:
-    dtype = next(t for t in schema.dtypes if t.short == value.dtype)
+    dtype = schema.dtype(value.dtype)
     shape = "{" + ", ".join(map(str, value.shape)) + "}"
     if value.data is None:
         return f"shaped({dtype.constant}, {shape})"

@@ -393,7 +393,7 @@ def _struct(row: Any, header: str, inner: dict[str, int]) -> m.Struct:
         text, doc = next(iter(entry.items()))
         ctype, name = _c_declaration(text, where)
         pointer = ctype.endswith(("*", "_fn"))
-        size = 8 if pointer else inner.get(ctype) or SIZES.get(ctype, 4)  # int32 typedefs are 4
+        size = 8 if pointer else (inner | SIZES).get(ctype, 4)  # int32 typedefs are 4
         if offset % min(size, 8):
             raise SchemaError(
                 f"{where}: field {name} at offset {offset} needs explicit padding before it"

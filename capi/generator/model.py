@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import]
 
+from .text import camel
 from .types import CParam, SchemaError, Type, c_params, parse_type
 
 KERNEL_FAMILIES = ("unary", "binary", "ternary", "reduce")
+FLIPPED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}  # a < b: b > a
 REQUIRED = object()  # the default of an argument that has none
 
 
@@ -60,6 +62,9 @@ class ScalarForm:
 
     args: tuple[str, ...]
     suffix: str = ""
+
+
+PLAIN = ScalarForm(())
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ class Kernel:
 
     @property
     def functor(self) -> str:
-        return "".join(part.capitalize() for part in self.name.split("_"))
+        return camel(self.name)
 
 
 @dataclass(frozen=True)
@@ -147,39 +152,57 @@ class Op:
     def arg(self, name: str) -> Arg:
         return next(a for a in self.args if a.name == name)
 
+    @property
+    def places(self) -> list[str]:
+        """Names of the tensors that the out form writes to."""
+        return ["dst"] if len(self.returns) == 1 else [f"{r.name}_dst" for r in self.returns]
+
+    @property
+    def result_name(self) -> str:
+        """The struct, or named tuple, of an op with several results."""
+        return camel(self.name) + "Result"
+
+    @property
+    def operands(self) -> list[str]:
+        """Arguments that are a tensor or a host number."""
+        return [a.name for a in self.args if any(a.name in overload.args for overload in self.scalar)]
+
+    def overloads(self, form: str) -> list[ScalarForm]:
+        """Which arguments are host numbers in the functions of a form; first, no operand is."""
+        if form not in self.forms:
+            return []
+        # A host number cannot be changed in place.
+        return [PLAIN, *(o for o in self.scalar if form != "inplace" or self.args[0].name not in o.args)]
+
+    def kinds(self, overload: ScalarForm) -> tuple[str, ...]:
+        """The kinds of numbers that C functions are there for; none where no argument is a number."""
+        takes_numbers = overload.args or any(a.type.base == "scalar" for a in self.args)
+        return self.scalar_kinds if takes_numbers else ()
+
+    def c_name(self, form: str, kind: str | None, overload: ScalarForm) -> str:
+        parts = [self.name, kind, overload.suffix, None if form == "functional" else form]
+        return "tsr_" + "_".join(p for p in parts if p)
+
     @cached_property
     def functions(self) -> tuple[CFunction, ...]:
         """Every C function of this row: each form, then each form of each scalar overload."""
-        has_scalar_arg = any(a.type.base == "scalar" for a in self.args)
-        kinds = self.scalar_kinds if has_scalar_arg else (None,)
-        found = [self._function(f, k, ScalarForm(())) for k in kinds for f in self.forms]
-        for overload in self.scalar:
-            for kind in self.scalar_kinds:
-                for form in self.forms:
-                    if form == "inplace" and self.args[0].name in overload.args:
-                        continue  # a host scalar cannot be changed in place
-                    found.append(self._function(form, kind, overload))
-        return tuple(found)
+        return tuple(
+            self._function(form, kind, overload)
+            for overload in (PLAIN, *self.scalar)
+            for kind in self.kinds(overload) or (None,)
+            for form in self.forms
+            if overload in self.overloads(form)
+        )
 
     def _function(self, form: str, kind: str | None, overload: ScalarForm) -> CFunction:
         args = tuple(_as_scalar(a) if a.name in overload.args else a for a in self.args)
         if form == "functional":
             args += self.returns
         elif form == "out":
-            args += tuple(
-                Arg(
-                    "dst" if len(self.returns) == 1 else f"{r.name}_dst",
-                    parse_type("tensor"),
-                    doc="receives the result",
-                )
-                for r in self.returns
-            )
-        parts = [self.name, kind, overload.suffix, None if form == "functional" else form]
-        name = "tsr_" + "_".join(p for p in parts if p)
+            args += tuple(Arg(n, parse_type("tensor"), doc="receives the result") for n in self.places)
         params = tuple(p for a in args for p in c_params(a.name, a.type, kind))
-        return CFunction(
-            name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, kind
-        )
+        name = self.c_name(form, kind, overload)
+        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, kind)
 
 
 def _as_scalar(arg: Arg) -> Arg:
@@ -269,6 +292,15 @@ class Enum:
     cpp: str = ""
     cpp_header: str = ""
 
+    def short(self, constant: Constant) -> str:
+        """TSR_REDUCTION_MEAN -> mean."""
+        return constant.name.removeprefix(self.prefix).lower()
+
+    def constant(self, value: Any) -> Constant | None:
+        """The constant that a case names or numbers."""
+        named = (c for c in self.constants if value in (c.value, c.name, self.short(c), self.short(c).upper()))
+        return next(named, None)
+
 
 @dataclass(frozen=True)
 class Callback:
@@ -318,6 +350,11 @@ class Domain:
     dtypes: tuple[DType, ...]
     externs: tuple[str, ...]
 
+    @property
+    def rows(self) -> tuple[Function | Op, ...]:
+        """What has C functions."""
+        return self.functions + self.ops
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -363,7 +400,11 @@ class Schema:
     @cached_property
     def c_functions(self) -> list[CFunction]:
         """Every exported function, in header order."""
-        return [f for row in [*self.functions, *self.ops] for f in row.functions]
+        rows: list[Function | Op] = [*self.functions, *self.ops]
+        return [f for row in rows for f in row.functions]
+
+    def dtype(self, name: str) -> DType:
+        return next(t for t in self.dtypes if name in (t.short, t.name))
 
     def enum(self, name: str) -> Enum:
         return next(e for e in self.enums if e.name == f"tsr_{name}")

@@ -10,6 +10,7 @@ from .model import Arg
 
 BAD = "TSR_INVALID_ARGUMENT"
 ANY = "kAnyError"  # some typed error, whichever
+Spoiled = list[tuple[list[str], "str | None"]]  # expressions of one argument with the status they give; None: any
 
 
 def refused_calls(call: Any, extremes: bool = True) -> list[str]:
@@ -23,13 +24,11 @@ def refused_calls(call: Any, extremes: bool = True) -> list[str]:
     return lines
 
 
-def _spoil(call: Any, arg: Arg, extremes: bool) -> list[tuple[list[str], str | None]]:
+def _spoil(call: Any, arg: Arg, extremes: bool) -> Spoiled:
     kind, good = arg.type, call.values[arg.name]
     if kind.direction == "inout" or kind.base == "struct":
         struct = f"tsr_{kind.name}"
-        return [(["nullptr"], BAD)] + [
-            ([f"f.sized<{struct}>({size})"], "TSR_ABI") for size in ("0", "3", "UINT32_MAX")
-        ]
+        return [(["nullptr"], BAD), *(([f"f.sized<{struct}>({n})"], "TSR_ABI") for n in ("0", "3", "UINT32_MAX"))]
     if kind.direction == "out":
         return _spoil_out(call, arg, good)
     if kind.is_list:
@@ -37,7 +36,7 @@ def _spoil(call: Any, arg: Arg, extremes: bool) -> list[tuple[list[str], str | N
     return _spoil_value(arg, good, extremes)
 
 
-def _spoil_out(call: Any, arg: Arg, good: list[str]) -> list[tuple[list[str], str | None]]:
+def _spoil_out(call: Any, arg: Arg, good: list[str]) -> Spoiled:
     op = call.function.op
     if arg.type.is_tensor_list and not arg.count_of:
         return [
@@ -53,53 +52,34 @@ def _spoil_out(call: Any, arg: Arg, good: list[str]) -> list[tuple[list[str], st
     return [([*good[:i], "nullptr", *good[i + 1 :]], BAD) for i in range(len(good))]
 
 
-def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[str], str | None]]:
-    some = (
-        "kInts"
-        if arg.type.base == "int64"
-        else ("kDoubles" if arg.type.base == "f64" else "kNulls")
-    )
-    found: list[tuple[list[str], str | None]] = [
-        (["nullptr", "2"], BAD),
-        ([some, "-7"], BAD),
-        ([some, "INT32_MAX"], BAD),
-    ]
+def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
+    some = {"int64": "kInts", "f64": "kDoubles"}.get(arg.type.base, "kNulls")
+    found: Spoiled = [(["nullptr", "2"], BAD), ([some, "-7"], BAD), ([some, "INT32_MAX"], BAD)]
     if arg.type.base == "tensor" and not arg.type.holes:
         found.append((["kNulls", "1"], BAD))
     if arg.type.base == "tensor":
         found.append((["wrong_kinds()", "1"], BAD))
     if arg.type.base == "int64" and extremes:
         shape = ANY if arg.name == "shape" else None
-        found += [
-            (["kHuge", "2"], shape),
-            (["kNegative", "1"], shape),
-            (["kLowest", "1"], shape),
-            (["kMany", "70"], None),
-        ]
+        found += [(["kHuge", "2"], shape), (["kNegative", "1"], shape), (["kLowest", "1"], shape), (["kMany", "70"], None)]
     return found
 
 
-def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> list[tuple[list[str], str | None]]:
+def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
     kind = arg.type
-    absent = [] if kind.optional else [(["nullptr"], BAD)]
+    absent: Spoiled = [] if kind.optional else [(["nullptr"], BAD)]
     if kind.base == "tensor":
-        changed = (
-            []
-            if good == ["nullptr"]
-            else [([f"as_complex({good[0]})"], None), ([f"as_bool({good[0]})"], None)]
-        )
-        return absent + [(["wrong_kind()"], BAD)] + changed
+        changed: Spoiled = [([f"{as_other}({good[0]})"], None) for as_other in ("as_complex", "as_bool")]
+        return [*absent, (["wrong_kind()"], BAD), *(changed if good != ["nullptr"] else [])]
     if kind.base in ("handle", "generator"):
-        handle = f"tsr_{kind.name or 'generator'}"
-        absent = [] if kind.optional else [(["nullptr"], BAD)]
-        return absent + [([f"wrong_kind<{handle}>()"], BAD)]
+        return [*absent, ([f"wrong_kind<tsr_{kind.name or 'generator'}>()"], BAD)]
     if kind.base == "fn":
         return [] if kind.optional else [(["nullptr", *good[1:]], BAD)]
     if kind.base == "extern" or (kind.base == "ptr" and not kind.optional):
         return [(["nullptr"], BAD)]
     if kind.base == "scalar":
         return [([*good[:-1], "7"], BAD)] if kind.optional else []
-    table: dict[str, list[tuple[list[str], str | None]]] = {
+    table: dict[str, Spoiled] = {
         "bool": [(["2"], BAD), (["-5"], BAD)],
         "enum": [(["12345"], ANY), (["-77"], ANY)],
         "dtype": [(["12345"], "TSR_DTYPE"), (["INT32_MIN"], "TSR_DTYPE")],

@@ -4,20 +4,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .model import REQUIRED, Arg, CFunction, Op, ScalarForm, Schema
+from .literals import C
+from .model import PLAIN, REQUIRED, Arg, Enum, Op, ScalarForm, Schema
+from .python_model import (
+    Callable, enum_values, exports, functions, methods, namespaces, parameter_names, positional, public_forms, spread,
+)  # fmt: skip
 from .python_stubs import core_stub, ops_stub, result_types
-from .text import banner, c_banner, c_string, wrap_call
+from .text import banner, c_banner, c_string
+from .types import entry, passed
 
 NATIVE = "wrappers/python/native/ops_generated.h"
 PACKAGE = "wrappers/python/src/tessera/"
-ALIASES = {
-    "axes": "axis|dim|axes|dims",
-    "axis": "axis|dim|axes|dims",
-    "keepdims": "keepdims|keepdim",
-    "shape": "shape|size",
-}
 KINDS = {"bool": "TPY_BOOL", "i64": "TPY_I64", "f64": "TPY_F64", "c128": "TPY_C128"}
 OWN_METHODS = """\
     {"item", tensor_item, METH_NOARGS, "The value of a tensor of one element."},
@@ -28,6 +25,40 @@ BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "mod": "remainder", "and": "and", "or": "or", "xor": "xor",
     "lshift": "lshift", "rshift": "rshift", "floordiv": "floor_divide", "truediv": "true_divide", "matmul": "matrix_multiply",
 }  # fmt: skip
+# Schema type -> C variables of argument {0}, the call that fills them from {1}, what frees them; {2} is the default,
+# {3} the name of an enumeration.
+CONVERTED = {
+    "tensor": ("tsr_tensor a{0};", "tpy_tensor({1}, &a{0})"),
+    "tensor?": ("tsr_tensor a{0};", "tpy_optional_tensor({1}, &a{0})"),
+    "tensor[]": ("tpy_tensors a{0} = {{0, a{0}.room, NULL, {{NULL}}}};", "tpy_tensor_list({1}, 0, &a{0})", "tpy_free_tensors(&a{0});"),
+    "tensor?[]": ("tpy_tensors a{0} = {{0, a{0}.room, NULL, {{NULL}}}};", "tpy_tensor_list({1}, 1, &a{0})", "tpy_free_tensors(&a{0});"),
+    "int64[]": ("tpy_list a{0}; a{0}.at = a{0}.room;", "tpy_ints({1}, &a{0})", "tpy_free_list(&a{0});"),
+    "f64[]": ("tpy_list a{0}; a{0}.at = a{0}.room;", "tpy_floats({1}, &a{0})", "tpy_free_list(&a{0});"),
+    "bool": ("int32_t a{0};", "tpy_bool({1}, {2}, &a{0})"),
+    "int64": ("int64_t a{0};", "tpy_int64({1}, {2}, &a{0})"),
+    "int64?": ("int64_t a{0};", "tpy_optional_int64({1}, {2}, &a{0})"),
+    "f64": ("double a{0};", "tpy_f64({1}, {2}, &a{0})"),
+    "f64?": ("double a{0}; int32_t has{0};", "tpy_optional_f64({1}, &a{0}, &has{0})"),
+    "scalar": ("tpy_number v{0};", "tpy_scalar({1}, &v{0}, &kind)"),
+    "dtype": ("tsr_dtype a{0};", "tpy_dtype({1}, &a{0})"),
+    "device": ("int32_t a{0}, index{0};", "tpy_device({1}, &a{0}, &index{0})"),
+    "str": ("const char* a{0}; int64_t length{0};", "tpy_text({1}, {2}, &a{0}, &length{0})"),
+    "generator": ("tsr_generator a{0};", "tpy_generator({1}, &a{0})"),
+    "enum": ("int32_t a{0};", "tpy_enum({1}, tsr_{3}_values, {2}, &a{0})"),
+}
+OPERAND = (
+    "tsr_tensor a{0}; tpy_number v{0}; PyObject* keep{0} = NULL;",
+    "tpy_operand({1}, &a{0}, &v{0}, &kind, &mask, &absent)",
+    "Py_XDECREF(keep{0});",
+)
+PASSED = {base: "a{0}" for base in CONVERTED if "[" not in base} | {
+    "[]": ("a{0}.at", "a{0}.n"),
+    "f64[]": ("a{0}.at_f64", "a{0}.n"),
+    "f64?": ("a{0}", "has{0}"),
+    "device": ("a{0}", "index{0}"),
+    "str": ("a{0}", "length{0}"),
+}
+NUMBERS = {"f64": ("v{0}.re",), "i64": ("v{0}.i",), "bool": ("(int32_t)v{0}.i",), "c128": ("v{0}.re", "v{0}.im")}
 UNARY = {"__neg__": "negative", "__abs__": "absolute", "__invert__": "invert", "__pos__": "positive"}
 
 
@@ -43,98 +74,41 @@ def outputs(schema: Schema) -> dict[str, str]:
     }
 
 
-# ---- Names ----
-
-
-def parameter_names(op: Op, arg: Arg) -> str:
-    """Names of a parameter in Python, the canonical one first."""
-    if arg.name == "axes" and arg.required:
-        return "axes|dims|axis|dim"
-    return ALIASES.get(arg.name, arg.name)
-
-
-def positional(op: Op) -> int:
-    names = [a.name for a in op.args]
-    return names.index(op.python.keyword) if op.python.keyword in names else len(names)
-
-
-def public_forms(op: Op) -> list[tuple[str, str]]:
-    """(form, Python name): the functional function, and the in-place method."""
-    found = []
-    name = op.python.name
-    if "functional" in op.forms:
-        found.append(("functional", name))
-    if "inplace" in op.forms:
-        found.append(("inplace", name if name.endswith("_") else name + "_"))
-    return found
-
-
 # ---- C: one function per op and form ----
 
 
 def _native(schema: Schema, ops: list[Op]) -> str:
     parts = [c_banner("One C function per op: parse, call, check, wrap.").rstrip("\n"), '#include "buffer.h"\n#include "dlpack.h"', ""]
     parts += [_enum_table(e) for e in schema.enums if any(a.type.name == e.name[4:] for o in ops for a in o.args)]
-    thunks = [(op, form, name) for op in ops for form, name in public_forms(op)]
+    thunks = public_forms(ops)
     parts += [_thunk(schema, op, form, name) for op, form, name in thunks]
     parts.append(_prepare([_c_name(op, form) for op, form, _ in thunks]))
-    parts.append(_method_table("tpy_functions", [(op, form, n) for op, form, n in thunks if _is_function(op, form)]))
-    parts.append(_method_table("tpy_methods", _methods(thunks), OWN_METHODS))
+    parts.append(_method_table("tpy_functions", functions(ops)))
+    parts.append(_method_table("tpy_methods", methods(ops), OWN_METHODS))
     parts.append(_number_slots(ops))
     return "\n".join(parts)
-
-
-def _is_function(op: Op, form: str) -> bool:
-    return form == "functional" or "functional" not in op.forms or op.python.method is None
-
-
-def _methods(thunks: list[tuple[Op, str, str]]) -> list[tuple[Op, str, str]]:
-    found: dict[str, tuple[Op, str, str]] = {}
-    for op, form, name in thunks:
-        if not op.args or not op.args[0].type.is_tensor or op.python.method is None:
-            continue
-        method = op.python.method if form == "functional" else name
-        for spelled in (method, *(a + ("_" if form == "inplace" else "") for a in op.python.aliases)):
-            found.setdefault(spelled, (op, form, spelled))
-    return list(found.values())
 
 
 def _c_name(op: Op, form: str) -> str:
     return op.name + ("_inplace" if form == "inplace" else "")
 
 
-def _enum_table(enum: Any) -> str:
+def _enum_table(enum: Enum) -> str:
     rows = "".join(f"    {{{c_string(n)}, {v}}},\n" for n, v in enum_values(enum))
     return f"static const tpy_constant {enum.name}_values[] = {{\n{rows}    {{NULL, 0}},\n}};\n"
-
-
-def enum_values(enum: Any) -> list[tuple[str, int]]:
-    prefix = f"TSR_{enum.name[4:].upper()}_"
-    return [(c.name.removeprefix(prefix).lower(), c.value) for c in enum.constants]
-
-
-def _vararg(op: Op, count: int) -> int:
-    for index in (0, 1):
-        if index >= len(op.args) or index >= count:
-            continue
-        kind = op.args[index].type
-        if kind.base == "int64" and kind.is_list and op.args[index].required:
-            after = op.args[index + 1].type if index + 1 < count else None
-            return -1 if after is not None and after.base in ("int64", "scalar", "f64", "tensor") else index
-    return -1
 
 
 def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
     c_name = _c_name(op, form)
     with_out = form == "functional" and "out" in op.forms
-    names = [parameter_names(op, a) for a in op.args] + (["out"] if with_out else [])
+    names = ["|".join(parameter_names(op, a)) for a in op.args] + (["out"] if with_out else [])
     count = len(names)
     required = sum(1 for a in op.args if a.required)
     quoted = ", ".join(c_string(n) for n in names) or "NULL"
     text = f"static const char* const names_{c_name}[] = {{{quoted}}};\n"
     text += f"static PyObject* keys_{c_name}[{max(count, 1)} * TPY_MAX_ALIASES];\n"
     text += f"static const tpy_signature sig_{c_name} = {{{c_string(name)}, {count}, {positional(op)}, {required}, "
-    text += f"{_vararg(op, positional(op))},\n    names_{c_name}, keys_{c_name}}};\n"
+    text += f"{spread(op)},\n    names_{c_name}, keys_{c_name}}};\n"
     text += (
         f"static PyObject* py_{c_name}(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {{\n"
         f"  const tpy_signature* sig = &sig_{c_name};\n  PyObject* s[{count + 1}];\n"
@@ -151,88 +125,39 @@ class _Converted:
         self.declare: list[str] = []
         self.check: list[str] = []
         self.clean: list[str] = []
-        self.operands = [a.name for a in op.args if any(a.name in f.args for f in op.scalar)]
         self.scalars = [a.name for a in op.args if a.type.base == "scalar"]
-        if self.operands or self.scalars:
+        if op.operands or self.scalars:
             self.declare.append("int kind = TPY_BOOL;")
-        if self.operands:
+        if op.operands:
             self.declare.append("unsigned mask = 0, absent = 0;")
         for index, arg in enumerate(op.args):
-            self._argument(schema, index, arg)
+            at = f"sig, {index}, s[{index}]"
+            if arg.type.base == "scalar" and arg.default not in (REQUIRED, None):
+                self._scalar(index, arg.default, at)
+                continue
+            parts = OPERAND if arg.name in op.operands else entry(CONVERTED, arg.type)
+            texts = [part.format(index, at, _given(schema, arg), arg.type.name) for part in parts]
+            for target, text in zip((self.declare, self.check, self.clean), texts):
+                target.append(text)
 
-    def _argument(self, schema: Schema, i: int, arg: Arg) -> None:
-        kind, at = arg.type, f"sig, {i}, s[{i}]"
-        add, check = self.declare.append, self.check.append
-        if arg.name in self.operands:
-            add(f"tsr_tensor a{i}; tpy_number v{i}; PyObject* keep{i} = NULL;")
-            check(f"tpy_operand({at}, &a{i}, &v{i}, &kind, &mask, &absent)")
-            self.clean.append(f"Py_XDECREF(keep{i});")
-        elif kind.base == "scalar":
-            add(f"tpy_number v{i};")
-            if arg.default not in (REQUIRED, None):
-                value = arg.default
-                rank = KINDS["i64" if isinstance(value, int) else "f64"]
-                check(f"(s[{i}] != NULL || (v{i} = (tpy_number){{1, {int(value)}, {float(value)}, 0}}, kind = kind > {rank} ? kind : {rank}, 1))")
-                check(f"(s[{i}] == NULL || tpy_scalar({at}, &v{i}, &kind))")
-            else:
-                check(f"tpy_scalar({at}, &v{i}, &kind)")
-        elif kind.is_list:
-            self._list(i, kind, at)
-        elif kind.base == "tensor":
-            add(f"tsr_tensor a{i};")
-            check(f"tpy_{'optional_' if kind.optional else ''}tensor({at}, &a{i})")
-        else:
-            self._plain(schema, i, arg, at)
-
-    def _list(self, i: int, kind: Any, at: str) -> None:
-        if kind.base == "tensor":
-            self.declare.append(f"tpy_tensors a{i} = {{0, a{i}.room, NULL, {{NULL}}}};")
-            self.check.append(f"tpy_tensor_list({at}, {int(kind.holes)}, &a{i})")
-            self.clean.append(f"tpy_free_tensors(&a{i});")
-            return
-        self.declare.append(f"tpy_list a{i}; a{i}.at = a{i}.room;")
-        self.check.append(f"tpy_{'ints' if kind.base == 'int64' else 'floats'}({at}, &a{i})")
-        self.clean.append(f"tpy_free_list(&a{i});")
-
-    def _plain(self, schema: Schema, i: int, arg: Arg, at: str) -> None:
-        kind, add, check = arg.type, self.declare.append, self.check.append
-        given = None if arg.default is REQUIRED else arg.default
-        if kind.base == "bool":
-            add(f"int32_t a{i};")
-            check(f"tpy_bool({at}, {-1 if kind.optional else int(bool(given))}, &a{i})")
-        elif kind.base == "int64":
-            add(f"int64_t a{i};")
-            check(f"tpy_{'optional_' if kind.optional else ''}int64({at}, {'INT64_MIN' if given is None else given}, &a{i})")
-        elif kind.base == "f64" and kind.optional:
-            add(f"double a{i}; int32_t has{i};")
-            check(f"tpy_optional_f64({at}, &a{i}, &has{i})")
-        elif kind.base == "f64":
-            add(f"double a{i};")
-            check(f"tpy_f64({at}, {float(given or 0)!r}, &a{i})")
-        elif kind.base == "dtype":
-            add(f"tsr_dtype a{i};")
-            check(f"tpy_dtype({at}, &a{i})")
-        elif kind.base == "device":
-            add(f"int32_t a{i}, index{i};")
-            check(f"tpy_device({at}, &a{i}, &index{i})")
-        elif kind.base == "str":
-            add(f"const char* a{i}; int64_t length{i};")
-            check(f"tpy_text({at}, {'NULL' if given is None else c_string(given)}, &a{i}, &length{i})")
-        elif kind.base == "generator":
-            add(f"tsr_generator a{i};")
-            check(f"tpy_generator({at}, &a{i})")
-        else:
-            add(f"int32_t a{i};")
-            check(f"tpy_enum({at}, tsr_{kind.name}_values, {enum_default(schema, arg)}, &a{i})")
+    def _scalar(self, i: int, value: float, at: str) -> None:
+        """A number with a default, whose kind counts like that of one that is given."""
+        rank = KINDS["i64" if isinstance(value, int) else "f64"]
+        number = f"(tpy_number){{1, {int(value)}, {float(value)}, 0}}"
+        self.declare.append(f"tpy_number v{i};")
+        self.check.append(f"(s[{i}] != NULL || (v{i} = {number}, kind = kind > {rank} ? kind : {rank}, 1))")
+        self.check.append(f"(s[{i}] == NULL || tpy_scalar({at}, &v{i}, &kind))")
 
 
-def enum_default(schema: Schema, arg: Arg) -> int:
-    if arg.default is REQUIRED or arg.default is None:
-        return -1
-    if isinstance(arg.default, int):
-        return arg.default
-    values = dict(enum_values(schema.enum(str(arg.type.name))))
-    return values[str(arg.default).removeprefix(f"TSR_{str(arg.type.name).upper()}_").lower()]
+def _given(schema: Schema, arg: Arg) -> str:
+    """What C gets where Python says nothing."""
+    value, kind = None if arg.default is REQUIRED else arg.default, arg.type
+    if kind.base == "enum":
+        constant = schema.enum(str(kind.name)).constant(value)
+        return str(constant.value if constant else -1)
+    if value is None:
+        return {"bool": "-1" if kind.optional else "0", "int64": "INT64_MIN", "f64": "0.0", "str": "NULL"}.get(kind.base, "")
+    return C.literal(float(value) if kind.base == "f64" else value)
 
 
 def _call_parts(op: Op, scalar_args: tuple[str, ...], kind: str | None) -> list[str]:
@@ -240,18 +165,10 @@ def _call_parts(op: Op, scalar_args: tuple[str, ...], kind: str | None) -> list[
     parts = []
     for i, arg in enumerate(op.args):
         if arg.name in scalar_args or arg.type.base == "scalar":
-            parts += {"f64": [f"v{i}.re"], "i64": [f"v{i}.i"], "bool": [f"(int32_t)v{i}.i"], "c128": [f"v{i}.re", f"v{i}.im"]}[kind or "f64"]
+            parts += [part.format(i) for part in NUMBERS[kind or "f64"]]
             parts += [f"v{i}.has"] if arg.type.optional else []
-        elif arg.type.is_list:
-            parts += [f"a{i}.at_f64" if arg.type.base == "f64" else f"a{i}.at", f"a{i}.n"]
-        elif arg.type.base == "f64" and arg.type.optional:
-            parts += [f"a{i}", f"has{i}"]
-        elif arg.type.base == "device":
-            parts += [f"a{i}", f"index{i}"]
-        elif arg.type.base == "str":
-            parts += [f"a{i}", f"length{i}"]
         else:
-            parts.append(f"a{i}")
+            parts += passed(PASSED, arg.type, i)
     return parts
 
 
@@ -318,9 +235,9 @@ def _body(schema: Schema, op: Op, form: str, with_out: bool) -> str:
 
 def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
     if converted.scalars:
-        return _kinds(op, form, with_out, ScalarForm(()), "    ")
+        return _kinds(op, form, with_out, PLAIN, "    ")
     plain = _invoke(op, form, with_out, "", _call_parts(op, (), None), "      ")
-    if not converted.operands:
+    if not op.operands:
         return plain
     index = {a.name: i for i, a in enumerate(op.args)}
     text = ""
@@ -328,13 +245,11 @@ def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
     for i in reversed([k for k, a in enumerate(op.args) if a.type.base == "tensor" and not a.type.is_list]):
         like = f"s[{i}] != NULL && TPY_IS_TENSOR(s[{i}]) ? s[{i}] : {like}"
     lifted = "" if "bool" in op.scalar_kinds else f"!(kind == TPY_BOOL && tpy_is_bool({like})) && "
-    for overload in op.scalar:
-        if form == "inplace" and op.args[0].name in overload.args:
-            continue
+    for overload in op.overloads(form)[1:]:
         bits = sum(1 << index[n] for n in overload.args)
         text += f"    {'} else ' if text else ''}if (mask != 0 && {lifted}(mask & ~{bits}u) == 0 && ({bits}u & ~mask & ~absent) == 0) {{\n"
         text += _kinds(op, form, with_out, overload, "      ")
-    lifts = [index[n] for n in converted.operands]
+    lifts = [index[n] for n in op.operands]
     lift = " &&\n        ".join(f"(!(mask >> {i} & 1) || tpy_lift(s[{i}], like, &a{i}, &keep{i}))" for i in lifts)
     body = f"      PyObject* like = {like};\n      if (mask == 0 || (like != NULL ? ({lift}) : tpy_no_kind(sig))) {{\n"
     body += plain.replace("      ", "        ", 1).replace("\n      ", "\n        ") + "      }\n"
@@ -356,7 +271,7 @@ def _prepare(names: list[str]) -> str:
     return f"static int tpy_prepare_signatures(void) {{\n  return {calls or 1};\n}}\n"
 
 
-def _method_table(table: str, thunks: list[tuple[Op, str, str]], more: str = "") -> str:
+def _method_table(table: str, thunks: list[Callable], more: str = "") -> str:
     text = f"static PyMethodDef {table}[] = {{\n{more}"
     for op, form, name in thunks:
         doc = f"{name}({signature_text(op, form)})\n--\n\n{op.doc}"
@@ -371,7 +286,7 @@ def signature_text(op: Op, form: str) -> str:
     for i, arg in enumerate(op.args):
         if i == star and star < len(op.args):
             parts.append("*")
-        name = parameter_names(op, arg).split("|")[0]
+        name = parameter_names(op, arg)[0]
         parts.append(name if arg.required else f"{name}={arg.default!r}")
     if form == "functional" and "out" in op.forms:
         parts += ([] if "*" in parts else ["*"]) + ["out=None"]
@@ -436,28 +351,9 @@ def _operator(op: Op) -> str:
 
 def _ops(ops: list[Op]) -> str:
     text = banner("#", "The functions of all ops, as the extension made them.") + "\nfrom ._core import table as _table\n\n"
-    names = function_names(ops)
-    text += "".join(f'{name} = _table["{source}"]\n' for name, source in names)
-    for namespace in sorted({o.python.namespace for o in ops}):
-        inside = [o for o in ops if o.python.namespace == namespace]
-        spelled = [n for n, _ in function_names(inside)]
-        text += "\n" + exports_text(namespace, spelled)
-    return text
-
-
-def exports_text(namespace: str, names: list[str]) -> str:
-    variable = "__all__" if not namespace else namespace.replace(".", "_").upper()
-    return wrap_call(f"{variable} = [", [f'"{n}"' for n in names], "]") + "\n"
-
-
-def function_names(ops: list[Op]) -> list[tuple[str, str]]:
-    """(name, name in the table) of all functions, aliases included."""
-    found = []
-    for op in ops:
-        for form, name in public_forms(op):
-            if _is_function(op, form):
-                found += [(name, name)] + [(a, name) for a in op.python.aliases]
-    return found
+    for op, _, name in functions(ops):
+        text += "".join(f'{spelled} = _table["{name}"]\n' for spelled in (name, *op.python.aliases))
+    return text + "".join("\n" + exports(namespace, ops) for namespace in namespaces(ops))
 
 
 def _constants(schema: Schema) -> str:

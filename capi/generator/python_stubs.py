@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from .model import REQUIRED, Arg, Op, Schema
+from .model import Arg, Op, Schema
+from .python_model import enum_values, exports, exports_name, functions, methods, namespaces, parameter_names, positional, spread
 from .text import banner, wrap_call
+from .types import entry
 
 IMPORTS = """
 from collections.abc import Sequence
@@ -81,34 +83,31 @@ class TensorBase:
     def __getitem__(self, index: _Index, /) -> Tensor: ...
     def __setitem__(self, index: _Index, value: _Operand | _Array | Sequence[Any], /) -> None: ...
 """
+TYPES = {  # by schema type
+    "tensor": "Tensor", "int64": "int", "f64": "float", "scalar": "complex", "bool": "bool", "dtype": "DType | type",
+    "device": "Device | str", "str": "str", "generator": "Generator", "tensor[]": "Sequence[Tensor]",
+    "tensor?[]": "Sequence[Tensor | None]", "int64[]": "int | Sequence[int]", "f64[]": "Sequence[float]",
+}  # fmt: skip
 COMPARISONS = {"__eq__", "__ne__"}
 KEPT = "\u2007"  # a space at which no line is broken
 
 
 def ops_stub(schema: Schema, ops: list[Op]) -> str:
-    from .python import _is_function, exports_text, function_names, public_forms
-
     text = banner("#", "Types of the functions of all ops.") + _imports(ops) + "\n"
-    for op in ops:
-        for form, name in public_forms(op):
-            if _is_function(op, form):
-                text += _definitions(schema, op, form, name, False)
-                text += "".join(f"{alias} = {name}\n" for alias in op.python.aliases)
-    text += "\n" + exports_text("", [n for n, _ in function_names([o for o in ops if not o.python.namespace])])
-    names = sorted({o.python.namespace for o in ops} - {""})
-    return text + "".join(f"{n.replace('.', '_').upper()}: list[str]\n" for n in names)
+    for op, form, name in functions(ops):
+        text += _definitions(schema, op, form, name, False)
+        text += "".join(f"{alias} = {name}\n" for alias in op.python.aliases)
+    text += "\n" + exports("", ops)
+    return text + "".join(f"{exports_name(n)}: list[str]\n" for n in namespaces(ops) if n)
 
 
 def _imports(ops: list[Op]) -> str:
-    return IMPORTS.format(results=", ".join(sorted(result_name(o) for o in ops if len(o.returns) > 1)))
+    return IMPORTS.format(results=", ".join(sorted(o.result_name for o in ops if len(o.returns) > 1)))
 
 
 def core_stub(schema: Schema, ops: list[Op]) -> str:
-    from .python import _methods, public_forms
-
     text = banner("#", "Types of the C parts: TensorBase with its methods.") + _imports(ops) + PROPERTIES
-    thunks = [(op, form, name) for op in ops for form, name in public_forms(op)]
-    for op, form, name in _methods(thunks):
+    for op, form, name in methods(ops):
         text += _definitions(schema, op, form, name, True, "    ")
     for op in ops:
         for dunder in op.python.operator:
@@ -134,11 +133,10 @@ def _definitions(schema: Schema, op: Op, form: str, name: str, method: bool, pad
     """One definition, or one overload for each way to write the call."""
     result = _result(op, form)
     ways = [_plainly(schema, op, form, method)]
-    if any(arg.required and _other_names(op, arg) for arg in op.args):
+    if any(arg.required and parameter_names(op, arg)[1:] for arg in op.args):
         ways.append(_by_other_names(schema, op, form, method))
-    spread = _spread(op)
-    if spread >= 0:
-        ways.append(_spreading(schema, op, form, method, spread))
+    if spread(op) >= 0:
+        ways.append(_spreading(schema, op, form, method, spread(op)))
     mark = f"{pad}@overload\n" if len(ways) > 1 else ""
     text = ""
     for parts in ways:
@@ -149,8 +147,6 @@ def _definitions(schema: Schema, op: Op, form: str, name: str, method: bool, pad
 
 def _plainly(schema: Schema, op: Op, form: str, method: bool) -> list[str]:
     """Every argument in its place under its first name; optional ones also under their other names."""
-    from .python import positional
-
     parts, more, star = [], [], positional(op)
     for i, arg in enumerate(op.args):
         if i == star:
@@ -174,11 +170,11 @@ def _by_other_names(schema: Schema, op: Op, form: str, method: bool) -> list[str
     return _with_keywords(parts, [*keywords, *_out(op, form)])
 
 
-def _spreading(schema: Schema, op: Op, form: str, method: bool, spread: int) -> list[str]:
+def _spreading(schema: Schema, op: Op, form: str, method: bool, place: int) -> list[str]:
     """reshape(x, 2, 3): the numbers of a list one by one."""
-    parts = [_parameter(schema, op, arg, method and i == 0) for i, arg in enumerate(op.args[:spread])]
-    parts.append(f"*{_names(op, op.args[spread])[0]}: int")
-    return [*parts, *(_parameter(schema, op, arg, False) for arg in op.args[spread + 1 :]), *_out(op, form)]
+    parts = [_parameter(schema, op, arg, method and i == 0) for i, arg in enumerate(op.args[:place])]
+    parts.append(f"*{parameter_names(op, op.args[place])[0]}: int")
+    return [*parts, *(_parameter(schema, op, arg, False) for arg in op.args[place + 1 :]), *_out(op, form)]
 
 
 def _with_keywords(parts: list[str], keywords: list[str]) -> list[str]:
@@ -193,30 +189,13 @@ def _out(op: Op, form: str) -> list[str]:
     return [f"out: {given} | None = ..."]
 
 
-def _names(op: Op, arg: Arg) -> list[str]:
-    from .python import parameter_names
-
-    return parameter_names(op, arg).split("|")
-
-
-def _other_names(op: Op, arg: Arg) -> list[str]:
-    return _names(op, arg)[1:]
-
-
 def _parameter(schema: Schema, op: Op, arg: Arg, is_self: bool) -> str:
     default = "" if arg.required else " = ..."
-    return "self" if is_self else f"{_names(op, arg)[0]}: {_type(schema, op, arg)}{default}"
+    return "self" if is_self else f"{parameter_names(op, arg)[0]}: {_type(schema, op, arg)}{default}"
 
 
 def _under_other_names(schema: Schema, op: Op, arg: Arg) -> list[str]:
-    return [f"{name}: {_type(schema, op, arg)} = ..." for name in _other_names(op, arg)]
-
-
-def _spread(op: Op) -> int:
-    """The place of the list that may be given as separate numbers, or -1."""
-    from .python import _vararg, positional
-
-    return _vararg(op, positional(op))
+    return [f"{name}: {_type(schema, op, arg)} = ..." for name in parameter_names(op, arg)[1:]]
 
 
 def _result(op: Op, form: str) -> str:
@@ -226,12 +205,7 @@ def _result(op: Op, form: str) -> str:
         return "None"
     if op.returns_list:
         return "tuple[Tensor, ...]"
-    return "Tensor" if len(op.returns) == 1 else result_name(op)
-
-
-def result_name(op: Op) -> str:
-    """The named tuple of an op with several results."""
-    return "".join(part.capitalize() for part in op.name.split("_")) + "Result"
+    return "Tensor" if len(op.returns) == 1 else op.result_name
 
 
 def result_types(ops: list[Op]) -> str:
@@ -241,27 +215,14 @@ def result_types(ops: list[Op]) -> str:
     several = [op for op in ops if len(op.returns) > 1]
     for op in several:
         fields = "".join(f"    {r.name}: Tensor\n" for r in op.returns)
-        text += f'\n\nclass {result_name(op)}(NamedTuple):\n    """What {op.python.name}() gives."""\n\n{fields}'
-    rows = "".join(f'    "{op.name}": {result_name(op)},\n' for op in several)
+        text += f'\n\nclass {op.result_name}(NamedTuple):\n    """What {op.python.name}() gives."""\n\n{fields}'
+    rows = "".join(f'    "{op.name}": {op.result_name},\n' for op in several)
     return text + f"\n\nRESULTS: dict[str, type[tuple[Any, ...]]] = {{\n{rows}}}\n"
 
 
 def _type(schema: Schema, op: Op, arg: Arg) -> str:
-    from .python import enum_values
-
-    kind = arg.type
-    plain = {
-        "tensor": "Tensor", "int64": "int", "f64": "float", "scalar": "complex", "bool": "bool", "dtype": "DType | type",
-        "device": "Device | str", "str": "str", "generator": "Generator",
-    }  # fmt: skip
-    if kind.base == "enum":
-        text = f"Literal[{', '.join(repr(n) for n, _ in enum_values(schema.enum(str(kind.name))))}]"
-    elif kind.is_list:
-        item = "Tensor | None" if kind.holes else plain[kind.base]
-        text = f"Sequence[{item}]" if kind.base != "int64" else "int | Sequence[int]"
-    elif any(arg.name in f.args for f in op.scalar):
-        text = "Tensor | complex"
+    if arg.type.base == "enum":
+        text = f"Literal[{', '.join(repr(n) for n, _ in enum_values(schema.enum(str(arg.type.name))))}]"
     else:
-        text = plain[kind.base]
-    absent = kind.optional or (arg.default is None and arg.default is not REQUIRED)
-    return text + " | None" if absent else text
+        text = "Tensor | complex" if arg.name in op.operands else entry(TYPES, arg.type)
+    return text + " | None" if arg.type.optional or arg.default is None else text

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Union
 
 from .cases import FLOATS, gradient_function, gradient_place, matching
-from .model import Arg, Case, CFunction, Constant, DType, Literal, Op, Schema
+from .model import Arg, Case, CFunction, Literal, Op, Schema
 
 TOLERANCES = {  # of results of a dtype, relative and absolute; others are compared exactly
     "f16": (1e-3, 1e-5),
@@ -38,7 +38,7 @@ class Stored:
         return self.literal.dtype == "c128"
 
 
-Tensors = Union[Stored, tuple[Union[Stored, None], ...]]  # one, or a list with holes
+Tensors = Union[Stored, "tuple[Stored | None, ...]"]  # one, or a list with holes
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def _case_replay(
     assert op is not None
     results, after = case.returns, dict(case.after)
     if function.form == "inplace" and results:
-        results, after = (), {op.args[0].name: results[0]} | after
+        after = {op.args[0].name: results[0]} | after
+        results = ()
     return Replay(
         name=name,
         number=number,
@@ -239,30 +240,17 @@ def _value(schema: Schema, function: CFunction, arg: Arg, value: Any, key: str) 
         number = float if kind.base == "f64" else int
         return tuple(number(v) for v in value)
     if kind.base == "scalar":
-        return _number(function.scalar_kind or "f64", value)
+        return host_number(function.scalar_kind or "f64", value)
     if kind.base == "dtype":
-        return dtype_named(schema, value)
+        return schema.dtype(value)
     if kind.base == "enum":
-        return enum_constant(schema, kind.name or "", value)
+        return schema.enum(kind.name or "").constant(value)
     if kind.base == "device":
         return ("cpu", 0)
     return {"f64": float, "int64": int, "bool": bool, "str": str}[kind.base](value)
 
 
-def _number(kind: str, value: Any) -> bool | int | float | complex:
+def host_number(kind: str, value: Any) -> bool | int | float | complex:
     if kind == "c128":
         return complex(value.replace(" ", "") if isinstance(value, str) else value)
-    return {"f64": float, "i64": int, "bool": bool}[kind](value)
-
-
-def dtype_named(schema: Schema, name: str) -> DType:
-    return next(t for t in schema.dtypes if name in (t.short, t.name))
-
-
-def enum_constant(schema: Schema, enum: str, value: Any) -> Constant:
-    row = schema.enum(enum)
-    for constant in row.constants:
-        short = constant.name.removeprefix(row.prefix)
-        if value in (constant.value, constant.name, short, short.lower()):
-            return constant
-    raise ValueError(f"{enum} has no value {value!r}")
+    return bool(value) if kind == "bool" else int(value) if kind == "i64" else float(value)

@@ -6,12 +6,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .model import Arg, Op, ScalarForm
+from .model import PLAIN, Arg, Op, ScalarForm
 from .rust_model import operands, optional, receiver, required
 from .rust_text import call
+from .types import passed
 
 KINDS = {"bool": "Bool", "i64": "I64", "f64": "F64", "c128": "C128"}  # the widest last
 PARTS = {"bool": ["bool"], "i64": ["i64"], "f64": ["f64"], "c128": ["re", "im"]}
+# Schema type -> arguments of C, of what a function takes by position and of its options.
+REQUIRED = {
+    "tensor": "{0}.raw()", "int64": "{0}", "f64": "{0}", "bool": "i32::from({0})", "dtype": "{0} as i32",
+    "device": ("{0}.kind as i32", "{0}.index"), "str": ("{0}.as_ptr().cast()", "{0}.len() as i64"),
+    "[]": ("{0}.as_ptr()", "count({0}.len())"),
+}  # fmt: skip
+OPTIONAL = REQUIRED | {
+    "tensor": "{0}.map_or(null_mut(), Tensor::raw)",
+    "generator": "{0}.map_or(null_mut(), Generator::raw)",
+    "int64?": "{0}.unwrap_or(ABSENT)",
+    "f64?": ("{0}.unwrap_or(0.0)", "i32::from({0}.is_some())"),
+    "bool?": "{0}.map_or(-1, i32::from)",
+    "dtype?": "{0}.map_or(-1, |d| d as i32)",
+    "device": ("{0}.map_or(-1, |d| d.kind as i32)", "{0}.map_or(-1, |d| d.index)"),
+    "[]": ("list_pointer({0})", "list_count({0})"),
+}
 WIDTH = 100
 STEP = "    "
 Code = Callable[[str], str]  # indentation -> text
@@ -24,9 +41,9 @@ def body(op: Op, form: str) -> str:
     names = operands(op)
     scalars = {a.name: f"o.{a.name}" if a in optional(op) else a.name for a in op.args if a.type.base == "scalar"}
     if scalars:
-        return text + _judged(op, form, _by_kind(op, form, ScalarForm(()), scalars), pad)
+        return text + _judged(op, form, _by_kind(op, form, PLAIN, scalars), pad)
     if not names:
-        return text + _judged(op, form, _invoked(op, form, None, ""), pad)
+        return text + _judged(op, form, _invoked(op, form, None, PLAIN, {}), pad)
     if all(op.arg(n).required for n in names):
         return text + _judged(op, form, _by_operands(op, form, names), pad)
     return text + _by_optional_operands(op, form, names, pad)
@@ -62,10 +79,8 @@ def _c_args(op: Op, scalars: dict[str, str], kind: str | None, given: dict[str, 
             parts += _scalar_args(scalars[arg.name], kind or "f64", arg.type.optional)
         elif arg is receiver(op):
             parts.append("self.raw()")
-        elif arg.required:
-            parts += _required_args(arg)
         else:
-            parts += _optional_args(arg, f"o.{arg.name}")
+            parts += passed(REQUIRED if arg.required else OPTIONAL, arg.type, arg.name if arg.required else f"o.{arg.name}")
     return parts
 
 
@@ -76,64 +91,24 @@ def _scalar_args(value: str, kind: str, is_optional: bool) -> list[str]:
     return [*parts, f"i32::from({value}.is_some())"]
 
 
-def _required_args(arg: Arg) -> list[str]:
-    value = arg.name
-    if arg.type.is_list:
-        return [f"{value}.as_ptr()", f"count({value}.len())"]
-    return {
-        "tensor": [f"{value}.raw()"],
-        "int64": [value],
-        "f64": [value],
-        "bool": [f"i32::from({value})"],
-        "dtype": [f"{value} as i32"],
-        "device": [f"{value}.kind as i32", f"{value}.index"],
-        "str": [f"{value}.as_ptr().cast()", f"{value}.len() as i64"],
-    }[arg.type.base]
-
-
-def _optional_args(arg: Arg, value: str) -> list[str]:
-    kind = arg.type
-    if kind.is_list:
-        return [f"list_pointer({value})", f"list_count({value})"]
-    if kind.base == "f64" and kind.optional:
-        return [f"{value}.unwrap_or(0.0)", f"i32::from({value}.is_some())"]
-    if kind.base == "str":
-        return [f"{value}.as_ptr().cast()", f"{value}.len() as i64"]
-    if kind.base == "device":
-        return [f"{value}.map_or(-1, |d| d.kind as i32)", f"{value}.map_or(-1, |d| d.index)"]
-    absent = {
-        "tensor": f"{value}.map_or(null_mut(), Tensor::raw)",
-        "generator": f"{value}.map_or(null_mut(), Generator::raw)",
-        "int64": f"{value}.unwrap_or(ABSENT)",
-        "bool": f"{value}.map_or(-1, i32::from)",
-        "dtype": f"{value}.map_or(-1, |d| d as i32)",
-    }
-    stated = {"int64": value, "f64": value, "bool": f"i32::from({value})", "dtype": f"{value} as i32"}
-    return [absent[kind.base] if kind.optional else stated[kind.base]]
-
-
 def _outs(op: Op, form: str) -> list[str]:
     if form == "inplace" or not op.returns:
         return []
-    one = len(op.returns) == 1
     if form == "out":
-        return ["dst.raw()"] if one else [f"{r.name}_dst.raw()" for r in op.returns]
+        return [f"{name}.raw()" for name in op.places]
     if op.returns_list:
         return ["out", "capacity", "found"]
-    return ["out"] if one else [f"out{i}" for i in range(len(op.returns))]
+    return ["out"] if len(op.returns) == 1 else [f"out{i}" for i in range(len(op.returns))]
 
 
 # ---- Calls ----
 
 
 def _invoked(
-    op: Op, form: str, kind: str | None, suffix: str, scalars: dict[str, str] | None = None,
-    given: dict[str, str] | None = None,
+    op: Op, form: str, kind: str | None, overload: ScalarForm, scalars: dict[str, str], given: dict[str, str] | None = None
 ) -> Code:  # fmt: skip
-    parts = ["sys::tsr", op.name, kind, suffix, None if form == "functional" else form]
-    name = "_".join(p for p in parts if p)
-    args = _c_args(op, scalars or {}, kind, given or {}) + _outs(op, form)
-    return lambda pad: call(name, args, "", pad)
+    args = _c_args(op, scalars, kind, given or {}) + _outs(op, form)
+    return lambda pad: call("sys::" + op.c_name(form, kind, overload), args, "", pad)
 
 
 def _judged(op: Op, form: str, code: Code, pad: str) -> str:
@@ -172,7 +147,7 @@ def _by_kind(
         for kind, spelled in KINDS.items():
             narrower.append(f"Kind::{spelled}")
             if kind in op.scalar_kinds:
-                chosen = _invoked(op, form, kind, overload.suffix, scalars, given)
+                chosen = _invoked(op, form, kind, overload, scalars, given)
                 text += _arm(" | ".join(narrower), chosen, pad + STEP)
                 narrower = []
         if narrower:
@@ -185,7 +160,7 @@ def _by_kind(
 def _by_operands(op: Op, form: str, names: list[str]) -> Code:
     """A match over every combination of tensor and number that has an overload."""
     which = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    arms: list[tuple[tuple[str, ...], Code]] = [((), _invoked(op, form, None, ""))]
+    arms: list[tuple[tuple[str, ...], Code]] = [((), _invoked(op, form, None, PLAIN, {}))]
     for overload in op.scalar:
         if set(overload.args) <= set(names):
             arms.append((overload.args, _by_kind(op, form, overload, {n: n for n in overload.args})))
@@ -206,7 +181,7 @@ def _by_optional_operands(op: Op, form: str, names: list[str], pad: str) -> str:
     overload = next(o for o in op.scalar if set(o.args) == set(names))
     listed, given = ", ".join(names), ", ".join(f"o.{n}" for n in names)
     numbers = _by_kind(op, form, overload, {n: n for n in names})
-    tensors = _invoked(op, form, None, "", given={n: f"optional_raw(&{n})" for n in names})
+    tensors = _invoked(op, form, None, PLAIN, {}, {n: f"optional_raw(&{n})" for n in names})
     return (
         f"{pad}if let Some([{listed}]) = numbers([{given}]) {{\n{_judged(op, form, numbers, pad + STEP)}"
         f"{pad}}} else {{\n{pad}{STEP}let [{listed}] = tensors([{given}], self)?;\n"

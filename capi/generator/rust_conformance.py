@@ -8,11 +8,10 @@ import re
 from collections.abc import Sequence
 
 from .conformance import Printer
-from .literals import Words
 from .model import Constant, Schema
 from .replay import Given, Replay, replays
-from .rust_model import is_free, operands, optional, receiver, rust_name
-from .rust_text import call, camel
+from .rust_model import WORDS, is_free, operands, optional, receiver, rust_name
+from .rust_text import call
 from .text import banner
 
 FILE = "wrappers/rust/tessera/tests/generated/conformance.rs"
@@ -29,10 +28,7 @@ def outputs(schema: Schema) -> dict[str, str]:
 
 
 class _Rust(Printer):
-    words = Words(
-        "None", lambda d: f"DType::{camel(d.short)}", nan="f64::NAN", infinities=("f64::NEG_INFINITY", "f64::INFINITY"),
-        pair="Scalar::C128({}, {})", absent="i64::MIN", cpu="Device::CPU", fence=("&[", "]"),
-    )  # fmt: skip
+    words = WORDS
     taken = "{}({})?"
     given = "let {} = {};"
     counted = "assert_eq!({}.len(), {});"

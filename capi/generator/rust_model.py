@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+from .literals import Words
 from .model import Arg, Op
-from .rust_text import camel
+from .text import camel
 
 RENAMED = {"clone": "deep_clone", "where": "where_cond"}  # Clone::clone retains; a keyword
+WORDS = Words(
+    "None", lambda d: f"DType::{camel(d.short)}", nan="f64::NAN", infinities=("f64::NEG_INFINITY", "f64::INFINITY"),
+    pair="Scalar::C128({}, {})", absent="i64::MIN", cpu="Device::CPU", fence=("&[", "]"),
+)  # fmt: skip
 
 
 def rust_name(op: Op) -> str:
@@ -39,5 +44,4 @@ def options_name(op: Op) -> str:
 def operands(op: Op) -> list[str]:
     """Arguments that may be tensors or host numbers; the receiver never is."""
     own = receiver(op)
-    named = {n for form in op.scalar for n in form.args if own is None or n != own.name}
-    return [a.name for a in op.args if a.name in named]
+    return [n for n in op.operands if own is None or n != own.name]

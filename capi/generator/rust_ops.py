@@ -11,15 +11,20 @@ a tensor in `_out`. A tensor that may be a number is an `impl Into<Operand>`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from .model import Arg, Op, ScalarForm, Schema
 from .rust_bodies import body, left_body
-from .rust_model import is_free, operands, optional, options_name, receiver, required, rust_name
+from .rust_model import WORDS, is_free, operands, optional, options_name, receiver, required, rust_name
 from .rust_text import call, doc
 from .text import banner
+from .types import entry
 
 FOLDER = "wrappers/rust/tessera/src/generated/"
+VALUES = {"int64": "i64", "f64": "f64", "bool": "bool", "dtype": "DType", "device": "Device", "scalar": "Scalar"}
+PARAMETERS = VALUES | {  # by schema type
+    "scalar": "impl Into<Scalar>", "str": "&str", "tensor": "&Tensor", "tensor[]": "&[impl Borrow<Tensor>]",
+    "tensor?[]": "&[Option<&Tensor>]", "int64[]": "&[i64]", "f64[]": "&[f64]",
+}  # fmt: skip
 
 
 def outputs(schema: Schema) -> dict[str, str]:
@@ -73,28 +78,17 @@ def _option(op: Op, arg: Arg) -> Option:
 
     if name in operands(op):
         return Option("Option<Operand<'a>>", "None", "impl Into<Operand<'a>>", f"Some({name}.into())", True)
-    if kind.is_list:
-        item = {"int64": "i64", "f64": "f64"}[kind.base]
-        return maybe(f"&'a [{item}]", True)
-    if kind.base == "tensor":
-        return maybe("&'a Tensor", True)
-    if kind.base == "generator":
-        return maybe("&'a Generator", True)
+    if kind.is_list or kind.base in ("tensor", "generator"):
+        return maybe("&'a " + {"int64": "[i64]", "f64": "[f64]", "tensor": "Tensor", "generator": "Generator"}[kind.base], True)
     if kind.base == "str":
-        return Option("&'a str", f'"{given}"', "&'a str", name, True)
-    plain = {"int64": "i64", "f64": "f64", "bool": "bool", "dtype": "DType", "device": "Device", "scalar": "Scalar"}
-    inner = plain[kind.base]
+        return Option("&'a str", WORDS.literal(given), "&'a str", name, True)
+    inner = VALUES[kind.base]
+    stated = WORDS.literal(float(given) if kind.base == "f64" and given is not None else given)
     if not kind.optional:
-        return Option(inner, _literal(inner, given), inner, name)
+        return Option(inner, stated, inner, name)
     if given is None:
         return maybe(inner)
-    return Option(f"Option<{inner}>", f"Some({_literal(inner, given)})", f"impl Into<Option<{inner}>>", f"{name}.into()")
-
-
-def _literal(kind: str, value: Any) -> str:
-    if kind == "bool":
-        return "true" if value else "false"
-    return repr(float(value)) if kind == "f64" else str(value)
+    return Option(f"Option<{inner}>", f"Some({stated})", f"impl Into<Option<{inner}>>", f"{name}.into()")
 
 
 def _options_struct(op: Op) -> str:
@@ -149,8 +143,7 @@ def _signature(op: Op, form: str, with_options: bool, scalar_receiver: bool = Fa
         if not (scalar_receiver and arg is op.args[1]):
             params.append(f"{arg.name}: {_param(op, arg)}")
     if form == "out":
-        outs = ["dst"] if len(op.returns) == 1 else [f"{r.name}_dst" for r in op.returns]
-        params += [f"{name}: &Tensor" for name in outs]
+        params += [f"{name}: &Tensor" for name in op.places]
     if with_options:
         kind = _lifetime(op)
         generics = ["'a"] if _borrows(op) else generics
@@ -159,25 +152,7 @@ def _signature(op: Op, form: str, with_options: bool, scalar_receiver: bool = Fa
 
 
 def _param(op: Op, arg: Arg) -> str:
-    kind = arg.type
-    if arg.name in operands(op):
-        return "impl Into<Operand<'a>>"
-    if kind.is_list:
-        return {
-            "int64": "&[i64]",
-            "f64": "&[f64]",
-            "tensor": "&[Option<&Tensor>]" if kind.holes else "&[impl Borrow<Tensor>]",
-        }[kind.base]
-    return {
-        "tensor": "&Tensor",
-        "int64": "i64",
-        "f64": "f64",
-        "bool": "bool",
-        "str": "&str",
-        "dtype": "DType",
-        "device": "Device",
-        "scalar": "impl Into<Scalar>",
-    }[kind.base]
+    return "impl Into<Operand<'a>>" if arg.name in operands(op) else entry(PARAMETERS, arg.type)
 
 
 def _result(op: Op, form: str) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from .c import describe
 from .model import CFunction, Enum, Schema, Struct
-from .rust_text import call, camel, doc, rust_type
-from .text import banner
+from .rust_text import call, doc, rust_type
+from .text import banner, camel
 
 SYS = "wrappers/rust/tessera-sys/src/generated/"
 
@@ -133,58 +133,55 @@ def safe_types(schema: Schema) -> str:
     return text + _dtype(schema) + _device_type(schema.enum("device_type")) + _error_kind(schema.status)
 
 
+def _enum(name: str, note: str, rows: list[tuple[str, str, str]]) -> str:
+    """An enumeration of (name, constant, documentation), and the head of its impl."""
+    variants = "".join(doc(about, "    ") + f"    {variant} = tessera_sys::{constant},\n" for variant, constant, about in rows)
+    derived = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[non_exhaustive]\n#[repr(i32)]\n"
+    return f"\n/// {note}\n{derived}pub enum {name} {{\n{variants}}}\n\nimpl {name} {{\n"
+
+
+def _matcher(head: str, note: str, rows: list[tuple[str, str]]) -> str:
+    arms = "".join(f"            {left} => {right},\n" for left, right in rows)
+    value = "code" if "code" in head else "self"
+    return f"    /// {note}\n    {head} {{\n        match {value} {{\n{arms}        }}\n    }}\n"
+
+
 def _dtype(schema: Schema) -> str:
-    names = [camel(t.short) for t in schema.dtypes]
-    text = "\n/// What an element of a tensor is.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n"
-    text += "#[non_exhaustive]\n#[repr(i32)]\npub enum DType {\n"
-    for name, dtype in zip(names, schema.dtypes):
-        text += f"    /// {dtype.name}, {dtype.itemsize} bytes\n    {name} = tessera_sys::{dtype.constant},\n"
-    text += "}\n\nimpl DType {\n    /// Every dtype.\n"
-    text += "    pub const ALL: &'static [DType] = &[\n"
-    text += "".join(f"        DType::{n},\n" for n in names) + "    ];\n"
-    text += _matcher("name", "The name that all languages print, such as `float32`.", "&'static str",
-                     [(n, f'"{t.name}"') for n, t in zip(names, schema.dtypes)])
-    text += _matcher("size", "Bytes of one element.", "usize", [(n, str(t.itemsize)) for n, t in zip(names, schema.dtypes)])
+    names = [(f"DType::{camel(t.short)}", t) for t in schema.dtypes]
+    rows = [(camel(t.short), t.constant, f"{t.name}, {t.itemsize} bytes") for t in schema.dtypes]
+    text = _enum("DType", "What an element of a tensor is.", rows)
+    text += "    /// Every dtype.\n    pub const ALL: &'static [DType] = &[\n"
+    text += "".join(f"        {n},\n" for n, _ in names) + "    ];\n\n"
+    text += _matcher("pub const fn name(self) -> &'static str", "The name that all languages print, such as `float32`.",
+                     [(n, f'"{t.name}"') for n, t in names]) + "\n"  # fmt: skip
+    text += _matcher("pub const fn size(self) -> usize", "Bytes of one element.", [(n, str(t.itemsize)) for n, t in names])
     for category, note in (("floating", "is_floating_point"), ("complex", "is_complex"), ("integral", "is_integral")):
-        members = " | ".join(f"DType::{n}" for n, t in zip(names, schema.dtypes) if t.category == category)
+        members = " | ".join(n for n, t in names if t.category == category)
         text += f"\n    /// Whether it is {category}; bool is in no category.\n    pub const fn {note}(self) -> bool {{\n"
         text += f"        matches!(self, {members})\n    }}\n"
     return text + "}\n"
 
 
-def _matcher(name: str, note: str, kind: str, rows: list[tuple[str, str]]) -> str:
-    arms = "".join(f"            DType::{left} => {right},\n" for left, right in rows)
-    return (f"\n    /// {note}\n    pub const fn {name}(self) -> {kind} {{\n        match self {{\n{arms}        }}\n    }}\n")
-
-
 def _constants(enum: Enum) -> list[tuple[str, str, str]]:
     """(Rust name, C name, doc) of each constant."""
-    return [(camel(c.name.removeprefix(enum.prefix)), c.name, c.doc) for c in enum.constants]
+    return [(camel(enum.short(c)), c.name, c.doc) for c in enum.constants]
 
 
 def _device_type(enum: Enum) -> str:
-    text = "\n/// What kind of device a tensor lives on.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n"
-    text += "#[non_exhaustive]\n#[repr(i32)]\npub enum DeviceType {\n"
-    rows = _constants(enum)
-    for name, constant, note in rows:
-        text += doc(note or f"`{name.lower()}`", "    ") + f"    {name} = tessera_sys::{constant},\n"
-    text += "}\n\nimpl DeviceType {\n    /// Every device type.\n    pub const ALL: &'static [DeviceType] = &["
-    text += ", ".join(f"DeviceType::{n}" for n, _, _ in rows) + "];\n"
-    text += "\n    /// The name that all languages print, such as `cpu`.\n    pub const fn name(self) -> &'static str {\n"
-    arms = "".join(f'            DeviceType::{n} => "{n.lower()}",\n' for n, _, _ in rows)
-    return text + f"        match self {{\n{arms}        }}\n    }}\n}}\n"
+    rows = [(name, constant, note or f"`{name.lower()}`") for name, constant, note in _constants(enum)]
+    text = _enum("DeviceType", "What kind of device a tensor lives on.", rows)
+    text += "    /// Every device type.\n    pub const ALL: &'static [DeviceType] = &["
+    text += ", ".join(f"DeviceType::{n}" for n, _, _ in rows) + "];\n\n"
+    return text + _matcher("pub const fn name(self) -> &'static str", "The name that all languages print, such as `cpu`.",
+                           [(f"DeviceType::{n}", f'"{n.lower()}"') for n, _, _ in rows]) + "}\n"  # fmt: skip
 
 
 def _error_kind(enum: Enum) -> str:
     rows = [row for row in _constants(enum) if row[1] != "TSR_OK"]
-    text = "\n/// The kind of an [`Error`](crate::Error), for `match`.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n"
-    text += "#[non_exhaustive]\n#[repr(i32)]\npub enum ErrorKind {\n"
-    for name, constant, note in rows:
-        text += doc(note, "    ") + f"    {name} = tessera_sys::{constant},\n"
-    text += "}\n\nimpl ErrorKind {\n    /// The name that all languages print, such as `SHAPE`.\n"
-    text += "    pub const fn name(self) -> &'static str {\n        match self {\n"
-    text += "".join(f'            Self::{n} => "{c.removeprefix("TSR_")}",\n' for n, c, _ in rows)
-    text += "        }\n    }\n\n    /// The kind of a status code; a code this crate does not know is [`ErrorKind::Internal`].\n"
-    text += "    pub(crate) const fn from_code(code: i32) -> Self {\n        match code {\n"
-    text += "".join(f"            tessera_sys::{c} => Self::{n},\n" for n, c, _ in rows if n != "Internal")
-    return text + "            _ => Self::Internal,\n        }\n    }\n}\n"
+    text = _enum("ErrorKind", "The kind of an [`Error`](crate::Error), for `match`.", rows)
+    text += _matcher("pub const fn name(self) -> &'static str", "The name that all languages print, such as `SHAPE`.",
+                     [(f"Self::{n}", f'"{c.removeprefix("TSR_")}"') for n, c, _ in rows]) + "\n"  # fmt: skip
+    codes = [(f"tessera_sys::{c}", f"Self::{n}") for n, c, _ in rows if n != "Internal"]
+    return text + _matcher("pub(crate) const fn from_code(code: i32) -> Self",
+                           "The kind of a status code; a code this crate does not know is [`ErrorKind::Internal`].",
+                           [*codes, ("_", "Self::Internal")]) + "}\n"  # fmt: skip

@@ -18,11 +18,6 @@ PLAIN = {
 }
 
 
-def camel(name: str) -> str:
-    """max_pool2d -> MaxPool2d, OUT_OF_MEMORY -> OutOfMemory."""
-    return "".join(part.capitalize() for part in name.lower().split("_"))
-
-
 def rust_type(ctype: str) -> str:
     """A C type of the ABI as tessera-sys spells it."""
     base = ctype.replace("*", "").replace("const ", "").replace("struct ", "").strip()

@@ -8,8 +8,33 @@ import json
 from pathlib import Path
 from typing import Any
 
+from .cpp import dtype_constant
 from .model import Arg, CFunction, Domain, Schema
-from .text import banner, c_string, wrap_call
+from .text import banner, c_string, camel, wrap_call
+from .types import passed
+UNWRAPPED = {  # schema type -> what the op gets
+    "tensor": 'TensorArg({0}, "{0}").get()',
+    "tensor?": 'OptionalTensorArg({0}, "{0}").get()',
+    "tensor[]": 'tensors_arg({0}, n_{0}, "{0}")',
+    "tensor?[]": 'sparse_tensors_arg({0}, n_{0}, "{0}")',
+    "[]": 'list_arg({0}, n_{0}, "{0}")',
+    "int64": "{0}",
+    "int64?": "optional_int({0})",
+    "int64[]?": 'optional_list_arg({0}, n_{0}, "{0}")',
+    "f64": "{0}",
+    "f64?": 'optional_double({0}, has_{0}, "{0}")',
+    "f64[]?": 'optional_list_arg({0}, n_{0}, "{0}")',
+    "bool": 'bool_arg({0}, "{0}")',
+    "bool?": 'optional_bool_arg({0}, "{0}")',
+    "dtype": 'dtype_arg({0}, "{0}")',
+    "dtype?": 'optional_dtype_arg({0}, "{0}")',
+    "device": 'device_arg({0}_type, {0}_index, "{0}")',
+    "device?": 'optional_device_arg({0}_type, {0}_index, "{0}")',
+    "str": 'text_arg({0}, {0}_len, "{0}")',
+    "str?": 'optional_text_arg({0}, {0}_len, "{0}")',
+    "generator": 'generator_arg({0}, "{0}")',
+}
+SCALARS = {"c128": "complex_scalar({0}_re, {0}_im)", "bool": 'tsr::Scalar(bool_arg({0}, "{0}"))'}
 
 
 def family(schema: Schema, domain: Domain) -> str:
@@ -78,33 +103,15 @@ def _clear(function: CFunction) -> str:
 
 
 def _unwrap(schema: Schema, arg: Arg, scalar: str | None) -> str:
-    n, kind = arg.name, arg.type
-    label = f'"{n}"'
-    if kind.is_tensor_list:
-        return f"{'sparse_tensors_arg' if kind.holes else 'tensors_arg'}({n}, n_{n}, {label})"
-    if kind.is_list:
-        return f"{'optional_list_arg' if kind.optional else 'list_arg'}({n}, n_{n}, {label})"
+    name, kind = arg.name, arg.type
     if kind.base == "scalar":
-        value = {
-            "c128": f"complex_scalar({n}_re, {n}_im)",
-            "bool": f"tsr::Scalar(bool_arg({n}, {label}))",
-        }.get(scalar or "f64", f"tsr::Scalar({n})")
-        return f"optional_scalar(has_{n}, {value}, {label})" if kind.optional else value
+        value = SCALARS.get(scalar or "f64", "tsr::Scalar({0})").format(name)
+        return f'optional_scalar(has_{name}, {value}, "{name}")' if kind.optional else value
     if kind.base == "enum":
         enum = schema.enum(kind.name or "")
         values = ", ".join(str(c.value) for c in enum.constants)
-        return f"{'optional_enum_arg' if kind.optional else 'enum_arg'}<{enum.cpp}>({n}, {{{values}}}, {label})"
-    plain = {
-        "tensor": f"{'OptionalTensorArg' if kind.optional else 'TensorArg'}({n}, {label}).get()",
-        "int64": f"optional_int({n})" if kind.optional else n,
-        "f64": f"optional_double({n}, has_{n}, {label})" if kind.optional else n,
-        "bool": f"{'optional_bool_arg' if kind.optional else 'bool_arg'}({n}, {label})",
-        "dtype": f"{'optional_dtype_arg' if kind.optional else 'dtype_arg'}({n}, {label})",
-        "device": f"{'optional_device_arg' if kind.optional else 'device_arg'}({n}_type, {n}_index, {label})",
-        "str": f"{'optional_text_arg' if kind.optional else 'text_arg'}({n}, {n}_len, {label})",
-        "generator": f"generator_arg({n}, {label})",
-    }
-    return plain[kind.base]
+        return f'{"optional_" * kind.optional}enum_arg<{enum.cpp}>({name}, {{{values}}}, "{name}")'
+    return passed(UNWRAPPED, kind, name)[0]
 
 
 def infos(schema: Schema) -> str:
@@ -150,26 +157,13 @@ def consistency(schema: Schema) -> str:
         + '#include "tessera/tessera.h"\n\n'
     )
     for dtype in schema.dtypes:
-        cpp = {
-            "uint": "UInt",
-            "int": "Int",
-            "float": "Float",
-            "bfloat": "BFloat",
-            "complex": "Complex",
-            "bool": "Bool",
-        }
-        stem = dtype.name.rstrip("0123456789")
-        text += f"static_assert(tsr::dtype_to_abi(tsr::DType::k{cpp[stem]}{dtype.name[len(stem) :]}) == {dtype.constant});\n"
+        text += f"static_assert(tsr::dtype_to_abi(tsr::DType::{dtype_constant(dtype.name)}) == {dtype.constant});\n"
     text += f"static_assert(tsr::kDTypeCount == {len(schema.dtypes)});\n"
     special = {"TSR_DTYPE": "DType"}
     for enum in schema.enums:
         for constant in enum.constants if enum.cpp else ():
-            camel = special.get(constant.name) or "".join(
-                p.capitalize() for p in constant.name[len(enum.prefix) :].split("_")
-            )
-            text += (
-                f"static_assert(static_cast<int32_t>({enum.cpp}::k{camel}) == {constant.name});\n"
-            )
+            name = special.get(constant.name) or camel(constant.name.removeprefix(enum.prefix))
+            text += f"static_assert(static_cast<int32_t>({enum.cpp}::k{name}) == {constant.name});\n"
     return text
 
 

@@ -13,9 +13,28 @@ from .gradients import gradient_test
 from .literals import C, literal
 from .model import Arg, Case, CFunction, Domain, Op, Schema
 from .mutations import refused_calls
+from .replay import host_number
 from .text import banner, c_banner, c_string
+from .types import passed
 
 Expressions = dict[str, list[str]]  # argument -> one C++ expression per C parameter
+ABSENT = {
+    "int64": ["tsr_none()"], "f64": ["0.0", "0"], "bool": ["-1"], "dtype": ["-1"], "enum": ["-1"], "device": ["-1", "-1"],
+    "str": ["nullptr", "0"], "generator": ["nullptr"],
+}  # fmt: skip
+# Arguments from the fixture `f`, by schema type; {0} is the name of a named one.
+FIXTURE_IN = {
+    "tensor": "f.tensors[0]", "tensor[]": ("f.tensors", "1"), "[]": ("f.ones", "1"), "int32": "0", "int64": "0", "uint64": "0",
+    "f64": "0", "bool": "0", "dtype": "TSR_FLOAT32", "status": "TSR_CANCELLED", "str": ('"no such name"', "-1"),
+    "device": ("TSR_DEVICE_CPU", "0"), "enum": "1", "ptr": "f.bytes", "ptr?": "nullptr", "cptr": "nullptr", "cfn": "nullptr",
+    "fn": ("ignore_{0}", "&f.drops", "count_drop"), "handle": "f.make_{0}()", "extern": "f.make_{0}()",
+    "struct": "f.sized<tsr_{0}>()",
+}  # fmt: skip
+FIXTURE_OUT = {
+    "tensor": "&f.slots[0]", "[]": ("f.slots", "4", "&f.i32"), "bool": "&f.i32", "int32": "&f.i32", "int64": "&f.i64",
+    "uint64": "&f.u64", "f64": "&f.f64", "ptr": "&f.mutable_pointer", "cptr": "&f.pointer", "str": ("&f.text", "&f.i64"),
+    "device": ("&f.i32", "&f.i32"), "handle": "&f.{0}", "struct": "&f.{0}", "enum": "&f.{0}", "extern": "&f.{0}", "cfn": "&f.{0}",
+}  # fmt: skip
 
 
 @dataclass
@@ -72,49 +91,21 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         setup.append(f"const std::vector<{ctype}> {name} = {{{', '.join(map(C.literal, value))}}};")
         return [f"{name}.data()", f"static_cast<int32_t>({name}.size())"]
     if kind.base == "scalar":
-        given = (
-            complex(value.replace(" ", ""))
-            if isinstance(value, str)
-            else (0 if value is None else value)
-        )
-        cast = {"f64": float, "i64": int, "bool": bool}
-        if function.scalar_kind == "c128":
-            parts = [C.literal(complex(given).real), C.literal(complex(given).imag)]
-        else:
-            parts = [C.literal(cast[function.scalar_kind or "f64"](given))]
-        return parts + ([C.literal(value is not None)] if kind.optional else [])
+        given = host_number(function.scalar_kind or "f64", 0 if value is None else value)
+        parts = [given.real, given.imag] if isinstance(given, complex) else [given]
+        return [*map(C.literal, parts), *[C.literal(value is not None)] * kind.optional]
+    if value is None:
+        return list(ABSENT[kind.base])
     if kind.base == "f64":
-        return [C.literal(float(value or 0))] + ([C.literal(value is not None)] if kind.optional else [])
-    if kind.base == "int64":
-        return ["tsr_none()" if value is None else C.literal(value)]
-    if kind.base == "bool":
-        return ["-1" if value is None else C.literal(bool(value))]
+        return [C.literal(float(value))] + ["1"] * kind.optional
     if kind.base == "dtype":
-        return [
-            "-1"
-            if value is None
-            else next(t.constant for t in schema.dtypes if value in (t.short, t.name))
-        ]
+        return [schema.dtype(value).constant]
     if kind.base == "enum":
-        return ["-1"] if value is None else [_constant(schema, kind.name or "", value)]
+        constant = schema.enum(kind.name or "").constant(value)
+        return [constant.name if constant else str(value)]
     if kind.base == "device":
-        return ["-1", "-1"] if value is None else ["TSR_DEVICE_CPU", "0"]
-    if kind.base == "str":
-        return ["nullptr", "0"] if value is None else [c_string(value), "-1"]
-    return ["nullptr"]  # generator
-
-
-def _constant(schema: Schema, enum: str, value: Any) -> str:
-    row = schema.enum(enum)
-    for constant in row.constants:
-        if value in (
-            constant.value,
-            constant.name,
-            constant.name.removeprefix(row.prefix),
-            constant.name.removeprefix(row.prefix).lower(),
-        ):
-            return constant.name
-    return str(value)
+        return ["TSR_DEVICE_CPU", "0"]
+    return [c_string(value), "-1"] if kind.base == "str" else [C.literal(value)]
 
 
 def uncovered(schema: Schema) -> list[str]:
@@ -215,58 +206,9 @@ def _function_refusals(schema: Schema) -> str:
 
 def _fixture_value(arg: Arg) -> list[str]:
     """Valid expressions for an argument, from the fixture of the call."""
-    kind = arg.type
-    if kind.direction == "inout":
-        return [f"f.sized<tsr_{kind.name}>()"]
-    if kind.direction == "out":
-        if kind.is_tensor_list:
-            return ["f.slots"] if arg.count_of else ["f.slots", "4", "&f.i32"]
-        plain = {
-            "tensor": "&f.slots[0]",
-            "bool": "&f.i32",
-            "int32": "&f.i32",
-            "int64": "&f.i64",
-            "uint64": "&f.u64",
-            "f64": "&f.f64",
-            "ptr": "&f.mutable_pointer",
-            "cptr": "&f.pointer",
-        }
-        if kind.base in plain:
-            return [plain[kind.base]]
-        if kind.base == "str":
-            return ["&f.text", "&f.i64"]
-        if kind.base == "device":
-            return ["&f.i32", "&f.i32"]
-        return [f"&f.{kind.name}"]
-    if kind.is_list and kind.base == "tensor":
-        return ["f.tensors", "1"]
-    if kind.is_list:
-        return ["f.ones", "1"]
-    if kind.base == "handle":
-        return [f"f.make_{kind.name}()"]
-    if kind.base == "extern":
-        return [f"f.make_{kind.name}()"]
-    if kind.base == "struct":
-        return [f"f.sized<tsr_{kind.name}>()"]
-    if kind.base == "fn":
-        return [f"ignore_{kind.name}", "&f.drops", "count_drop"]
-    plain = {
-        "tensor": ["f.tensors[0]"],
-        "int32": ["0"],
-        "int64": ["0"],
-        "uint64": ["0"],
-        "f64": ["0"],
-        "bool": ["0"],
-        "dtype": ["TSR_FLOAT32"],
-        "status": ["TSR_CANCELLED"],
-        "str": ['"no such name"', "-1"],
-        "device": ["TSR_DEVICE_CPU", "0"],
-        "enum": ["1"],
-        "ptr": ["nullptr" if kind.optional else "f.bytes"],
-        "cptr": ["nullptr"],
-        "cfn": ["nullptr"],
-    }
-    return plain[kind.base]
+    if arg.count_of:
+        return ["f.slots"]
+    return passed(FIXTURE_OUT if arg.type.direction == "out" else FIXTURE_IN, arg.type, arg.type.name)
 
 
 def outputs(schema: Schema) -> dict[str, str]:

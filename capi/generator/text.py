@@ -61,6 +61,11 @@ def c_string(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
+def camel(name: str) -> str:
+    """max_pool2d -> MaxPool2d, OUT_OF_MEMORY -> OutOfMemory."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
 def version_number(since: str) -> int:
     major, minor = since.split(".")
     return int(major) << 16 | int(minor)

@@ -5,7 +5,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+V = TypeVar("V")
 
 PLAIN = {  # base type -> C type of the one parameter it becomes
     "tensor": "tsr_tensor",
@@ -175,3 +179,15 @@ def _in_params(name: str, kind: Type) -> list[CParam]:
             CParam("tsr_drop_fn", f"{prefix}drop"),
         ]
     return [CParam(_value_type(kind), name)]
+
+
+def entry(table: Mapping[str, V], kind: Type) -> V:
+    """What a language's table says of a type: of its text (`int64[]?`), else of its base (`int64[]`), else of lists (`[]`)."""
+    mark = "[]" * kind.is_list
+    return next(table[key] for key in (kind.text, kind.base + mark, mark) if key in table)
+
+
+def passed(table: Mapping[str, Sequence[str]], kind: Type, *value: object) -> list[str]:
+    """A value of a language as arguments of a C function: the table's text with the value at {0}."""
+    found = entry(table, kind)
+    return [part.format(*value) for part in ((found,) if isinstance(found, str) else found)]
