@@ -10,6 +10,11 @@ say() {
   printf '[%3dm%02ds] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
 }
 
+# left_out <language>: whether TESSERA_SKIP, a list with commas, names it.
+left_out() {
+  [[ ",${TESSERA_SKIP:-}," == *",$1,"* ]]
+}
+
 # run_quietly <log file> <command...>: the log is shown only when the command fails.
 run_quietly() {
   local log="$1"

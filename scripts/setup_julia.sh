@@ -46,6 +46,7 @@ use_newer_julia() {
 debian_mirror() {
   local codename
   codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+  # shellcheck disable=SC2016  # apt fills these in
   apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' |
     awk -v codename="$codename" '$2 == codename { print $1; exit }'
 }
@@ -84,6 +85,7 @@ unpack_packages() {
   done < <(find -L "$folder" -type l)
   rm -rf "$home/apt"
   # libunwind has functions of libgcc's names, which C++ exceptions must not find first.
+  # shellcheck disable=SC2016  # the launcher expands it
   write_launcher 'root="$(dirname "$(readlink -f "$0")")/../root/usr"
 LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu/julia${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 LD_PRELOAD="libgcc_s.so.1${LD_PRELOAD:+:$LD_PRELOAD}"
@@ -92,7 +94,7 @@ exec "$root/bin/julia" "$@"'
 }
 
 if ! works "$launcher" && ! use_newer_julia; then
-  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+  { command -v apt-get && command -v dpkg-deb; } >/dev/null ||
     die "no julia >= 1.6 on PATH, and this is no Debian system to fetch 1.5.3 for"
   [ "$(dpkg --print-architecture)" = amd64 ] || die "julia 1.5.3 is fetched for amd64 only"
   say "unpacking Julia 1.5.3 under build/julia"

@@ -3,6 +3,7 @@
 #
 # Sourced by tests/run.sh: the CUDA backend on the host's stand-ins for CUDA, then compiled for real
 # where the toolkit is, then on a device where there is one. With --full for all architectures.
+# shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
 # cuda_op_table <part> <folder of the plugin>
 cuda_op_table() {

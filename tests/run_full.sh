@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sourced by tests/run.sh --full: thread sanitizer, long random traces, NumPy 2.
+# shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 ctest_part tsan tsan -LE tool

@@ -3,6 +3,7 @@
 #
 # Sourced by tests/run.sh: the Julia package's tests on the release build, with a depot of their own.
 # TESSERA_SKIP=julia (one of a list with commas) leaves them out, as tests/skips.txt allows.
+# shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
 run_julia_tests() {
   TESSERA_BUILD_DIR="$tsr_root/build/release" JULIA_DEPOT_PATH="$tsr_root/build/julia/depot" \
@@ -11,9 +12,10 @@ run_julia_tests() {
 }
 
 julia_part() {
-  case ",${TESSERA_SKIP:-}," in
-    *,julia,*) skip_part julia "TESSERA_SKIP names julia"; return ;;
-  esac
+  if left_out julia; then
+    skip_part julia "TESSERA_SKIP names julia"
+    return
+  fi
   announce julia
   if [ ! -x build/julia/bin/julia ]; then
     echo "there is no Julia: see scripts/setup_julia.sh, or leave it out with TESSERA_SKIP=julia"

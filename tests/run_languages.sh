@@ -4,6 +4,7 @@
 # Sourced by tests/run.sh after the languages' own parts, which build their programs: the same programs
 # in every language, and every language's predictions with every language's model. TESSERA_SKIP (a list
 # with commas) leaves languages out, as tests/skips.txt allows.
+# shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
 languages_part() {
   announce languages

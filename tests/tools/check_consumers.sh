@@ -19,12 +19,13 @@ pc="$(find "$area/second" -name tessera.pc)"
 
 case "$kind" in
   pkgconfig)
-    export PKG_CONFIG_PATH="$(dirname "$pc")"
-    flags="$(pkg-config --cflags --libs tessera)"
+    PKG_CONFIG_PATH="$(dirname "$pc")"
+    export PKG_CONFIG_PATH
+    read -ra flags < <(pkg-config --cflags --libs tessera)
     ${CC:-cc} -std=c99 -Wall -Wextra -Werror -pedantic "$root/tests/consumer/c/consumer.c" \
-      -o "$area/consumer" $flags
+      -o "$area/consumer" "${flags[@]}"
     ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -pedantic "$root/tests/consumer/cpp/consumer.cpp" \
-      -o "$area/consumer_cpp" $flags
+      -o "$area/consumer_cpp" "${flags[@]}"
     LD_LIBRARY_PATH="$(pkg-config --variable=libdir tessera)"
     export LD_LIBRARY_PATH
     [ "$("$area/consumer")" = "$(pkg-config --variable=tsr_abi tessera)" ] || {

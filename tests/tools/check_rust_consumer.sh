@@ -16,7 +16,8 @@ unset TESSERA_LIB_DIR TESSERA_BUILD_DIR LD_LIBRARY_PATH PKG_CONFIG
 
 cmake --install "$build" --prefix "$area/first" >/dev/null
 mv "$area/first" "$area/second"
-export PKG_CONFIG_PATH="$(dirname "$(find "$area/second" -name tessera.pc)")"
+PKG_CONFIG_PATH="$(dirname "$(find "$area/second" -name tessera.pc)")"
+export PKG_CONFIG_PATH
 manifest="$root/tests/consumer/rust/Cargo.toml"
 export CARGO_TARGET_DIR="$target/consumer"
 
@@ -45,5 +46,5 @@ refused "libtessera was not found" TESSERA_LIB_DIR="$area/none"
 refused "libtessera is too old" PKG_CONFIG_PATH="$area/old"
 refused "libtessera is too old" TESSERA_BUILD_DIR="$area/other"
 
-PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$area/none" cargo doc --quiet --no-deps --config "$config" \
+PKG_CONFIG_PATH="" PKG_CONFIG_LIBDIR="$area/none" cargo doc --quiet --no-deps --config "$config" \
   --manifest-path "$root/wrappers/rust/Cargo.toml" --features tessera/doc-only
