@@ -359,10 +359,8 @@ def _binary(op: Op, sign: str) -> str:
     compares = sign in COMPARE.values()
     left = any(f.suffix == "left" for f in op.scalar)
     text = ""
-    if op.scalar and not left:  # the number on the left goes to the right
-        swapped = f"{FLIPPED.get(op.name, op.name)}(b, a)"
-    else:
-        swapped = f"{op.name}(a, b)"
+    to_the_right = op.scalar and not left  # where the number on the left goes
+    swapped = f"{FLIPPED.get(op.name, op.name)}(b, a)" if to_the_right else f"{op.name}(a, b)"
     for a, b, call in (
         ("const Tensor&", "const Tensor&", f"{op.name}(a, b)"),
         ("const Tensor&", "const Scalar&", f"{op.name}(a, b)"),

@@ -253,7 +253,7 @@ def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
     lift = " &&\n        ".join(f"(!(mask >> {i} & 1) || tpy_lift(s[{i}], like, &a{i}, &keep{i}))" for i in lifts)
     body = f"      PyObject* like = {like};\n      if (mask == 0 || (like != NULL ? ({lift}) : tpy_no_kind(sig))) {{\n"
     body += plain.replace("      ", "        ", 1).replace("\n      ", "\n        ") + "      }\n"
-    return (f"{text}    }} else {{\n{body}    }}\n" if text else body) 
+    return (f"{text}    }} else {{\n{body}    }}\n" if text else body)
 
 
 def _kinds(op: Op, form: str, with_out: bool, overload: ScalarForm, pad: str) -> str:
@@ -314,7 +314,8 @@ def _number_slots(ops: list[Op]) -> str:
             slot = BINARY.get(key, "power")
             third = ", PyObject* modulus" if key == "pow" else ""
             check = "  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;\n" if key == "pow" else ""
-            text += f"static PyObject* nb_{slot}(PyObject* a, PyObject* b{third}) {{\n{check}  return tpy_operate(&op_{op.name}, a, b);\n}}\n"
+            text += f"static PyObject* nb_{slot}(PyObject* a, PyObject* b{third}) {{\n{check}"
+            text += f"  return tpy_operate(&op_{op.name}, a, b);\n}}\n"
             slots += f"  {{Py_nb_{slot}, nb_{slot}}}, \\\n"
             if "inplace" in op.forms:
                 text += f"static PyObject* nb_inplace_{slot}(PyObject* a, PyObject* b{third}) {{\n{check}"

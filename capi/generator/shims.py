@@ -12,6 +12,7 @@ from .cpp import dtype_constant
 from .model import Arg, CFunction, Domain, Schema
 from .text import banner, c_string, camel, wrap_call
 from .types import passed
+
 UNWRAPPED = {  # schema type -> what the op gets
     "tensor": 'TensorArg({0}, "{0}").get()',
     "tensor?": 'OptionalTensorArg({0}, "{0}").get()',

@@ -8,6 +8,7 @@ Usage: fuzz_arguments.py <tessera_ffi.h> <libtessera.so> [calls per function] [s
 
 import math
 import os
+import pathlib
 import random
 import resource
 import sys
@@ -34,7 +35,7 @@ INTERNAL = 17
 class Fuzzer:
     def __init__(self, header, library, seed):
         self.ffi = cffi.FFI()
-        self.ffi.cdef(open(header, encoding="utf-8").read())
+        self.ffi.cdef(pathlib.Path(header).read_text(encoding="utf-8"))
         self.lib = self.ffi.dlopen(library)
         self.random = random.Random(seed)
         self.made = []

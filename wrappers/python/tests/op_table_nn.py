@@ -200,7 +200,8 @@ LOSS: dict[str, Any] = {"tolerance": {**ROUNDED, "float32": (1e-5, 1e-5)}, "layo
 ROWS += [
     Row("softmax", lambda x, axis=-1: special.softmax(x, axis) if x.size else x, axes, dtypes=(*ALL_FLOATS, *SIGNED), result="float",
         tolerance=ROUNDED, errors=[(IndexError, lambda: ts.softmax(ONE(2), axis=1))]),
-    Row("log_softmax", lambda x, axis=-1: special.log_softmax(x, axis) if x.size else x, axes, dtypes=(*ALL_FLOATS, *SIGNED), result="float",
+    Row("log_softmax", lambda x, axis=-1: special.log_softmax(x, axis) if x.size else x, axes,
+        dtypes=(*ALL_FLOATS, *SIGNED), result="float",
         tolerance=ROUNDED),
     Row("cross_entropy", loss("cross_entropy"), smoothed, dtypes=ALL_FLOATS, grad_args=(0,), **LOSS,
         errors=[(IndexError, lambda: find("cross_entropy")(ONE(1, 2), ts.asarray([2])))]),

@@ -13,7 +13,6 @@ from op_engine import (
     BOOL,
     COMPLEX,
     FLOATS,
-
     INTEGERS,
     REAL,
     SIGNED,
@@ -22,7 +21,6 @@ from op_engine import (
     binary,
     elementwise,
     sample,
-
 )
 from scipy import special
 

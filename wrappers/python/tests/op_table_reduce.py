@@ -92,7 +92,8 @@ ROWS = [
         scan_samples, dtypes=(*BOOL, *REAL, *COMPLEX), result="sum", tolerance=SUMS),
     Row("vector_norm", lambda x, axis=None, keepdims=False, ord=2: np.linalg.norm(
             x.reshape(-1) if axis is None else x, ord, axis=axis, keepdims=keepdims),
-        lambda m: [sample(m(3, 4), axis=1), sample(m(3, 4)), sample(m(3, 4), axis=0, ord=1), sample(m.distinct(3, 4), axis=0, ord=float("inf")),
+        lambda m: [sample(m(3, 4), axis=1), sample(m(3, 4)), sample(m(3, 4), axis=0, ord=1),
+                   sample(m.distinct(3, 4), axis=0, ord=float("inf")),
                    sample(m(3, 4), axis=0, keepdims=True, ord=3)],
         dtypes=FLOATS, tolerance=SUMS, layouts=("contiguous", "transposed", "sliced", "reversed")),
 ]  # fmt: skip

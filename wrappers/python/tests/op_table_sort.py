@@ -51,6 +51,7 @@ ROWS = [
     Row("matmul", np.matmul, product_samples, dtypes=(*ALL_FLOATS, "int32", "int64", *COMPLEX), result="same",
         # A sum of products rounds in proportion to its terms, not to its value.
         tolerance={"float32": (1e-5, 1e-5), "float16": (2e-3, 2e-2), "bfloat16": (2e-2, 2e-1), "complex64": (1e-5, 1e-5)},
-        errors=[(ValueError, lambda: ts.ones(2, 3) @ ts.ones(2, 3)), (TypeError, lambda: ts.matmul(ts.ones(2), ts.ones(2, dtype=ts.float64))),
+        errors=[(ValueError, lambda: ts.ones(2, 3) @ ts.ones(2, 3)),
+                (TypeError, lambda: ts.matmul(ts.ones(2), ts.ones(2, dtype=ts.float64))),
                 (ValueError, lambda: ts.matmul(ts.ones(()), ts.ones(2)))]),
 ]  # fmt: skip

@@ -129,7 +129,8 @@ HOSTILE: dict[str, tuple[Any, bytes, int | None]] = {
     "missing key": ({"a": {"dtype": "F32", "shape": [1]}}, b"abcd", None),
     "extra key": ({"a": entry(more=1)}, b"abcd", None),
     "entry no object": ({"a": 3}, b"", None),
-    "duplicate name": (b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"a", None),
+    "duplicate name": (b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
+                       b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"a", None),
     "duplicate key": (b'{"a":{"dtype":"U8","dtype":"I8","shape":[1],"data_offsets":[0,1]}}', b"a", None),
     "metadata no object": ({"__metadata__": 3}, b"", None),
     "metadata no text": ({"__metadata__": {"a": 3}}, b"", None),

@@ -126,7 +126,7 @@ def test_wrong_assignments_are_refused() -> None:
     with pytest.raises(KeyError):
         net.register_buffer("a.b", None)
     with pytest.raises(AttributeError):
-        net.missing
+        _ = net.missing
 
     class Bare(nn.Module):
         def __init__(self) -> None:

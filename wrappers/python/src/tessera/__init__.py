@@ -59,7 +59,7 @@ from ._errors import (
     TesseraError,
 )
 from ._errors import check as _check
-from ._info import __array_namespace_info__
+from ._info import __array_namespace_info__  # noqa: F401
 from ._interop import asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._ops import *  # noqa: F403
 from ._random import (

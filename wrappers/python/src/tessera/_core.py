@@ -4,7 +4,8 @@
 
 from typing import Any
 
-from ._native import ffi, lib
+from ._native import ffi as ffi
+from ._native import lib
 
 table: dict[str, Any] = {}
 if lib.tpy_install(id(table)) != 0:
