@@ -71,7 +71,9 @@ command_part() {
 }
 
 check_types() {
-  cd wrappers/python && "$tsr_root/.venv/bin/python" -m mypy && "$tsr_root/.venv/bin/python" -m mypy tests/test_types.py
+  local python="$tsr_root/.venv/bin/python"
+  (cd wrappers/python && "$python" -m mypy && "$python" -m mypy tests/test_types.py) &&
+    cd capi && "$python" -m mypy --strict --no-warn-unused-ignores -p generator
 }
 
 # Installs the package with pip beside the tree and imports it from there with the system's Python.
