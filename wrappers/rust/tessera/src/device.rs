@@ -73,8 +73,12 @@ impl FromStr for Device {
 }
 
 /// Loads a backend from a shared library; loading it again does nothing.
-pub fn load_plugin(path: &str) -> Result<()> {
-    // SAFETY: text and its length.
+///
+/// # Safety
+/// The library's code runs in this process, when it is loaded and in every function that uses its
+/// device: it must be a backend, and a sound one.
+pub unsafe fn load_plugin(path: &str) -> Result<()> {
+    // SAFETY: text and its length; the caller vouches for what is loaded.
     done(unsafe { sys::tsr_plugin_load(path.as_ptr().cast(), path.len() as i64) })
 }
 

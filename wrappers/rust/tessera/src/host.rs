@@ -5,6 +5,7 @@
 use crate::arguments::{count, one};
 use crate::error::{done, drop_box};
 use crate::{DType, Device, Element, Error, ErrorKind, Result, Tensor};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use tessera_sys as sys;
 
@@ -21,11 +22,7 @@ impl Tensor {
     /// # }
     /// ```
     pub fn from_vec<T: Element>(data: Vec<T>, shape: &[i64]) -> Result<Self> {
-        let expected = shape.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
-        if expected != i64::try_from(data.len()).ok() || shape.iter().any(|&d| d < 0) {
-            let text = format!("from_vec: {} elements do not fill shape {shape:?}", data.len());
-            return Err(Error::new(ErrorKind::Shape, text));
-        }
+        check_filled("from_vec", data.len(), shape)?;
         let mut owner = Box::new(data);
         let start = owner.as_mut_ptr();
         // SAFETY: the vector has as many elements as the shape says, and lives in the box until the
@@ -35,6 +32,7 @@ impl Tensor {
 
     /// A tensor with a copy of a slice.
     pub fn from_slice<T: Element>(data: &[T], shape: &[i64]) -> Result<Self> {
+        check_filled("from_slice", data.len(), shape)?;
         Self::from_vec(data.to_vec(), shape)
     }
 
@@ -90,6 +88,15 @@ impl Tensor {
     }
 }
 
+fn check_filled(operation: &str, length: usize, shape: &[i64]) -> Result<()> {
+    let expected = shape.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
+    if expected == i64::try_from(length).ok() && shape.iter().all(|&d| d >= 0) {
+        return Ok(());
+    }
+    let text = format!("{operation}: {length} elements do not fill shape {shape:?}");
+    Err(Error::new(ErrorKind::Shape, text))
+}
+
 macro_rules! from_arrays {
     ($([$($generics:tt)*] $from:ty, $data:ident => $flat:expr, $shape:expr;)*) => {$(
         impl<T: Element, $($generics)*> From<$from> for Tensor {
@@ -126,6 +133,7 @@ impl Tensor {
 
     /// Copies the elements, in row-major order, to a vector. The dtype must be that of `T`.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.expect_dtype::<T>("to_vec")?;
         let mut values = vec![T::default(); self.numel()];
         self.read_into(&mut values)?;
         Ok(values)
@@ -137,14 +145,14 @@ impl Tensor {
         let nbytes = std::mem::size_of_val(values);
         let start = values.as_mut_ptr();
         // SAFETY: `nbytes` bytes are writable; the library refuses any other size than the tensor's.
-        done(unsafe { sys::tsr_tensor_read(self.raw(), start.cast(), nbytes as i64) })?;
+        let status = unsafe { sys::tsr_tensor_read(self.raw(), start.cast(), nbytes as i64) };
         if T::DTYPE == DType::Bool {
             // Imported memory may hold other bytes than 0 and 1, which no Rust bool may be.
             // SAFETY: a bool is a byte, and bytes may be anything.
             let bytes = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), nbytes) };
             bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
         }
-        Ok(())
+        done(status)
     }
 
     /// Fills the tensor, in row-major order, from a slice of exactly its length.
@@ -175,14 +183,15 @@ impl Tensor {
     ///
     /// # Safety
     /// While the slice is used nothing writes to this memory: not through this tensor, nor another
-    /// reference, nor a view, nor a backward that runs meanwhile. For `bool`, every byte is 0 or 1.
+    /// reference, nor a view, nor a backward that runs meanwhile, nor, for tensors of an
+    /// [`Archive`](crate::io::Archive), whoever changes the file. For `bool`, every byte is 0 or 1,
+    /// which memory of others and [`Tensor::empty`] do not promise.
     pub unsafe fn as_slice<T: Element>(&self) -> Result<&[T]> {
-        self.expect_dtype::<T>("as_slice")?;
+        self.expect_plain::<T>("as_slice")?;
         let mut data = null();
-        self.expect_plain("as_slice")?;
         // SAFETY: a valid handle, a writable pointer.
         done(unsafe { sys::tsr_tensor_data(self.raw(), &mut data) })?;
-        let numel = self.numel();
+        let numel = self.aligned::<T>(data, "as_slice")?;
         if numel == 0 {
             return Ok(&[]);
         }
@@ -196,12 +205,11 @@ impl Tensor {
     /// While the slice is used nothing else reads or writes this memory. For `bool`, as above.
     #[allow(clippy::mut_from_ref)] // a tensor is a reference to shared memory, see its documentation
     pub unsafe fn as_mut_slice<T: Element>(&self) -> Result<&mut [T]> {
-        self.expect_dtype::<T>("as_mut_slice")?;
-        self.expect_plain("as_mut_slice")?;
+        self.expect_plain::<T>("as_mut_slice")?;
         let mut data = null_mut();
         // SAFETY: a valid handle, a writable pointer.
         done(unsafe { sys::tsr_tensor_mutable_data(self.raw(), &mut data) })?;
-        let numel = self.numel();
+        let numel = self.aligned::<T>(data, "as_mut_slice")?;
         if numel == 0 {
             return Ok(&mut []);
         }
@@ -209,11 +217,32 @@ impl Tensor {
         Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), numel) })
     }
 
-    fn expect_plain(&self, operation: &str) -> Result<()> {
-        if self.is_contiguous() && self.device() == Device::CPU {
+    /// The number of elements, once it is sure that a slice may begin here: a file can place a tensor
+    /// anywhere.
+    fn aligned<T>(&self, data: *const c_void, operation: &str) -> Result<usize> {
+        let numel = self.numel();
+        if numel == 0 || data.cast::<T>().is_aligned() {
+            return Ok(numel);
+        }
+        let text = format!(
+            "{operation}: expected memory aligned to its elements of {} bytes, got {data:p}; use a \
+             deep_clone",
+            std::mem::size_of::<T>()
+        );
+        Err(Error::new(ErrorKind::Buffer, text))
+    }
+
+    fn expect_plain<T: Element>(&self, operation: &str) -> Result<()> {
+        self.expect_dtype::<T>(operation)?;
+        let (contiguous, device) = (self.is_contiguous(), self.device());
+        if contiguous && device == Device::CPU {
             return Ok(());
         }
-        let text = format!("{operation}: expected a contiguous tensor on the CPU");
+        let (shape, strides) = (self.shape(), self.strides());
+        let text = format!(
+            "{operation}: expected a contiguous tensor on the CPU, got shape {shape:?} with strides \
+             {strides:?} on {device}"
+        );
         Err(Error::new(ErrorKind::Buffer, text))
     }
 }

@@ -16,7 +16,9 @@ use tessera_sys as sys;
 pub type TensorMap = BTreeMap<String, Tensor>;
 
 /// An open safetensors file. Its tensors share memory with the file's pages; what is written to them
-/// never reaches the file.
+/// never reaches the file. Replace a file that is open, as [`save_file`] does: in one that is changed
+/// in place elements are unspecified, and reading behind the end of one that was cut short ends the
+/// process (SIGBUS).
 #[derive(Debug)]
 pub struct Archive(NonNull<sys::tsr_archive_s>);
 
@@ -83,7 +85,7 @@ impl Archive {
     }
 }
 
-/// All tensors of a safetensors file, without a copy.
+/// All tensors of a safetensors file, without a copy: see [`Archive`].
 pub fn load_file(path: impl AsRef<Path>) -> Result<TensorMap> {
     let archive = Archive::open(path)?;
     let names = archive.names()?.into_iter().enumerate();

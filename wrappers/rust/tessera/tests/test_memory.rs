@@ -199,6 +199,7 @@ fn logs_reach_a_closure() -> Result<()> {
 #[test]
 fn the_library_says_its_version() {
     assert!(tessera::version().starts_with("0."));
-    let missing = tessera::load_plugin("no/such/plugin.so").unwrap_err();
+    // SAFETY: there is nothing to load.
+    let missing = unsafe { tessera::load_plugin("no/such/plugin.so") }.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::Io);
 }
