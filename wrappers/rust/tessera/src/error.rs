@@ -23,14 +23,34 @@ struct Record {
     operation: String,
     argument: Option<usize>,
     native_code: i64,
+    source: Option<Source>,
 }
 
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
 impl Error {
-    /// An error of one's own, for hooks and custom functions.
+    /// An error of one's own, for hooks, custom functions and datasets.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        let (operation, argument, native_code) = (String::new(), None, 0);
-        Self(Box::new(Record { kind, message, operation, argument, native_code }))
+        let (operation, argument, native_code, source) = (String::new(), None, 0, None);
+        Self(Box::new(Record { kind, message, operation, argument, native_code, source }))
+    }
+
+    /// An error of another library on its way through this one; it is the
+    /// [`source`](std::error::Error::source) of what comes out.
+    ///
+    /// ```
+    /// use tessera::{Error, Result, Tensor};
+    /// fn parse(text: &str) -> Result<Tensor> {
+    ///     Tensor::scalar(text.parse::<f32>().map_err(Error::other)?)
+    /// }
+    /// assert_eq!(parse("seven").unwrap_err().to_string(), "invalid float literal");
+    /// ```
+    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let source = source.into();
+        let mut error = Self::new(ErrorKind::Callback, source.to_string());
+        error.0.source = Some(source);
+        error
     }
 
     /// What kind of error it is.
@@ -71,7 +91,27 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    /// An error of kind [`ErrorKind::Io`], with `errno` as its number.
+    fn from(source: std::io::Error) -> Self {
+        let native_code = source.raw_os_error().map_or(0, i64::from);
+        let mut error = Self::other(source);
+        (error.0.kind, error.0.native_code) = (ErrorKind::Io, native_code);
+        error
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// The error of the call that just returned this status. A panic of a callback goes on from here.
 #[cold]
@@ -94,6 +134,7 @@ pub(crate) fn failure(status: i32) -> Error {
         operation: unsafe { text(view.op, view.op_len) },
         argument: usize::try_from(view.arg_index).ok(),
         native_code: view.native_code,
+        source: None,
     }))
 }
 

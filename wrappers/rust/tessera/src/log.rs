@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The library's log.
 
-use crate::error::{done, drop_box, text};
+use crate::error::{done, drop_box, drop_quietly, text};
 use crate::Result;
 use std::ffi::{c_char, c_void, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -41,13 +41,14 @@ pub fn set_log(logger: Option<Logger>) -> Result<()> {
             sys::TSR_LOG_WARNING => LogLevel::Warning,
             _ => LogLevel::Error,
         };
-        let _ = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: user is the Box that was registered; the texts are valid during the call.
             let (logger, component, message) = unsafe {
                 (&*user.cast::<Logger>(), CStr::from_ptr(component), text(message, length))
             };
             logger(level, &component.to_string_lossy(), &message);
         }));
+        outcome.unwrap_or_else(drop_quietly);
     }
     // SAFETY: the box is freed by drop_box once, also when the call fails.
     done(unsafe {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors: kinds, what they carry, and that nothing is lost by them.
 
+use std::error::Error as StdError;
 use tessera::{memory, Device, Error, ErrorKind, Result, Tensor};
 
 #[test]
@@ -38,6 +39,39 @@ fn errors_are_small_and_go_through_question_marks() {
     assert_eq!(std::mem::size_of::<Result<Tensor>>(), 2 * std::mem::size_of::<usize>());
 }
 
+#[derive(Debug, PartialEq)]
+struct Own(u8);
+
+impl std::fmt::Display for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "number {}", self.0)
+    }
+}
+
+impl StdError for Own {}
+
+#[test]
+fn errors_of_others_pass_through_callbacks() -> Result<()> {
+    let x = Tensor::from([1.0]).requiring_grad()?;
+    x.register_hook(|_| Err(Error::other(Own(7))))?;
+    let error = x.sum()?.backward().unwrap_err();
+    assert_eq!(error.to_string(), "number 7");
+    assert_eq!(error.source().and_then(|source| source.downcast_ref()), Some(&Own(7)));
+    assert!(Error::new(ErrorKind::Value, "plain").source().is_none());
+    Ok(())
+}
+
+#[test]
+fn errors_of_the_system_keep_their_number() {
+    fn open() -> Result<std::fs::File> {
+        Ok(std::fs::File::open("no/such/file")?)
+    }
+    let error = open().unwrap_err();
+    assert_eq!((error.kind(), error.native_code()), (ErrorKind::Io, 2));
+    assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
+    assert_eq!(error.kind().to_string(), "IO");
+}
+
 #[test]
 fn memory_errors_are_typed_and_harmless() -> Result<()> {
     let error = Tensor::zeros(&[1 << 40, 1 << 10]).unwrap_err();
@@ -49,6 +83,8 @@ fn memory_errors_are_typed_and_harmless() -> Result<()> {
 
 #[test]
 fn misfits_of_memory_are_refused() {
+    let error = Tensor::from_slice(&[1, 2, 3], &[2]).unwrap_err();
+    assert_eq!(error.message(), "from_slice: 3 elements do not fill shape [2]");
     assert_eq!(Tensor::from_vec(vec![1, 2, 3], &[2]).unwrap_err().kind(), ErrorKind::Shape);
     assert_eq!(Tensor::from_vec(vec![1], &[-1]).unwrap_err().kind(), ErrorKind::Shape);
     assert_eq!(Tensor::from_vec(vec![1, 2], &[-1, -2]).unwrap_err().kind(), ErrorKind::Shape);
