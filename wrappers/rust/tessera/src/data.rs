@@ -8,7 +8,7 @@ use std::fmt;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{spawn, JoinHandle};
+use std::thread::{Builder, JoinHandle};
 
 /// Samples by number.
 pub trait Dataset: Send + Sync + 'static {
@@ -227,8 +227,13 @@ impl<D: Dataset> DataLoader<D> {
         };
         let jobs: Vec<Vec<usize>> =
             order.chunks(self.batch_size).take(self.len()).map(<[usize]>::to_vec).collect();
-        let pool = (self.workers > 0).then(|| Pool::new(&self.dataset, self.workers));
-        let ahead = self.workers * self.prefetch;
+        let workers = self.workers.min(jobs.len());
+        let pool = (workers > 0).then(|| Pool::new(&self.dataset, workers)).transpose();
+        let (pool, jobs, problem) = match pool {
+            Ok(pool) => (pool, jobs, problem),
+            Err(error) => (None, Vec::new(), Some(error)),
+        };
+        let ahead = workers.saturating_mul(self.prefetch);
         Batches { dataset: self.dataset.clone(), jobs: jobs.into_iter(), pool, ahead, problem }
     }
 
@@ -296,7 +301,7 @@ type Outcome<S> = std::thread::Result<Result<S>>;
 /// Threads that take numbered lists of indices and give numbered batches.
 struct Pool<S> {
     jobs: Option<Sender<(usize, Vec<usize>)>>,
-    results: Receiver<(usize, Outcome<S>)>,
+    results: Option<Receiver<(usize, Outcome<S>)>>,
     early: BTreeMap<usize, Outcome<S>>,
     sent: usize,
     given: usize,
@@ -304,13 +309,14 @@ struct Pool<S> {
 }
 
 impl<S: Send + 'static> Pool<S> {
-    fn new<D: Dataset<Sample = S>>(dataset: &Arc<D>, count: usize) -> Self {
+    fn new<D: Dataset<Sample = S>>(dataset: &Arc<D>, count: usize) -> Result<Self> {
         let (jobs, queue) = channel::<(usize, Vec<usize>)>();
         let (give, results) = channel();
         let queue = Arc::new(Mutex::new(queue));
         let work = || {
             let (dataset, queue, give) = (dataset.clone(), queue.clone(), give.clone());
-            spawn(move || loop {
+            let name = "tessera-data".to_string();
+            Builder::new().name(name).spawn(move || loop {
                 let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok((number, indices)) = job else { return };
                 let batch = catch_unwind(AssertUnwindSafe(|| dataset.batch(&indices)));
@@ -319,8 +325,12 @@ impl<S: Send + 'static> Pool<S> {
                 }
             })
         };
-        let threads = (0..count).map(|_| work()).collect();
-        Self { jobs: Some(jobs), results, early: BTreeMap::new(), sent: 0, given: 0, threads }
+        let (jobs, results, early) = (Some(jobs), Some(results), BTreeMap::new());
+        let mut pool = Self { jobs, results, early, sent: 0, given: 0, threads: Vec::new() };
+        for _ in 0..count {
+            pool.threads.push(work()?);
+        }
+        Ok(pool)
     }
 
     fn send(&mut self, indices: Vec<usize>) {
@@ -337,7 +347,8 @@ impl<S: Send + 'static> Pool<S> {
             if let Some(outcome) = self.early.remove(&number) {
                 break outcome;
             }
-            let (found, outcome) = self.results.recv().expect("workers answer every job");
+            let results = self.results.as_ref().expect("open until the pool is dropped");
+            let (found, outcome) = results.recv().expect("workers answer every job");
             self.early.insert(found, outcome);
         };
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
@@ -346,7 +357,7 @@ impl<S: Send + 'static> Pool<S> {
 
 impl<S> Drop for Pool<S> {
     fn drop(&mut self) {
-        self.jobs = None; // ends the queue: workers finish what they have begun
+        (self.jobs, self.results) = (None, None); // workers finish the batch they are at
         for thread in self.threads.drain(..) {
             let _ = thread.join(); // a worker catches every panic
         }

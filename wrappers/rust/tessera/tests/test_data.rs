@@ -121,6 +121,39 @@ fn leaving_early_stops_the_workers() {
     assert!(done <= 30, "{done} samples for one batch and what was ahead");
 }
 
+/// A millisecond a sample, and how many there were.
+struct Slow(Arc<AtomicUsize>);
+
+impl Dataset for Slow {
+    type Sample = Tensor;
+
+    fn len(&self) -> usize {
+        500
+    }
+
+    fn get(&self, _: usize) -> Result<Tensor> {
+        thread::sleep(std::time::Duration::from_millis(1));
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Tensor::scalar(0)
+    }
+}
+
+#[test]
+fn leaving_early_drops_what_was_ahead() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let loader = DataLoader::new(Slow(calls.clone())).workers(1).prefetch(500);
+    loader.iter().next().unwrap().unwrap();
+    let done = calls.load(Ordering::SeqCst);
+    assert!(done < 400, "{done} samples for one batch");
+}
+
+#[test]
+fn there_are_no_more_workers_than_batches() {
+    let loader = DataLoader::new(counted(3)).workers(usize::MAX).prefetch(usize::MAX);
+    assert_eq!(targets(&loader).len(), 3);
+    assert_eq!(DataLoader::new(counted(0)).workers(usize::MAX).iter().count(), 0);
+}
+
 #[test]
 fn collating() -> Result<()> {
     let pair = |n: i64| (Tensor::scalar(n).unwrap(), vec![Tensor::from([n, n])]);
