@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Layers: values by hand, names, states, modes, initial values.
 
+use std::f64::consts::LN_2;
+use std::sync::Arc;
 use tessera::nn::init::{self, FanMode, Nonlinearity};
 use tessera::nn::{
-    BatchNorm2d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten, Func, Gelu, LayerNorm,
-    LeakyRelu, Linear, MaxPool2d, Module, Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
+    AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Conv2d, ConvTranspose2d, Dropout, Embedding,
+    Flatten, Func, Gelu, Identity, LayerNorm, LeakyRelu, Linear, LogSoftmax, MaxPool2d, Module,
+    Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
 };
+use tessera::optim::{Optimizer, Sgd, SgdConfig};
 use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
 
 fn close(tensor: &Tensor, expected: &[f64]) {
@@ -116,7 +120,42 @@ fn activations_are_their_functions() -> Result<()> {
     let image = Tensor::arange_int(0, 16)?.astype(DType::F32)?.reshape(&[1, 1, 4, 4])?;
     let pooled = MaxPool2d([2, 2]).forward(&image)?;
     close(&Flatten(1).forward(&pooled)?, &[5.0, 7.0, 13.0, 15.0]);
+    close(&AvgPool2d([2, 2]).forward(&image)?, &[2.5, 4.5, 10.5, 12.5]);
+    close(&AdaptiveAvgPool2d([1, 2]).forward(&image)?, &[6.5, 8.5]);
+    close(&LogSoftmax(0).forward(&Tensor::zeros(&[2])?)?, &[-LN_2, -LN_2]);
+    assert!(Identity.forward(&image)?.is_same(&image));
     Ok(())
+}
+
+#[test]
+fn layers_print_what_they_have() -> Result<()> {
+    let text = |layer: &dyn std::fmt::Debug| format!("{layer:?}");
+    let linear = Linear::new(2, 4)?;
+    assert_eq!(text(&linear), "Linear { weight: float32[4, 2], bias: float32[4] }");
+    let bare = Linear::without_bias(2, 4)?;
+    assert_eq!(text(&bare), "Linear { weight: float32[4, 2] }");
+    let model = Sequential::new().with(linear).with(Relu).with(LayerNorm::new(&[4])?);
+    let found = text(&model);
+    assert!(found.starts_with("Sequential { 0.weight: float32[4, 2], 0.bias"), "{found}");
+    assert!(found.contains("2.weight: float32[4]"), "{found}");
+    let conv = text(&Conv2d::with(1, 2, [3, 3], |c| c.stride([2, 1]))?);
+    assert!(conv.starts_with("Conv2d { weight: float32[2, 1, 3, 3], bias: float32[2]"), "{conv}");
+    assert!(conv.contains("config: Conv2dConfig { stride: [2, 1]"), "{conv}");
+    assert!(text(&BatchNorm2d::new(3)?).contains("running_mean: float32[3]"));
+    assert_eq!(text(&Embedding::new(5, 2)?), "Embedding { weight: float32[5, 2] }");
+    Ok(())
+}
+
+#[test]
+fn modules_can_be_shared() -> Result<()> {
+    let layer: Arc<dyn Module> = Arc::new(Linear::new(2, 2)?);
+    let model = Sequential::new().with(layer.clone()).with(Tanh).with(layer);
+    let names: Vec<_> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["0.weight", "0.bias"]);
+    assert_eq!(model.state_dict()?.len(), 4);
+    let mut sgd = Sgd::new(model.parameters(), 0.1, SgdConfig::default())?;
+    model.forward(&Tensor::ones(&[1, 2])?)?.sum()?.backward()?;
+    sgd.step()
 }
 
 struct Net {

@@ -101,12 +101,18 @@ pub fn kaiming_normal_(tensor: &Tensor, mode: FanMode, nonlinearity: Nonlinearit
     normal_(tensor, 0.0, kaiming(tensor, mode, nonlinearity)?)
 }
 
-/// The values that Linear and the convolutions begin with: weight and bias uniform within
-/// 1 / sqrt(fan in), as PyTorch has them.
-pub(super) fn layer(weight: &Tensor, bias: Option<&Tensor>) -> Result<()> {
-    kaiming_uniform_(weight, FanMode::In, Nonlinearity::LeakyRelu(5f64.sqrt()))?;
-    let Some(bias) = bias else { return Ok(()) };
-    let fan_in = fan_in_and_fan_out(weight)?.0;
-    let bound = if fan_in > 0 { 1.0 / (fan_in as f64).sqrt() } else { 0.0 };
-    uniform_(bias, -bound, bound)
+/// Weight and bias that Linear and the convolutions begin with: uniform within 1 / sqrt(fan in), as
+/// PyTorch has them.
+pub(super) fn layer(shape: &[i64], outputs: i64, bias: bool) -> Result<(Tensor, Option<Tensor>)> {
+    let weight = Tensor::empty(shape)?;
+    kaiming_uniform_(&weight, FanMode::In, Nonlinearity::LeakyRelu(5f64.sqrt()))?;
+    let make_bias = || {
+        let bias = Tensor::empty(&[outputs])?;
+        let fan_in = fan_in_and_fan_out(&weight)?.0;
+        let bound = if fan_in > 0 { 1.0 / (fan_in as f64).sqrt() } else { 0.0 };
+        uniform_(&bias, -bound, bound)?;
+        bias.requiring_grad()
+    };
+    let bias = bias.then(make_bias).transpose()?;
+    Ok((weight.requiring_grad()?, bias))
 }

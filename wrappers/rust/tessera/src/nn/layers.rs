@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Linear, Embedding and Sequential. Initial values are PyTorch's.
 
+use super::module::described;
 use super::{init, Module, Visitor};
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
-use std::fmt;
 
 /// `input @ weight.T + bias`, with a weight of shape (outputs, inputs).
-#[derive(Debug)]
 pub struct Linear {
     /// (outputs, inputs)
     pub weight: Tensor,
@@ -27,11 +26,8 @@ impl Linear {
     }
 
     fn make(inputs: i64, outputs: i64, bias: bool) -> Result<Self> {
-        let weight = Tensor::empty(&[outputs, inputs])?;
-        let bias = bias.then(|| Tensor::empty(&[outputs])).transpose()?;
-        init::layer(&weight, bias.as_ref())?;
-        let bias = bias.map(Tensor::requiring_grad).transpose()?;
-        Ok(Self { weight: weight.requiring_grad()?, bias })
+        let (weight, bias) = init::layer(&[outputs, inputs], outputs, bias)?;
+        Ok(Self { weight, bias })
     }
 }
 
@@ -44,13 +40,11 @@ impl Module for Linear {
     }
 
     fn visit(&self, visitor: &mut Visitor) {
-        visitor.parameter("weight", &self.weight);
-        self.bias.iter().for_each(|bias| visitor.parameter("bias", bias));
+        visitor.weight_and_bias(&self.weight, self.bias.as_ref());
     }
 }
 
 /// Rows of a table, looked up by integers.
-#[derive(Debug)]
 pub struct Embedding {
     /// (rows, size of a row)
     pub weight: Tensor,
@@ -120,11 +114,7 @@ impl Sequential {
     }
 }
 
-impl fmt::Debug for Sequential {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sequential({} modules)", self.len())
-    }
-}
+described! { Linear Embedding Sequential }
 
 impl Module for Sequential {
     fn forward(&self, input: &Tensor) -> Result<Tensor> {

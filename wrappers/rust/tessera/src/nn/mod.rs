@@ -18,6 +18,18 @@
 //! # }
 //! ```
 
+/// Setters of options, for structs whose fields they are.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $field:ident: $kind:ty;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: $kind) -> Self {
+            self.$field = $field;
+            self
+        }
+    )*};
+}
+
 mod activations;
 mod conv;
 pub mod init;
@@ -26,7 +38,8 @@ mod module;
 mod norm;
 
 pub use activations::{
-    Dropout, Flatten, Func, Gelu, LeakyRelu, MaxPool2d, Relu, Sigmoid, Silu, Softmax, Tanh,
+    AdaptiveAvgPool2d, AvgPool2d, Dropout, Flatten, Func, Gelu, Identity, LeakyRelu, LogSoftmax,
+    MaxPool2d, Relu, Sigmoid, Silu, Softmax, Tanh,
 };
 pub use conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 pub use layers::{Embedding, Linear, Sequential};

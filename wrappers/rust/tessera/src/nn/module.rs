@@ -4,7 +4,10 @@
 
 use crate::io::TensorMap;
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
+use std::collections::HashSet;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 /// Whether a layer is being trained; layers that behave differently then have one.
 #[derive(Debug)]
@@ -41,6 +44,11 @@ impl Visitor {
         self.parameters.push(named);
     }
 
+    pub(super) fn weight_and_bias(&mut self, weight: &Tensor, bias: Option<&Tensor>) {
+        self.parameter("weight", weight);
+        bias.into_iter().for_each(|bias| self.parameter("bias", bias));
+    }
+
     /// A tensor that belongs to the state but is not trained.
     pub fn buffer(&mut self, name: &str, tensor: &Tensor) {
         let named = (format!("{}{name}", self.prefix), tensor.clone());
@@ -70,6 +78,36 @@ impl Visitor {
         visitor
     }
 }
+
+/// Prints a layer by what it has, without the elements: `Linear { weight: float32[4, 2] }`.
+pub(super) fn describe(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    module: &dyn Module,
+    config: Option<&dyn fmt::Debug>,
+) -> fmt::Result {
+    let mut out = f.debug_struct(name);
+    for (path, tensor) in Visitor::walk(module, None).order {
+        out.field(&path, &format_args!("{}{:?}", tensor.dtype(), tensor.shape()));
+    }
+    if let Some(config) = config {
+        out.field("config", config);
+    }
+    out.finish()
+}
+
+/// `Debug` for layers: their names, and the field of their options where they have one.
+macro_rules! described {
+    ($($name:ident $(($config:ident))?)*) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let config: &[&dyn std::fmt::Debug] = &[$(&self.$config)?];
+                $crate::nn::module::describe(f, stringify!($name), self, config.first().copied())
+            }
+        }
+    )*};
+}
+pub(super) use described;
 
 /// A layer or a model.
 ///
@@ -110,14 +148,14 @@ pub trait Module: Send + Sync {
         let _ = visitor;
     }
 
-    /// All parameters by path, in order.
+    /// All parameters by path, in order; one that is there several times has its first path.
     fn named_parameters(&self) -> Vec<(String, Tensor)> {
-        Visitor::walk(self, None).parameters
+        each_once(Visitor::walk(self, None).parameters)
     }
 
-    /// All buffers by path, in order.
+    /// All buffers by path, in order; one that is there several times has its first path.
     fn named_buffers(&self) -> Vec<(String, Tensor)> {
-        Visitor::walk(self, None).buffers
+        each_once(Visitor::walk(self, None).buffers)
     }
 
     /// All parameters, for an optimizer.
@@ -181,12 +219,23 @@ pub trait Module: Send + Sync {
     }
 }
 
-impl<M: Module + ?Sized> Module for Box<M> {
-    fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        (**self).forward(input)
-    }
-
-    fn visit(&self, visitor: &mut Visitor) {
-        (**self).visit(visitor);
-    }
+fn each_once(mut named: Vec<(String, Tensor)>) -> Vec<(String, Tensor)> {
+    let mut seen = HashSet::new();
+    named.retain(|(_, tensor)| seen.insert(tensor.raw()));
+    named
 }
+
+macro_rules! modules_behind {
+    ($($pointer:ident)*) => {$(
+        impl<M: Module + ?Sized> Module for $pointer<M> {
+            fn forward(&self, input: &Tensor) -> Result<Tensor> {
+                (**self).forward(input)
+            }
+
+            fn visit(&self, visitor: &mut Visitor) {
+                (**self).visit(visitor);
+            }
+        }
+    )*};
+}
+modules_behind! { Box Arc }

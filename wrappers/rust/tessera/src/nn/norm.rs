@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Normalisation over the batch and over the last axes.
 
+use super::module::described;
 use super::{Module, Training, Visitor};
 use crate::{no_grad, DType, Error, ErrorKind, Result, Tensor};
 
@@ -21,37 +22,19 @@ impl Default for BatchNorm2dConfig {
 }
 
 impl BatchNorm2dConfig {
-    /// Added to the variance; default 1e-5.
-    #[must_use]
-    pub fn eps(mut self, eps: f64) -> Self {
-        self.eps = eps;
-        self
-    }
-
-    /// The share of a new batch in the running statistics, or `None` for their plain mean; default
-    /// 0.1.
-    #[must_use]
-    pub fn momentum(mut self, momentum: Option<f64>) -> Self {
-        self.momentum = momentum;
-        self
-    }
-
-    /// Whether there are a weight and a bias; default yes.
-    #[must_use]
-    pub fn affine(mut self, affine: bool) -> Self {
-        self.affine = affine;
-        self
-    }
-
-    /// Whether there are running statistics; default yes.
-    #[must_use]
-    pub fn track_running_stats(mut self, track: bool) -> Self {
-        self.track_running_stats = track;
-        self
+    setters! {
+        /// Added to the variance; default 1e-5.
+        eps: f64;
+        /// The share of a new batch in the running statistics, or `None` for their plain mean; default
+        /// 0.1.
+        momentum: Option<f64>;
+        /// Whether there are a weight and a bias; default yes.
+        affine: bool;
+        /// Whether there are running statistics; default yes.
+        track_running_stats: bool;
     }
 }
 
-#[derive(Debug)]
 struct Running {
     mean: Tensor,
     var: Tensor,
@@ -59,7 +42,6 @@ struct Running {
 }
 
 /// Normalises each channel over the batch; in evaluation with running statistics.
-#[derive(Debug)]
 pub struct BatchNorm2d {
     affine: Option<(Tensor, Tensor)>,
     running: Option<Running>,
@@ -128,8 +110,7 @@ impl Module for BatchNorm2d {
 
     fn visit(&self, visitor: &mut Visitor) {
         if let Some((weight, bias)) = &self.affine {
-            visitor.parameter("weight", weight);
-            visitor.parameter("bias", bias);
+            visitor.weight_and_bias(weight, Some(bias));
         }
         if let Some(running) = &self.running {
             visitor.buffer("running_mean", &running.mean);
@@ -141,7 +122,6 @@ impl Module for BatchNorm2d {
 }
 
 /// Normalises over the last axes, whose sizes are given.
-#[derive(Debug)]
 pub struct LayerNorm {
     /// The factor; as the normalised axes.
     pub weight: Tensor,
@@ -172,7 +152,8 @@ impl Module for LayerNorm {
     }
 
     fn visit(&self, visitor: &mut Visitor) {
-        visitor.parameter("weight", &self.weight);
-        visitor.parameter("bias", &self.bias);
+        visitor.weight_and_bias(&self.weight, Some(&self.bias));
     }
 }
+
+described! { BatchNorm2d(config) LayerNorm }
