@@ -168,6 +168,39 @@ fn incomplete_states_are_refused() -> Result<()> {
     let mut adam = Adam::new(vec![parameter()], 0.05, AdamConfig::default())?;
     let state = io::TensorMap::from([("step.0".to_string(), Tensor::scalar(3i64)?)]);
     assert_eq!(adam.load_state_dict(&state).unwrap_err().kind(), ErrorKind::Value);
+    let max_norm = AdamConfig { amsgrad: true, ..Default::default() };
+    run(&mut adam, 1)?;
+    let error = Adam::new(vec![parameter()], 0.05, max_norm)?
+        .load_state_dict(&adam.state_dict()?)
+        .unwrap_err();
+    assert!(error.message().contains("max_exp_avg_sq.0"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn states_of_others_are_refused_and_change_nothing() -> Result<()> {
+    let config = SgdConfig { momentum: 0.9, ..Default::default() };
+    let mut sgd = Sgd::new(vec![parameter()], 0.1, config)?;
+    run(&mut sgd, 2)?;
+    let mut adam = Adam::new(vec![parameter()], 0.1, AdamConfig::default())?;
+    run(&mut adam, 2)?;
+    let text = |state: io::TensorMap| format!("{state:?}");
+    let (of_sgd, of_adam) = (sgd.state_dict()?, adam.state_dict()?);
+    let error = sgd.load_state_dict(&of_adam).unwrap_err();
+    assert!(
+        error.message().contains(r#"unexpected: ["exp_avg.0", "exp_avg_sq.0", "step.0"]"#),
+        "{error}"
+    );
+    assert_eq!(adam.load_state_dict(&of_sgd).unwrap_err().kind(), ErrorKind::Value);
+    let mut longer = of_adam.clone();
+    longer.insert("exp_avg_sq.0".into(), Tensor::zeros(&[3])?);
+    let error = adam.load_state_dict(&longer).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Shape);
+    assert!(error.message().contains("exp_avg_sq.0: the parameter has shape [2]"), "{error}");
+    longer.insert("exp_avg.1".into(), Tensor::zeros(&[2])?);
+    assert_eq!(adam.load_state_dict(&longer).unwrap_err().kind(), ErrorKind::Value);
+    assert_eq!(text(sgd.state_dict()?), text(of_sgd));
+    assert_eq!(text(adam.state_dict()?), text(of_adam));
     Ok(())
 }
 
@@ -190,6 +223,16 @@ fn clip_grad_norm_scales_all_gradients() -> Result<()> {
     let scale = 1.0 / (5.0 + 1e-6); // PyTorch's guard against a norm of 0
     assert_close(&grads[0].to_vec::<f64>()?, &[3.0 * scale, 0.0]);
     assert_close(&grads[1].to_vec::<f64>()?, &[4.0 * scale]);
+    Ok(())
+}
+
+#[test]
+fn optimizers_print_without_elements() -> Result<()> {
+    let adam = Adam::new(vec![parameter()], 0.1, AdamConfig::default())?;
+    let found = format!("{adam:?}");
+    assert!(found.starts_with("Adam(1 parameters, rate=0.1, AdamConfig { betas: (0.9"), "{found}");
+    let sgd = format!("{:?}", Sgd::new(vec![parameter()], 0.5, SgdConfig::default())?);
+    assert!(sgd.starts_with("Sgd(1 parameters, rate=0.5, SgdConfig { momentum: 0.0"), "{sgd}");
     Ok(())
 }
 
