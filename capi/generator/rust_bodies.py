@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .model import PLAIN, Arg, Op, ScalarForm
-from .rust_model import operands, optional, receiver, required
+from .rust_model import operands, optional, receiver, required, rust_name
 from .rust_text import call
 from .types import passed
 
@@ -54,13 +54,26 @@ def left_body(op: Op, overload: ScalarForm) -> str:
     number, tensor = op.args[0].name, op.args[1].name
     pad = STEP * 2
     chosen = _by_kind(op, "functional", overload, {number: number}, {tensor: "self.raw()"})
-    return f"{pad}let {number} = {number}.into();\n" + _judged(op, "functional", chosen, pad)
+    text = f"{pad}let {number} = {number}.into();\n"
+    if _lifts(op):
+        text += f"{pad}if let Some({number}) = truth({number}, self)? {{\n"
+        text += f"{pad}{STEP}return {number}.{rust_name(op)}(self);\n{pad}}}\n"
+    return text + _judged(op, "functional", chosen, pad)
+
+
+def _lifts(op: Op) -> bool:
+    """Whether a truth value beside bools goes in as a tensor: the op has no form for it, and as an
+    integer it would make integers of the bools."""
+    binary = op.kernel is not None and op.kernel.family == "binary"
+    return binary and "bool" not in op.scalar_kinds and bool(operands(op))
 
 
 def _converted(op: Op, arg: Arg, pad: str) -> str:
     if arg.type.base == "tensor" and arg.type.is_list:
         maker = "sparse_handles" if arg.type.holes else "handles"
         return f"{pad}let {arg.name} = {maker}({arg.name});\n"
+    if arg.name in operands(op) and _lifts(op):
+        return f"{pad}let mut room = None;\n{pad}let {arg.name} = lifted({arg.name}.into(), self, &mut room)?;\n"
     if arg.type.base == "scalar" or arg.name in operands(op):
         return f"{pad}let {arg.name} = {arg.name}.into();\n"
     return ""

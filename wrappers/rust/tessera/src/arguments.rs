@@ -14,7 +14,7 @@ pub(crate) const ABSENT: i64 = i64::MIN;
 // ---- Host numbers ----
 
 /// A number as an argument. It takes the dtype of the tensor it meets: `x.add(1.5)` of a float32
-/// tensor is float32.
+/// tensor is float32. Every number of Rust becomes one; those beyond an `i64` become an `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     /// A truth value.
@@ -84,6 +84,17 @@ impl Scalar {
     }
 }
 
+macro_rules! operand_from {
+    ($kind:ty $(, $generic:ident)?) => {
+        impl$(<$generic: Into<f64>>)? From<$kind> for Operand<'_> {
+            #[inline]
+            fn from(value: $kind) -> Self {
+                Operand::Scalar(value.into())
+            }
+        }
+    };
+}
+
 macro_rules! scalar_from {
     ($($kind:ty => $variant:ident($convert:path)),*) => {$(
         impl From<$kind> for Scalar {
@@ -92,12 +103,7 @@ macro_rules! scalar_from {
                 Scalar::$variant($convert(value))
             }
         }
-        impl From<$kind> for Operand<'_> {
-            #[inline]
-            fn from(value: $kind) -> Self {
-                Operand::Scalar(value.into())
-            }
-        }
+        operand_from!($kind);
     )*};
 }
 scalar_from! {
@@ -107,6 +113,20 @@ scalar_from! {
     f32 => F64(f64::from), f64 => F64(f64::from)
 }
 
+macro_rules! wide_scalar_from {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for Scalar {
+            /// An integer; a real number where that is beyond an `i64`.
+            #[inline]
+            fn from(value: $kind) -> Self {
+                i64::try_from(value).map_or(Scalar::F64(value as f64), Scalar::I64)
+            }
+        }
+        operand_from!($kind);
+    )*};
+}
+wide_scalar_from!(u64, usize, isize);
+
 #[cfg(feature = "num-complex")]
 impl<T: Into<f64>> From<num_complex::Complex<T>> for Scalar {
     fn from(value: num_complex::Complex<T>) -> Self {
@@ -115,11 +135,10 @@ impl<T: Into<f64>> From<num_complex::Complex<T>> for Scalar {
 }
 
 #[cfg(feature = "num-complex")]
-impl<T: Into<f64>> From<num_complex::Complex<T>> for Operand<'_> {
-    fn from(value: num_complex::Complex<T>) -> Self {
-        Operand::Scalar(value.into())
-    }
-}
+operand_from!(num_complex::Complex<T>, T);
+
+#[cfg(feature = "half")]
+scalar_from! { half::f16 => F64(f64::from), half::bf16 => F64(f64::from) }
 
 /// The widest kind of some numbers.
 pub(crate) fn widest<S: Copy + Into<Option<Scalar>>>(values: &[S]) -> Kind {
@@ -180,7 +199,48 @@ pub(crate) fn numbers<const N: usize>(
     Some(found)
 }
 
-/// The operands as tensors: a number becomes one of the dtype of `like`.
+/// A number as a tensor beside `like`: of its dtype, unless the number is of a higher kind.
+fn tensor_of(number: Scalar, like: &Tensor) -> Result<Tensor> {
+    let dtype = like.dtype();
+    let fits = match number.kind() {
+        Kind::Bool => true,
+        Kind::I64 => dtype != DType::Bool,
+        Kind::F64 => dtype.is_floating_point() || dtype.is_complex(),
+        Kind::C128 => dtype.is_complex(),
+    };
+    Tensor::full_with(&[], number, |o| {
+        let o = o.device(like.device());
+        if fits {
+            o.dtype(dtype)
+        } else {
+            o
+        }
+    })
+}
+
+/// A truth value beside bools as one of them, for the ops that have no form for it.
+#[inline]
+pub(crate) fn truth(number: Scalar, like: &Tensor) -> Result<Option<Tensor>> {
+    match number {
+        Scalar::Bool(_) if like.dtype() == DType::Bool => tensor_of(number, like).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The operand, with `truth` for a number.
+#[inline]
+pub(crate) fn lifted<'a>(
+    given: Operand<'a>,
+    like: &Tensor,
+    room: &'a mut Option<Tensor>,
+) -> Result<Operand<'a>> {
+    if let Operand::Scalar(number) = given {
+        *room = truth(number, like)?;
+    }
+    Ok(room.as_ref().map_or(given, Operand::Tensor))
+}
+
+/// The operands as tensors.
 pub(crate) fn tensors<const N: usize>(
     given: [Option<Operand<'_>>; N],
     like: &Tensor,
@@ -189,9 +249,7 @@ pub(crate) fn tensors<const N: usize>(
     for (slot, operand) in found.iter_mut().zip(given) {
         *slot = match operand {
             Some(Operand::Tensor(tensor)) => Some(tensor.clone()),
-            Some(Operand::Scalar(value)) => {
-                Some(Tensor::full_with(&[], value, |o| o.dtype(like.dtype()))?)
-            }
+            Some(Operand::Scalar(value)) => Some(tensor_of(value, like)?),
             None => None,
         };
     }

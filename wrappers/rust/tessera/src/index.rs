@@ -58,8 +58,8 @@ impl From<Ellipsis> for Item {
 
 impl From<Slice> for Item {
     fn from(Slice(start, stop, step): Slice) -> Self {
-        let (start, stop) = (start.unwrap_or(ABSENT), stop.unwrap_or(ABSENT));
-        Self::plain(sys::TSR_INDEX_KIND_SLICE, start, stop, step)
+        let (start, stop) = (start.map_or(ABSENT, number), stop.map_or(ABSENT, number));
+        Self::plain(sys::TSR_INDEX_KIND_SLICE, start, stop, number(step))
     }
 }
 
@@ -67,6 +67,12 @@ impl From<RangeFull> for Item {
     fn from(_: RangeFull) -> Self {
         Self::slice(ABSENT, ABSENT)
     }
+}
+
+/// A number of the library's for one of Rust's: what is beyond them is beyond every axis, too, and
+/// the least says "absent".
+fn number(index: impl TryInto<i64>) -> i64 {
+    index.try_into().map_or(i64::MAX, |index| index.max(ABSENT + 1))
 }
 
 /// The end behind an inclusive one: behind -1, the last element, there is none.
@@ -81,32 +87,32 @@ macro_rules! items {
     ($($kind:ty)*) => {$(
         impl From<$kind> for Item {
             fn from(index: $kind) -> Self {
-                Self::plain(sys::TSR_INDEX_KIND_INTEGER, index as i64, 0, 0)
+                Self::plain(sys::TSR_INDEX_KIND_INTEGER, number(index), 0, 0)
             }
         }
         impl From<Range<$kind>> for Item {
             fn from(range: Range<$kind>) -> Self {
-                Self::slice(range.start as i64, range.end as i64)
+                Self::slice(number(range.start), number(range.end))
             }
         }
         impl From<RangeFrom<$kind>> for Item {
             fn from(range: RangeFrom<$kind>) -> Self {
-                Self::slice(range.start as i64, ABSENT)
+                Self::slice(number(range.start), ABSENT)
             }
         }
         impl From<RangeTo<$kind>> for Item {
             fn from(range: RangeTo<$kind>) -> Self {
-                Self::slice(ABSENT, range.end as i64)
+                Self::slice(ABSENT, number(range.end))
             }
         }
         impl From<RangeInclusive<$kind>> for Item {
             fn from(range: RangeInclusive<$kind>) -> Self {
-                Self::slice(*range.start() as i64, behind(*range.end() as i64))
+                Self::slice(number(*range.start()), behind(number(*range.end())))
             }
         }
         impl From<RangeToInclusive<$kind>> for Item {
             fn from(range: RangeToInclusive<$kind>) -> Self {
-                Self::slice(ABSENT, behind(range.end as i64))
+                Self::slice(ABSENT, behind(number(range.end)))
             }
         }
     )*};

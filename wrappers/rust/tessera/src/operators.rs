@@ -5,8 +5,8 @@
 //! An operator yields a tensor and panics where the method of the same meaning returns an error, as
 //! operators of Rust do for a mistake of the program: `&a + &b` or `a.add(&b)?`.
 //!
-//! Numbers are `f64` and `i64`, and no more kinds, so that the type of a literal is never in doubt:
-//! `(&x * 2).exp()`. The methods take all kinds of numbers.
+//! Numbers are `f64` and `i64`, or `bool` and `i64` for those of bits, and no more kinds, so that the
+//! type of a literal is never in doubt: `(&x * 2).exp()`. The methods take all kinds of numbers.
 
 use crate::{Result, Tensor};
 use std::ops;
@@ -68,17 +68,16 @@ binary!(@numbers Sub sub subtract, SubAssign sub_assign subtract_, f64 i64);
 binary!(@numbers Mul mul multiply, MulAssign mul_assign multiply_, f64 i64);
 binary!(@numbers Div div divide, DivAssign div_assign divide_, f64 i64);
 binary!(@numbers Rem rem remainder, RemAssign rem_assign remainder_, f64 i64);
+binary!(@numbers BitAnd bitand bitwise_and, BitAndAssign bitand_assign bitwise_and_, i64 bool);
+binary!(@numbers BitOr bitor bitwise_or, BitOrAssign bitor_assign bitwise_or_, i64 bool);
+binary!(@numbers BitXor bitxor bitwise_xor, BitXorAssign bitxor_assign bitwise_xor_, i64 bool);
 
 /// Numbers on the left.
 macro_rules! left {
-    ($($op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr;)*) => {$(
-        left!(@kinds $op $fn, |$number, $tensor| $call, f64 i64);
+    ($($op:ident $fn:ident $kinds:tt, |$number:ident, $tensor:ident| $call:expr;)*) => {$(
+        left!(@kinds $op $fn, |$number, $tensor| $call, $kinds);
     )*};
-    (@kinds $op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr, f64 i64) => {
-        left!(@one $op $fn, |$number, $tensor| $call, f64);
-        left!(@one $op $fn, |$number, $tensor| $call, i64);
-    };
-    (@one $op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr, $kind:ty) => {
+    (@kinds $op:ident $fn:ident, |$number:ident, $tensor:ident| $call:expr, ($($kind:ty)*)) => {$(
         impl ops::$op<&Tensor> for $kind {
             type Output = Tensor;
             #[track_caller]
@@ -96,15 +95,18 @@ macro_rules! left {
                 ops::$op::$fn(self, &tensor)
             }
         }
-    };
+    )*};
 }
 
 left! {
-    Add add, |number, tensor| tensor.add(number);
-    Sub sub, |number, tensor| tensor.subtract_left(number);
-    Mul mul, |number, tensor| tensor.multiply(number);
-    Div div, |number, tensor| tensor.divide_left(number);
-    Rem rem, |number, tensor| tensor.remainder_left(number);
+    Add add (f64 i64), |number, tensor| tensor.add(number);
+    Sub sub (f64 i64), |number, tensor| tensor.subtract_left(number);
+    Mul mul (f64 i64), |number, tensor| tensor.multiply(number);
+    Div div (f64 i64), |number, tensor| tensor.divide_left(number);
+    Rem rem (f64 i64), |number, tensor| tensor.remainder_left(number);
+    BitAnd bitand (i64 bool), |number, tensor| tensor.bitwise_and(number);
+    BitOr bitor (i64 bool), |number, tensor| tensor.bitwise_or(number);
+    BitXor bitxor (i64 bool), |number, tensor| tensor.bitwise_xor(number);
 }
 
 macro_rules! unary {

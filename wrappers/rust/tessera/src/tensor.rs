@@ -130,7 +130,7 @@ impl Tensor {
     /// The size of each axis.
     pub fn shape(&self) -> Vec<i64> {
         let info = self.info();
-        // SAFETY: `sizes` has `ndim` entries and is read before the tensor can change.
+        // SAFETY: `sizes` has `ndim` entries and stays as it is while the tensor lives.
         unsafe { copied(info.sizes, info.ndim) }
     }
 
@@ -140,11 +140,12 @@ impl Tensor {
     /// If there is no such axis.
     #[track_caller]
     pub fn size(&self, axis: i64) -> i64 {
-        let shape = self.shape();
-        let rank = shape.len() as i64;
+        let info = self.info();
+        let rank = i64::from(info.ndim);
         let wrapped = if axis < 0 { axis + rank } else { axis };
         assert!((0..rank).contains(&wrapped), "axis {axis} of a tensor with {rank} axes");
-        shape[wrapped as usize]
+        // SAFETY: `sizes` has `ndim` entries and is as old as the tensor.
+        unsafe { *info.sizes.add(wrapped as usize) }
     }
 
     /// The distance of neighbours along each axis, in elements; may be 0 or negative.

@@ -58,6 +58,21 @@ fn views_carry_writes() -> Result<()> {
 }
 
 #[test]
+fn numbers_beyond_the_axes_clip_or_are_errors() -> Result<()> {
+    let x = counted();
+    let before_zero = 0usize.wrapping_sub(1);
+    assert_eq!(x.i(before_zero).unwrap_err().kind(), ErrorKind::Index);
+    assert_eq!(x.i(1..before_zero)?.shape(), [1, 3, 4]);
+    assert_eq!(x.i(before_zero..)?.shape(), [0, 3, 4]);
+    assert_eq!(x.i(..=before_zero)?.shape(), [2, 3, 4]);
+    assert_eq!(x.i(..i64::MIN)?.shape(), [0, 3, 4]);
+    assert_eq!(x.i(i64::MIN..=i64::MAX)?.shape(), [2, 3, 4]);
+    assert_eq!(x.i(Slice(Some(i64::MAX), Some(i64::MIN), -1))?.shape(), [2, 3, 4]);
+    assert_eq!(x.i(i64::MIN).unwrap_err().kind(), ErrorKind::Index);
+    Ok(())
+}
+
+#[test]
 fn bad_indices_are_errors() {
     let x = counted();
     assert_eq!(x.i(2).unwrap_err().kind(), ErrorKind::Index);

@@ -53,6 +53,11 @@ fn operators_take_values_and_references() -> Result<()> {
     assert_eq!((&a | &b).to_vec::<i32>()?, [3, 7]);
     assert_eq!((&a ^ &b).to_vec::<i32>()?, [2, 7]);
     assert_eq!((!Tensor::from([true, false])).to_vec::<bool>()?, [false, true]);
+    assert_eq!((&a & 1).to_vec::<i32>()?, [1, 0]);
+    assert_eq!((4 | a.clone()).to_vec::<i32>()?, [5, 6]);
+    let mut mask = a.greater(1)?;
+    mask ^= true;
+    assert_eq!((false | (&mask & true)).to_vec::<bool>()?, [true, false]);
     Ok(())
 }
 
@@ -68,6 +73,24 @@ fn numbers_are_weak() -> Result<()> {
     assert_eq!((Tensor::from([1u8]) + 1).dtype(), DType::U8);
     assert_eq!((Tensor::from([1u8]) + 1.5).dtype(), DType::F32);
     assert_eq!(Tensor::from([1.0f32]).add(Scalar::C128(1.0, 2.0))?.dtype(), DType::C64);
+    let bools = Tensor::from([true, false]);
+    assert_eq!(bools.add(true)?.to_vec::<bool>()?, [true, true]);
+    assert_eq!(bools.bitwise_xor_(true)?.to_vec::<bool>()?, [false, true]);
+    assert_eq!((bools.add(1)?.dtype(), bools.multiply(0.5)?.dtype()), (DType::I64, DType::F32));
+    assert_eq!(bools.pow_left(true)?.dtype(), bools.pow(&bools)?.dtype());
+    assert_eq!(bools.equal(false)?.to_vec::<bool>()?, [true, false]);
+    assert_eq!(Tensor::from([3u8]).add(true)?.to_vec::<u8>()?, [4]);
+    Ok(())
+}
+
+#[test]
+fn every_kind_of_number_is_an_operand() -> Result<()> {
+    let x = Tensor::from([1i64, 2]);
+    let count = x.numel();
+    assert_eq!(x.add(count)?.to_vec::<i64>()?, [3, 4]);
+    assert_eq!(x.add(-2isize)?.add(7u64)?.to_vec::<i64>()?, [6, 7]);
+    assert_eq!(Scalar::from(u64::MAX), Scalar::F64(u64::MAX as f64));
+    assert_eq!(Tensor::from([1.0]).multiply(1u64 << 63)?.item::<f64>()?, 2f64.powi(63));
     Ok(())
 }
 
@@ -109,6 +132,9 @@ fn clipping_takes_numbers_tensors_and_both() -> Result<()> {
     assert_eq!(x.clip_with(|o| o.min(&low))?.to_vec::<f32>()?, [-1.0, 1.0, 2.0]);
     let both = x.clip_with(|o| o.min(&low).max(1.5))?;
     assert_eq!((both.dtype(), both.to_vec::<f32>()?), (DType::F32, vec![-1.0, 1.0, 1.5]));
+    let one = Tensor::from([1i32]);
+    let counts = Tensor::from([0i32, 5]).clip_with(|o| o.min(&one).max(2.5))?;
+    assert_eq!(counts.to_vec::<f32>()?, [1.0, 2.5]);
     x.clip_(|o| o.min(0.0))?;
     assert_eq!(x.to_vec::<f32>()?, [0.0, 0.5, 2.0]);
     Ok(())
@@ -150,7 +176,9 @@ fn conversions_to_rust() -> Result<()> {
     let values: Vec<i32> = (&Tensor::from([[1, 2], [3, 4]]).matrix_transpose()?).try_into()?;
     assert_eq!(values, [1, 3, 2, 4]);
     assert_eq!(Tensor::from([1, 2]).item::<i32>().unwrap_err().kind(), ErrorKind::Value);
-    assert_eq!(Tensor::from([1, 2]).to_vec::<f32>().unwrap_err().kind(), ErrorKind::Dtype);
+    let error = Tensor::from([1, 2]).to_vec::<f32>().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Dtype);
+    assert_eq!(error.message(), "to_vec: expected a tensor of float32, got int32");
     let too_small = Tensor::from([1, 2]).read_into(&mut [0i32]).unwrap_err();
     assert_eq!(too_small.kind(), ErrorKind::Buffer);
     let x = Tensor::zeros(&[2])?;
@@ -168,8 +196,13 @@ fn repr() -> Result<()> {
     assert_eq!(Tensor::scalar(u64::MAX)?.to_string(), "18446744073709551615");
     let x = Tensor::from([1.0]).requiring_grad()?;
     assert_eq!(format!("{x:?}"), "Tensor([1], shape=[1], dtype=float64, requires_grad=true)");
+    let wide = Tensor::from([1e20f32, -2.5e-7, 0.0, f32::INFINITY]);
+    assert_eq!(wide.to_string(), "[1e20, -2.5e-7, 0, inf]");
     let long = Tensor::arange_int(0, 2000)?.to_string();
     assert_eq!(long, "[0, 1, 2, ..., 1997, 1998, 1999]");
+    assert_eq!(Tensor::zeros(&[2, 0])?.to_string(), "[[],\n []]");
+    let rows = Tensor::zeros(&[1 << 40, 1 << 20, 0])?.to_string();
+    assert!(rows.len() < 1000, "{} bytes", rows.len());
     Ok(())
 }
 

@@ -9,7 +9,8 @@ impl Tensor {
     /// bools their or.
     #[inline]
     pub fn add<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_add(self.raw(), other.raw(), out),
@@ -25,7 +26,8 @@ impl Tensor {
     /// [`Tensor::add`], written to `dst`.
     #[inline]
     pub fn add_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_add_out(self.raw(), other.raw(), dst.raw()),
@@ -45,7 +47,8 @@ impl Tensor {
     /// [`Tensor::add`], in place.
     #[inline]
     pub fn add_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_add_inplace(self.raw(), other.raw()),
@@ -63,7 +66,8 @@ impl Tensor {
     #[doc(alias = "sub")]
     #[inline]
     pub fn subtract<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_subtract(self.raw(), other.raw(), out),
@@ -79,7 +83,8 @@ impl Tensor {
     /// [`Tensor::subtract`], written to `dst`.
     #[inline]
     pub fn subtract_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_subtract_out(self.raw(), other.raw(), dst.raw()),
@@ -99,7 +104,8 @@ impl Tensor {
     /// [`Tensor::subtract`], in place.
     #[inline]
     pub fn subtract_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_subtract_inplace(self.raw(), other.raw()),
@@ -121,6 +127,9 @@ impl Tensor {
     #[inline]
     pub fn subtract_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
+        if let Some(input) = truth(input, self)? {
+            return input.subtract(self);
+        }
         one(|out| unsafe {
             match input.kind() {
                 Kind::Bool | Kind::I64 => sys::tsr_subtract_i64_left(input.i64(), self.raw(), out),
@@ -134,7 +143,8 @@ impl Tensor {
     #[doc(alias = "mul")]
     #[inline]
     pub fn multiply<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_multiply(self.raw(), other.raw(), out),
@@ -150,7 +160,8 @@ impl Tensor {
     /// [`Tensor::multiply`], written to `dst`.
     #[inline]
     pub fn multiply_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_multiply_out(self.raw(), other.raw(), dst.raw()),
@@ -170,7 +181,8 @@ impl Tensor {
     /// [`Tensor::multiply`], in place.
     #[inline]
     pub fn multiply_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_multiply_inplace(self.raw(), other.raw()),
@@ -193,7 +205,8 @@ impl Tensor {
     #[doc(alias = "true_divide")]
     #[inline]
     pub fn divide<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide(self.raw(), other.raw(), out),
@@ -209,7 +222,8 @@ impl Tensor {
     /// [`Tensor::divide`], written to `dst`.
     #[inline]
     pub fn divide_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide_out(self.raw(), other.raw(), dst.raw()),
@@ -229,7 +243,8 @@ impl Tensor {
     /// [`Tensor::divide`], in place.
     #[inline]
     pub fn divide_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide_inplace(self.raw(), other.raw()),
@@ -247,6 +262,9 @@ impl Tensor {
     #[inline]
     pub fn divide_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
+        if let Some(input) = truth(input, self)? {
+            return input.divide(self);
+        }
         one(|out| unsafe {
             match input.kind() {
                 Kind::Bool | Kind::I64 => sys::tsr_divide_i64_left(input.i64(), self.raw(), out),
@@ -260,7 +278,8 @@ impl Tensor {
     /// error.
     #[inline]
     pub fn floor_divide<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_floor_divide(self.raw(), other.raw(), out),
@@ -278,7 +297,8 @@ impl Tensor {
     /// [`Tensor::floor_divide`], written to `dst`.
     #[inline]
     pub fn floor_divide_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -298,7 +318,8 @@ impl Tensor {
     /// [`Tensor::floor_divide`], in place.
     #[inline]
     pub fn floor_divide_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_floor_divide_inplace(self.raw(), other.raw()),
@@ -318,6 +339,9 @@ impl Tensor {
     #[inline]
     pub fn floor_divide_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
+        if let Some(input) = truth(input, self)? {
+            return input.floor_divide(self);
+        }
         one(|out| unsafe {
             match input.kind() {
                 Kind::Bool | Kind::I64 => {
@@ -333,7 +357,8 @@ impl Tensor {
     /// error.
     #[inline]
     pub fn remainder<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_remainder(self.raw(), other.raw(), out),
@@ -349,7 +374,8 @@ impl Tensor {
     /// [`Tensor::remainder`], written to `dst`.
     #[inline]
     pub fn remainder_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -369,7 +395,8 @@ impl Tensor {
     /// [`Tensor::remainder`], in place.
     #[inline]
     pub fn remainder_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_remainder_inplace(self.raw(), other.raw()),
@@ -389,6 +416,9 @@ impl Tensor {
     #[inline]
     pub fn remainder_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
+        if let Some(input) = truth(input, self)? {
+            return input.remainder(self);
+        }
         one(|out| unsafe {
             match input.kind() {
                 Kind::Bool | Kind::I64 => sys::tsr_remainder_i64_left(input.i64(), self.raw(), out),
@@ -402,7 +432,8 @@ impl Tensor {
     /// error.
     #[inline]
     pub fn pow<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_pow(self.raw(), other.raw(), out),
@@ -418,7 +449,8 @@ impl Tensor {
     /// [`Tensor::pow`], written to `dst`.
     #[inline]
     pub fn pow_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_pow_out(self.raw(), other.raw(), dst.raw()),
@@ -438,7 +470,8 @@ impl Tensor {
     /// [`Tensor::pow`], in place.
     #[inline]
     pub fn pow_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_pow_inplace(self.raw(), other.raw()),
@@ -456,6 +489,9 @@ impl Tensor {
     #[inline]
     pub fn pow_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
+        if let Some(input) = truth(input, self)? {
+            return input.pow(self);
+        }
         one(|out| unsafe {
             match input.kind() {
                 Kind::Bool | Kind::I64 => sys::tsr_pow_i64_left(input.i64(), self.raw(), out),
@@ -468,7 +504,8 @@ impl Tensor {
     /// The larger of two elements; NaN wins. Equal operands share the gradient.
     #[inline]
     pub fn maximum<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum(self.raw(), other.raw(), out),
@@ -484,7 +521,8 @@ impl Tensor {
     /// [`Tensor::maximum`], written to `dst`.
     #[inline]
     pub fn maximum_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum_out(self.raw(), other.raw(), dst.raw()),
@@ -502,7 +540,8 @@ impl Tensor {
     /// [`Tensor::maximum`], in place.
     #[inline]
     pub fn maximum_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum_inplace(self.raw(), other.raw()),
@@ -519,7 +558,8 @@ impl Tensor {
     /// The smaller of two elements; NaN wins. Equal operands share the gradient.
     #[inline]
     pub fn minimum<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum(self.raw(), other.raw(), out),
@@ -535,7 +575,8 @@ impl Tensor {
     /// [`Tensor::minimum`], written to `dst`.
     #[inline]
     pub fn minimum_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum_out(self.raw(), other.raw(), dst.raw()),
@@ -553,7 +594,8 @@ impl Tensor {
     /// [`Tensor::minimum`], in place.
     #[inline]
     pub fn minimum_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum_inplace(self.raw(), other.raw()),
@@ -571,7 +613,8 @@ impl Tensor {
     #[doc(alias = "arctan2")]
     #[inline]
     pub fn atan2<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2(self.raw(), other.raw(), out),
@@ -587,7 +630,8 @@ impl Tensor {
     /// [`Tensor::atan2`], written to `dst`.
     #[inline]
     pub fn atan2_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2_out(self.raw(), other.raw(), dst.raw()),
@@ -605,7 +649,8 @@ impl Tensor {
     /// [`Tensor::atan2`], in place.
     #[inline]
     pub fn atan2_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2_inplace(self.raw(), other.raw()),
@@ -623,6 +668,9 @@ impl Tensor {
     #[inline]
     pub fn atan2_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
+        if let Some(input) = truth(input, self)? {
+            return input.atan2(self);
+        }
         one(|out| unsafe {
             match input.kind() {
                 Kind::Bool | Kind::I64 => sys::tsr_atan2_i64_left(input.i64(), self.raw(), out),
@@ -635,7 +683,8 @@ impl Tensor {
     /// sqrt(a a + b b) without overflow.
     #[inline]
     pub fn hypot<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot(self.raw(), other.raw(), out),
@@ -651,7 +700,8 @@ impl Tensor {
     /// [`Tensor::hypot`], written to `dst`.
     #[inline]
     pub fn hypot_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot_out(self.raw(), other.raw(), dst.raw()),
@@ -669,7 +719,8 @@ impl Tensor {
     /// [`Tensor::hypot`], in place.
     #[inline]
     pub fn hypot_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot_inplace(self.raw(), other.raw()),
@@ -687,7 +738,8 @@ impl Tensor {
     #[doc(alias = "eq")]
     #[inline]
     pub fn equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_equal(self.raw(), other.raw(), out),
@@ -703,7 +755,8 @@ impl Tensor {
     /// [`Tensor::equal`], written to `dst`.
     #[inline]
     pub fn equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_equal_out(self.raw(), other.raw(), dst.raw()),
@@ -724,7 +777,8 @@ impl Tensor {
     #[doc(alias = "ne")]
     #[inline]
     pub fn not_equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_not_equal(self.raw(), other.raw(), out),
@@ -740,7 +794,8 @@ impl Tensor {
     /// [`Tensor::not_equal`], written to `dst`.
     #[inline]
     pub fn not_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -763,7 +818,8 @@ impl Tensor {
     #[doc(alias = "lt")]
     #[inline]
     pub fn less<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_less(self.raw(), other.raw(), out),
@@ -779,7 +835,8 @@ impl Tensor {
     /// [`Tensor::less`], written to `dst`.
     #[inline]
     pub fn less_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_less_out(self.raw(), other.raw(), dst.raw()),
@@ -798,7 +855,8 @@ impl Tensor {
     #[doc(alias = "le")]
     #[inline]
     pub fn less_equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_less_equal(self.raw(), other.raw(), out),
@@ -814,7 +872,8 @@ impl Tensor {
     /// [`Tensor::less_equal`], written to `dst`.
     #[inline]
     pub fn less_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -835,7 +894,8 @@ impl Tensor {
     #[doc(alias = "gt")]
     #[inline]
     pub fn greater<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_greater(self.raw(), other.raw(), out),
@@ -851,7 +911,8 @@ impl Tensor {
     /// [`Tensor::greater`], written to `dst`.
     #[inline]
     pub fn greater_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_greater_out(self.raw(), other.raw(), dst.raw()),
@@ -870,7 +931,8 @@ impl Tensor {
     #[doc(alias = "ge")]
     #[inline]
     pub fn greater_equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_greater_equal(self.raw(), other.raw(), out),
@@ -888,7 +950,8 @@ impl Tensor {
     /// [`Tensor::greater_equal`], written to `dst`.
     #[inline]
     pub fn greater_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -944,7 +1007,8 @@ impl Tensor {
     /// Bitwise and of two integers or bools; floating dtypes are refused.
     #[inline]
     pub fn bitwise_and<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_and(self.raw(), other.raw(), out),
@@ -961,7 +1025,8 @@ impl Tensor {
     /// [`Tensor::bitwise_and`], written to `dst`.
     #[inline]
     pub fn bitwise_and_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -980,7 +1045,8 @@ impl Tensor {
     /// [`Tensor::bitwise_and`], in place.
     #[inline]
     pub fn bitwise_and_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_and_inplace(self.raw(), other.raw()),
@@ -998,7 +1064,8 @@ impl Tensor {
     /// Bitwise or of two integers or bools; floating dtypes are refused.
     #[inline]
     pub fn bitwise_or<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_or(self.raw(), other.raw(), out),
@@ -1013,7 +1080,8 @@ impl Tensor {
     /// [`Tensor::bitwise_or`], written to `dst`.
     #[inline]
     pub fn bitwise_or_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -1032,7 +1100,8 @@ impl Tensor {
     /// [`Tensor::bitwise_or`], in place.
     #[inline]
     pub fn bitwise_or_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_or_inplace(self.raw(), other.raw()),
@@ -1050,7 +1119,8 @@ impl Tensor {
     /// Bitwise xor of two integers or bools; floating dtypes are refused.
     #[inline]
     pub fn bitwise_xor<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_xor(self.raw(), other.raw(), out),
@@ -1067,7 +1137,8 @@ impl Tensor {
     /// [`Tensor::bitwise_xor`], written to `dst`.
     #[inline]
     pub fn bitwise_xor_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => {
@@ -1086,7 +1157,8 @@ impl Tensor {
     /// [`Tensor::bitwise_xor`], in place.
     #[inline]
     pub fn bitwise_xor_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let other = other.into();
+        let mut room = None;
+        let other = lifted(other.into(), self, &mut room)?;
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_xor_inplace(self.raw(), other.raw()),
