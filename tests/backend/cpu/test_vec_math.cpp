@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The error of the float32 functions in units in the last place, over the whole range of floats, at
-// every instruction-set level this machine can run. TSR_ULP_STEP=1 tries all 2**32 floats.
+// every instruction-set level this machine can run. TSR_ULP_STEP=1 tries all 2**32 floats. Signed
+// zeros of both float types.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,21 +16,13 @@ namespace {
 using kernel::BinaryOp;
 using kernel::UnaryOp;
 
-constexpr int64_t kBlock = 4096;
+constexpr size_t kBlock = 4096;
+
 uint32_t step_of_test() {
   const char* text = std::getenv("TSR_ULP_STEP");
   // About four million floats, at a step that has no factor in common with the range.
   return text == nullptr ? 1009 : static_cast<uint32_t>(std::max(1, std::atoi(text)));
 }
-
-struct Case {
-  UnaryOp op;
-  const char* name;
-  double limit;
-  double (*reference)(double);
-  // x f(x), where f may be denormal, which x magnifies; and -infinity times 0 is NaN.
-  bool product = false;
-};
 
 double normal_cdf(double x) {
   return std::erfc(-x * M_SQRT1_2) / 2;
@@ -39,7 +32,7 @@ double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-const Case kCases[] = {
+const Function<float> kFunctions[] = {
     {UnaryOp::kExp, "exp", 2, [](double x) { return std::exp(x); }},
     {UnaryOp::kLog, "log", 2, [](double x) { return std::log(x); }},
     {UnaryOp::kTanh, "tanh", 2, [](double x) { return std::tanh(x); }},
@@ -64,60 +57,32 @@ const Case kCases[] = {
     {UnaryOp::kRsqrt, "rsqrt", 1.51, [](double x) { return 1 / std::sqrt(x); }},
 };
 
+const PairFunction<float> kPairs[] = {
+    {BinaryOp::kPow, "pow", 0.52, [](double x, double y) { return std::pow(x, y); }},
+    {BinaryOp::kHypot, "hypot", 0.51, [](double x, double y) { return std::hypot(x, y); }},
+    {BinaryOp::kAtan2, "atan2", 2, [](double x, double y) { return std::atan2(x, y); }},
+};
+
 TEST(VecMath, errors_stay_below_two_ulp_over_the_whole_range) {
   const uint32_t step = step_of_test();
-  const kernel::Parameter params[3] = {};
   std::vector<float> in(kBlock);
-  std::vector<float> out(kBlock);
-  for (const Case& c : kCases) {
-    std::vector<double> worst(3, 0);
-    const auto all = levels();
+  for (const Function<float>& function : kFunctions) {
+    Errors errors(function);
     for (uint64_t bits = 0; bits < (uint64_t{1} << 32);) {
       for (float& x : in) {
         x = std::bit_cast<float>(static_cast<uint32_t>(bits));
         bits += step;
       }
-      std::vector<double> want(kBlock);
-      std::transform(in.begin(), in.end(), want.begin(),
-                     [&](float x) { return c.reference(static_cast<double>(x)); });
-      for (size_t l = 0; l < all.size(); ++l) {
-        const void* operands[1] = {in.data()};
-        all[l]->unary(c.op, DType::kFloat32).row(kBlock, out.data(), operands, params);
-        for (size_t i = 0; i < kBlock; ++i) {
-          double error = error_in_ulp(out[i], want[i]);
-          const double size = std::abs(static_cast<double>(in[i]));
-          if (c.product && std::abs(want[i]) < size * 0x1p-126) {
-            error = std::abs(static_cast<double>(out[i]) - want[i]) / (size * 0x1p-149);
-          }
-          if (error <= worst[l]) continue;
-          worst[l] = error;
-          ASSERT_LE(error, c.limit) << c.name << "(" << in[i] << ") at " << all[l]->name
-                                    << ": expected " << want[i] << ", got " << out[i];
-        }
-      }
+      errors.measure(in);
     }
-    for (size_t l = 0; l < all.size(); ++l) {
-      RecordProperty(std::string(c.name) + "_" + all[l]->name, std::to_string(worst[l]));
-      std::printf("  %-8s %-7s %.3f ulp\n", c.name, all[l]->name, worst[l]);
-    }
+    errors.report();
   }
 }
 
 TEST(VecMath, powers_hypot_and_atan2_of_pairs) {
-  const kernel::Parameter params[3] = {};
   std::vector<float> a(kBlock);
   std::vector<float> b(kBlock);
-  std::vector<float> out(kBlock);
-  struct Pair {
-    BinaryOp op;
-    double limit;
-    double (*reference)(double, double);
-  };
-  const Pair pairs[] = {
-      {BinaryOp::kPow, 0.52, [](double x, double y) { return std::pow(x, y); }},
-      {BinaryOp::kHypot, 0.51, [](double x, double y) { return std::hypot(x, y); }},
-      {BinaryOp::kAtan2, 2, [](double x, double y) { return std::atan2(x, y); }},
-  };
+  double worst[std::size(kPairs)] = {};
   uint32_t bits = 12345;
   const auto draw = [&] {
     bits = bits * 1664525U + 1013904223U;
@@ -128,36 +93,25 @@ TEST(VecMath, powers_hypot_and_atan2_of_pairs) {
       a[i] = draw();
       b[i] = round % 2 == 0 ? draw() : std::ldexp(draw(), -(std::ilogb(a[i] + 1) / 2));
     }
-    for (const Pair& pair : pairs) {
-      for (const cpu::Level* level : levels()) {
-        const void* operands[2] = {a.data(), b.data()};
-        level->binary(pair.op, DType::kFloat32).row(kBlock, out.data(), operands, params);
-        for (size_t i = 0; i < kBlock; ++i) {
-          const double want = pair.reference(static_cast<double>(a[i]), static_cast<double>(b[i]));
-          if (std::abs(want) > std::numeric_limits<float>::max()) {
-            ASSERT_TRUE(std::isinf(out[i]) || std::isnan(want));
-            continue;
-          }
-          ASSERT_LE(error_in_ulp(out[i], want), pair.limit)
-              << "op " << static_cast<int>(pair.op) << " of " << a[i] << ", " << b[i] << " at "
-              << level->name << ": expected " << want << ", got " << out[i];
-        }
-      }
+    for (size_t p = 0; p < std::size(kPairs); ++p) {
+      measure_pairs(kPairs[p], a, b, worst[p]);
+      if (HasFatalFailure()) return;
     }
   }
 }
 
-TEST(VecMath, signed_zeros_keep_their_sign) {
-  const kernel::Parameter params[3] = {};
-  const float in[2] = {0.0F, -0.0F};
-  const void* operands[1] = {in};
+template <class T>
+class SignedZeros : public testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(SignedZeros, Floats);
+
+TYPED_TEST(SignedZeros, keep_their_sign) {
   for (const cpu::Level* level : levels()) {
     for (const UnaryOp op :
          {UnaryOp::kExpm1, UnaryOp::kLog1p, UnaryOp::kSin, UnaryOp::kTan, UnaryOp::kAsin,
           UnaryOp::kAtan, UnaryOp::kSinh, UnaryOp::kTanh, UnaryOp::kErf, UnaryOp::kSqrt,
           UnaryOp::kRound, UnaryOp::kTrunc, UnaryOp::kFloor, UnaryOp::kCeil}) {
-      float out[2] = {1, 1};
-      level->unary(op, DType::kFloat32).row(2, out, operands, params);
+      const std::vector<TypeParam> out = row_of<TypeParam>(*level, op, {0, -TypeParam{0}});
       EXPECT_TRUE(out[0] == 0 && !std::signbit(out[0]))
           << static_cast<int>(op) << " " << level->name;
       EXPECT_TRUE(out[1] == 0 && std::signbit(out[1]))
