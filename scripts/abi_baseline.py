@@ -5,7 +5,8 @@
 
 A baseline is frozen once its minor version is released; before that it is rewritten together with
 the change it records. Of abidw's output only what the exported functions reach is kept: the C++ types
-that the defining files happen to see are no part of the ABI.
+that the defining files happen to see are no part of the ABI. Nor is the file that a function or a
+type stands in, whose order follows the paths of the build: all stand in one unit, by name.
 
 Usage: scripts/abi_baseline.py [libtessera.so]      (default: the one in build/release)
 """
@@ -26,24 +27,32 @@ def references(element):
     return {node.get("type-id") for node in element.iter() if node.get("type-id")}
 
 
+def order(node):
+    """Types before functions, each by name."""
+    return node.tag == "function-decl", node.tag, node.get("name") or "", node.get("id") or ""
+
+
 def trim(corpus):
-    """Keeps the exported functions and the types they reach, in any translation unit."""
+    """One unit with the exported functions and the types they reach."""
     units = corpus.findall("abi-instr")
     types = {node.get("id"): node for unit in units for node in unit.iter() if node.get("id")}
-    exported = [node for node in corpus.iter() if node.get("elf-symbol-id")]
-    wanted, queue = set(), [ref for node in exported for ref in references(node)]
+    wanted, queue = set(), [ref for node in corpus.iter() if node.get("elf-symbol-id") for ref in references(node)]
     while queue:
         ref = queue.pop()
         if ref not in wanted and ref in types:
             wanted.add(ref)
             queue.extend(references(types[ref]))
+    kept = {}
+    for child in (child for unit in units for child in unit):
+        name = child.get("elf-symbol-id") or child.get("id")
+        better = name not in kept or kept[name].get("is-declaration-only")
+        if better and (child.get("elf-symbol-id") or name in wanted):
+            kept[name] = child
     for unit in units:
-        for child in list(unit):
-            if child not in exported and child.get("id") not in wanted:
-                unit.remove(child)
-        unit.set("path", pathlib.PurePath(unit.get("path")).name)
-        if not list(unit):
-            corpus.remove(unit)
+        corpus.remove(unit)
+    language = units[0].get("language")
+    whole = ET.SubElement(corpus, "abi-instr", {"address-size": "64", "path": "libtessera", "language": language})
+    whole.extend(sorted(kept.values(), key=order))
 
 
 def main():
