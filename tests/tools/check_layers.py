@@ -12,7 +12,7 @@ import sys
 
 # base <- memory <- tensor <- kernel <- autograd <- ops <- (neighbours of ops) <- capi.
 ORDER = ["base", "memory", "tensor", "kernel", "autograd", "ops"]
-NEIGHBOURS = ["optim", "io", "profile", "dist"]
+NEIGHBOURS = ["io"]
 BACKEND_SEES = {"base", "kernel", "backend/common"}
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu", ".cuh", ".inc"}
