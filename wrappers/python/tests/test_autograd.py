@@ -165,6 +165,54 @@ def test_modes_decorate() -> None:
     assert not quiet().requires_grad and not bare().requires_grad and quiet.__name__ == "quiet"
 
 
+def test_modes_decorate_generators() -> None:
+    x = leaf(1.0)
+    seen: list[Any] = []
+
+    @ts.no_grad()
+    def steps(first: Any) -> Any:
+        """Keeps its name."""
+        try:
+            second = yield first, (x * 2).requires_grad
+            seen.append((second, ts.is_grad_enabled()))
+            yield ts.is_grad_enabled()
+        except KeyError:
+            yield "caught", ts.is_grad_enabled()
+        finally:
+            seen.append(ts.is_grad_enabled())
+        return "end"
+
+    assert list(steps(1)) == [(1, False), False] and steps.__doc__ == "Keeps its name."
+    assert seen == [(None, False), False]
+    seen.clear()
+    running = steps(3)
+    assert next(running) == (3, False) and (x * 2).requires_grad
+    assert running.send(7) is False and seen == [(7, False)] and ts.is_grad_enabled()
+    running.close()
+    assert seen == [(7, False), False] and ts.is_grad_enabled()
+    running = steps(3)
+    next(running)
+    assert running.throw(KeyError()) == ("caught", False) and ts.is_grad_enabled()
+    with pytest.raises(StopIteration, match="end"):
+        next(running)
+
+
+def test_set_grad_enabled_decorates() -> None:
+    x = leaf(1.0)
+
+    @ts.set_grad_enabled(False)
+    def quiet() -> Any:
+        return (x * 2).requires_grad
+
+    assert ts.is_grad_enabled() and not quiet() and ts.is_grad_enabled()
+    mode = ts.set_grad_enabled(False)
+    assert not ts.is_grad_enabled()
+    for _ in range(2):
+        with mode, mode:
+            assert not ts.is_grad_enabled()
+        assert ts.is_grad_enabled()
+
+
 def test_inference_mode() -> None:
     x = leaf(1.0)
     with ts.inference_mode():
@@ -275,6 +323,22 @@ def test_exceptions_pass_through_as_themselves() -> None:
     handle.remove()
     (x * 2).backward()
     assert x.grad.tolist() == [2]
+
+
+def test_exceptions_that_passed_through_keep_nothing_alive() -> None:
+    x = leaf(1.0)
+    x.register_hook(lambda g: 1 / 0)
+    gc.collect()
+    gc.disable()
+    try:
+        y = x.exp()
+        gone = weakref.ref(y)
+        with pytest.raises(ZeroDivisionError):
+            y.backward()
+        del y
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_hooks_must_return_tensors() -> None:
@@ -427,6 +491,55 @@ def test_mark_non_differentiable_and_materialize() -> None:
 def test_wrong_backwards_raise(backward: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         make_function(backward).apply(leaf(1.0, 2.0)).sum().backward()
+
+
+def test_function_may_return_what_is_no_tensor() -> None:
+    def prepare(ctx: Any, x: ts.Tensor) -> Any:
+        return [x * 2, 5, None]
+
+    x = leaf(1.0, 2.0)
+    seen: list[Any] = []
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        seen.append(grads[1:])
+        return [grads[0] * 2]
+
+    found = make_function(backward, prepare).apply(x)
+    assert type(found) is list and found[1:] == [5, None]
+    found[0].sum().backward()
+    assert x.grad.tolist() == [2, 2] and seen == [(None, None)]
+    with pytest.raises(TypeError, match="expected a Tensor among the results"):
+        make_function(backward, lambda ctx, x: 3).apply(x)
+
+
+def test_function_may_say_vjp() -> None:
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx: Any, grad: ts.Tensor) -> ts.Tensor:
+            return grad * 2
+
+    assert gradcheck(Twice.apply, (leaf(1.0),))
+    with pytest.raises(TypeError, match="backward and vjp"):
+        type("Both", (Function,), {"backward": None, "vjp": None})
+
+
+def test_function_takes_tensors_that_require_grad_by_position() -> None:
+    class Scaled(Function):
+        @staticmethod
+        def forward(ctx: Any, x: ts.Tensor, scale: Any = 1) -> ts.Tensor:
+            return x * scale
+
+        @staticmethod
+        def backward(ctx: Any, grad: ts.Tensor) -> ts.Tensor:
+            return grad
+
+    assert Scaled.apply(leaf(1.0), scale=3).item() == 3
+    with pytest.raises(TypeError, match="by position, got scale="):
+        Scaled.apply(leaf(1.0), scale=leaf(2.0))
 
 
 def test_missing_backward_raises() -> None:

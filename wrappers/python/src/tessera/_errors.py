@@ -114,8 +114,11 @@ def raise_status(code: int) -> None:
         host = table["object_at"](int(ffi.cast("intptr_t", view.payload)))
         if isinstance(host, BaseException):
             _forget()
-            raise host
-    message = ffi.unpack(view.message, view.message_len).decode("utf-8", "replace")
+            try:
+                raise host
+            finally:
+                del host  # its traceback holds this frame: a cycle
+    message = ffi.unpack(view.message, view.message_len).decode("utf-8", "replace").removeprefix("tsr_")
     op = ffi.unpack(view.op, view.op_len).decode("utf-8", "replace").removeprefix("tsr_")
     argument = None if view.arg_index < 0 else int(view.arg_index)
     raise CLASSES.get(code, TesseraError)(message, op, argument, int(view.native_code))

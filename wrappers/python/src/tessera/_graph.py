@@ -54,15 +54,8 @@ class Node:
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """What the forward kept for the backward."""
-        count = ffi.new("int64_t*")
-        check(lib.tsr_node_saved_count(self._handle, count))
-        found = []
-        for index in range(count[0]):
-            saved = ffi.new("tsr_tensor*")
-            check(lib.tsr_node_saved(self._handle, index, saved))
-            found.append(table["adopt"](int(ffi.cast("intptr_t", saved[0]))))
-        return tuple(found)
+        """What the forward kept for the backward; raises once a backward has freed it."""
+        return saved_tensors(self._handle)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Node) and bool(self._handle == other._handle)
@@ -72,6 +65,18 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()} at {hash(self):#x}>"
+
+
+def saved_tensors(node: Any) -> tuple[Any, ...]:
+    """What a node kept for the backward."""
+    count = ffi.new("int64_t*")
+    check(lib.tsr_node_saved_count(node, count))
+    found = []
+    for index in range(count[0]):
+        saved = ffi.new("tsr_tensor*")
+        check(lib.tsr_node_saved(node, index, saved))
+        found.append(table["adopt"](int(ffi.cast("intptr_t", saved[0]))))
+    return tuple(found)
 
 
 def make_node(address: int) -> Node:

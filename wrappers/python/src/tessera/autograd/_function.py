@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
 from .._core import TensorBase, ffi, lib, table
 from .._errors import AutogradError, check
+from .._graph import saved_tensors
 from .._tensor import Tensor
 from ._modes import is_grad_enabled, no_grad
 
@@ -51,45 +52,49 @@ class FunctionCtx:
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._node is None:
             return self._saved
-        node, found = ffi.cast("tsr_node", self._node), []
-        count = ffi.new("int64_t*")
-        check(lib.tsr_node_saved_count(node, count))
-        for index in range(count[0]):
-            cell = ffi.new("tsr_tensor*")
-            check(lib.tsr_node_saved(node, index, cell))
-            found.append(table["adopt"](int(ffi.cast("intptr_t", cell[0]))))
-        return tuple(found)
+        return saved_tensors(ffi.cast("tsr_node", self._node))
 
 
 class Function:
-    """Base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads).
+    """Base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads), also called vjp.
 
-    Call apply(...). backward returns one gradient, or None, for each argument of forward.
+    Call apply(...). backward returns one gradient, or None, for each argument of forward; it gets one for each result of
+    forward, None for those that are no tensors.
     """
 
     @staticmethod
-    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("a custom function needs a static method forward(ctx, ...)")
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("a custom function needs a static method backward(ctx, *grads)")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "vjp" in cls.__dict__:
+            if "backward" in cls.__dict__:
+                raise TypeError(f"{cls.__name__}: expected one of backward and vjp, which mean the same, got both")
+            setattr(cls, "backward", cls.__dict__["vjp"])  # noqa: B010 (mypy takes it for a method)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        for name, value in kwargs.items():
+            if isinstance(value, TensorBase) and value.requires_grad:
+                raise TypeError(f"{cls.__name__}.apply(): a tensor that requires grad must come by position, got {name}=")
         ctx = FunctionCtx()
         recording = is_grad_enabled()
         needs = tuple(recording and isinstance(a, TensorBase) and a.requires_grad for a in args)
         ctx.needs_input_grad = needs
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
-        outputs = result if isinstance(result, tuple) else (result,)
-        for output in outputs:
-            if output is not None and not isinstance(output, TensorBase):
-                raise TypeError(f"{cls.__name__}.forward: expected Tensors, got {type(output).__name__}")
+        several = isinstance(result, (tuple, list))
+        outputs = tuple(result) if several else (result,)
+        if not any(isinstance(output, TensorBase) for output in outputs):
+            raise TypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
         if any(needs):
             outputs = _attach(cls, ctx, args, outputs)
-        return outputs if isinstance(result, tuple) else outputs[0]
+        return outputs if isinstance(result, tuple) else list(outputs) if several else outputs[0]
 
 
 def _raw(tensors: Any) -> Any:
@@ -104,13 +109,13 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
     # An input that comes back unchanged would lose its own history: the output is an alias of it.
     known = {t._address for t in inputs}
     outputs = tuple(
-        o.detach() if o is not None and o._address in known and o._address not in dirty else o for o in outputs
+        o.detach() if isinstance(o, TensorBase) and o._address in known - dirty else o for o in outputs
     )
-    defined = [o for o in outputs if o is not None]
+    defined = [o for o in outputs if isinstance(o, TensorBase)]
     flags = 0 if ctx._materialize else NODE_UNDEFINED_GRADS
     if getattr(cls.backward, "_once_differentiable", False):
         flags |= NODE_ONCE_DIFFERENTIABLE
-    caller = _Caller(cls, ctx, len(args), places, [o is not None for o in outputs])
+    caller = _Caller(cls, ctx, len(args), places, [isinstance(o, TensorBase) for o in outputs])
     address = table["create_node"](f"{cls.__name__}Backward", caller, flags, inputs)
     node = ffi.gc(ffi.cast("tsr_node", address), lib.tsr_node_release)
     if ctx._dirty:
@@ -140,7 +145,7 @@ class _Caller:
             back = self.cls.backward(self.ctx, *spread)
         finally:
             self.ctx._node = None
-        back = back if isinstance(back, tuple) else (back,)
+        back = tuple(back) if isinstance(back, (tuple, list)) else (back,)
         name = f"{self.cls.__name__}Backward"
         if len(back) > self.count and all(b is None for b in back[self.count :]):
             back = back[: self.count]

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from .._core import ffi, lib
@@ -51,12 +52,37 @@ class _Mode:
         self._restore(self._before.pop())
 
     def __call__(self, function: F) -> F:
+        if inspect.isgeneratorfunction(function):
+            return functools.wraps(function)(functools.partial(self._steps, function))  # type: ignore[return-value]
+
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self._again():
                 return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
+
+    def _steps(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        """Runs a generator in the state, and who iterates over it in their own."""
+        generator = function(*args, **kwargs)
+        try:
+            with self._again():
+                value = next(generator)
+            while True:
+                try:
+                    reply = yield value
+                except GeneratorExit:
+                    with self._again():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    with self._again():
+                        value = generator.throw(error)
+                else:
+                    with self._again():
+                        value = generator.send(reply)
+        except StopIteration as end:
+            return end.value
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
@@ -97,14 +123,28 @@ class inference_mode(_Mode):  # noqa: N801
         _set(lib.tsr_inference_mode_set, before)
 
 
-class set_grad_enabled:  # noqa: N801
-    """Switches recording at once; as a with block, only for the block."""
+class set_grad_enabled(_Mode):  # noqa: N801
+    """Switches recording at once; as a with block or a decorator, only for the block or the calls."""
 
     def __init__(self, mode: bool) -> None:
-        self._before = _set(lib.tsr_grad_mode_set, mode)
+        super().__init__()
+        self.mode = mode
+        self._before.append(self._switch())
+        self._switched = True
 
-    def __enter__(self) -> set_grad_enabled:
+    def _again(self) -> _Mode:
+        return set_grad_enabled(self.mode)
+
+    def _switch(self) -> bool:
+        return _set(lib.tsr_grad_mode_set, self.mode)
+
+    def __enter__(self) -> _Mode:
+        if not self._switched:
+            return super().__enter__()
+        self._switched = False
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        _set(lib.tsr_grad_mode_set, self._before)
+    def __call__(self, function: F) -> F:
+        self._switched = False
+        self._restore(self._before.pop())
+        return super().__call__(function)
