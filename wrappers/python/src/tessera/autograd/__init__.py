@@ -3,7 +3,7 @@
 """Differentiation: backward, grad, modes, custom functions, checks of derivatives."""
 
 from .._graph import HookHandle, Node
-from . import graph
+from . import functional, graph
 from ._backward import backward, grad, queue_callback
 from ._function import Function, FunctionCtx, once_differentiable
 from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -24,6 +24,7 @@ __all__ = [
     "Node",
     "backward",
     "enable_grad",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",

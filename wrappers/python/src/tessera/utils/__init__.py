@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Helpers around training."""
 
-from . import data
+from . import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]
