@@ -7,7 +7,8 @@ from __future__ import annotations
 from .literals import C
 from .model import PLAIN, REQUIRED, Arg, Enum, Op, ScalarForm, Schema
 from .python_model import (
-    Callable, enum_values, exports, functions, methods, namespaces, parameter_names, positional, public_forms, spread,
+    Callable, creates, enum_values, exports, functions, methods, namespaces, operands, parameter_names, positional,
+    public_forms, spread,
 )  # fmt: skip
 from .python_stubs import core_stub, ops_stub, result_types
 from .text import banner, c_banner, c_string
@@ -102,6 +103,7 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
     c_name = _c_name(op, form)
     with_out = form == "functional" and "out" in op.forms
     names = ["|".join(parameter_names(op, a)) for a in op.args] + (["out"] if with_out else [])
+    names += ["requires_grad"] if creates(op, form) else []
     count = len(names)
     required = sum(1 for a in op.args if a.required)
     quoted = ", ".join(c_string(n) for n in names) or "NULL"
@@ -115,27 +117,30 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
         "  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;\n"
         "  PyObject* result = NULL;\n  tsr_status status = TSR_OK;\n"
     )
-    return text + _body(schema, op, form, with_out) + "  Py_XDECREF(s[" + str(count) + "]);\n  return result;\n}\n"
+    text += _body(schema, op, form, with_out) + f"  Py_XDECREF(s[{count}]);\n"
+    required = f"tpy_requiring(sig, {count - 1}, s[{count - 1}], result)" if creates(op, form) else "result"
+    return f"{text}  return {required};\n}}\n"
 
 
 class _Converted:
     """How the arguments of one op come from Python."""
 
-    def __init__(self, schema: Schema, op: Op) -> None:
+    def __init__(self, schema: Schema, op: Op, form: str) -> None:
         self.declare: list[str] = []
         self.check: list[str] = []
         self.clean: list[str] = []
         self.scalars = [a.name for a in op.args if a.type.base == "scalar"]
-        if op.operands or self.scalars:
+        self.operands = operands(op, form)
+        if self.operands or self.scalars:
             self.declare.append("int kind = TPY_BOOL;")
-        if op.operands:
+        if self.operands:
             self.declare.append("unsigned mask = 0, absent = 0;")
         for index, arg in enumerate(op.args):
             at = f"sig, {index}, s[{index}]"
             if arg.type.base == "scalar" and arg.default not in (REQUIRED, None):
                 self._scalar(index, arg.default, at)
                 continue
-            parts = OPERAND if arg.name in op.operands else entry(CONVERTED, arg.type)
+            parts = OPERAND if arg.name in self.operands else entry(CONVERTED, arg.type)
             texts = [part.format(index, at, _given(schema, arg), arg.type.name) for part in parts]
             for target, text in zip((self.declare, self.check, self.clean), texts):
                 target.append(text)
@@ -218,7 +223,7 @@ def _invoke_list(base: str, parts: list[str], pad: str) -> str:
 
 
 def _body(schema: Schema, op: Op, form: str, with_out: bool) -> str:
-    converted = _Converted(schema, op)
+    converted = _Converted(schema, op, form)
     count = len(op.args)
     if with_out and len(op.returns) == 1:
         converted.declare.append("tsr_tensor dst = NULL;")
@@ -237,7 +242,7 @@ def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
     if converted.scalars:
         return _kinds(op, form, with_out, PLAIN, "    ")
     plain = _invoke(op, form, with_out, "", _call_parts(op, (), None), "      ")
-    if not op.operands:
+    if not converted.operands:
         return plain
     index = {a.name: i for i, a in enumerate(op.args)}
     text = ""
@@ -249,9 +254,9 @@ def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
         bits = sum(1 << index[n] for n in overload.args)
         text += f"    {'} else ' if text else ''}if (mask != 0 && {lifted}(mask & ~{bits}u) == 0 && ({bits}u & ~mask & ~absent) == 0) {{\n"
         text += _kinds(op, form, with_out, overload, "      ")
-    lifts = [index[n] for n in op.operands]
+    lifts = [index[n] for n in converted.operands]
     lift = " &&\n        ".join(f"(!(mask >> {i} & 1) || tpy_lift(s[{i}], like, &a{i}, &keep{i}))" for i in lifts)
-    body = f"      PyObject* like = {like};\n      if (mask == 0 || (like != NULL ? ({lift}) : tpy_no_kind(sig))) {{\n"
+    body = f"      PyObject* like = {like};\n      if (mask == 0 || (like != NULL ? ({lift}) : tpy_no_tensor(sig))) {{\n"
     body += plain.replace("      ", "        ", 1).replace("\n      ", "\n        ") + "      }\n"
     return (f"{text}    }} else {{\n{body}    }}\n" if text else body)
 
@@ -290,6 +295,8 @@ def signature_text(op: Op, form: str) -> str:
         parts.append(name if arg.required else f"{name}={arg.default!r}")
     if form == "functional" and "out" in op.forms:
         parts += ([] if "*" in parts else ["*"]) + ["out=None"]
+    if creates(op, form):
+        parts += ([] if "*" in parts else ["*"]) + ["requires_grad=False"]
     if op.args and op.args[0].type.is_tensor:
         parts[0] = "$" + parts[0]
     return ", ".join(parts)

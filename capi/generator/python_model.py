@@ -29,6 +29,17 @@ def positional(op: Op) -> int:
     return names.index(op.python.keyword) if op.python.keyword in names else len(names)
 
 
+def operands(op: Op, form: str) -> list[str]:
+    """Arguments that may be a number; where C has no function for it, a tensor stands in for the number."""
+    pairs = op.kernel is not None and op.kernel.family == "binary" and op.name == op.kernel.name
+    return [a.name for a in op.args] if pairs and form == "functional" else op.operands
+
+
+def creates(op: Op, form: str) -> bool:
+    """Whether the result is a leaf, which may be asked to require grad."""
+    return form == "functional" and op.returns != () and any(a.type.base == "device" for a in op.args)
+
+
 def spread(op: Op) -> int:
     """The place of the list that may be given as separate numbers, or -1."""
     count = positional(op)

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 from .model import Arg, Op, Schema
-from .python_model import enum_values, exports, exports_name, functions, methods, namespaces, parameter_names, positional, spread
+from .python_model import (
+    creates, enum_values, exports, exports_name, functions, methods, namespaces, operands, parameter_names, positional,
+    spread,
+)  # fmt: skip
 from .text import banner, wrap_call
 from .types import entry
 
@@ -151,9 +154,9 @@ def _plainly(schema: Schema, op: Op, form: str, method: bool) -> list[str]:
     for i, arg in enumerate(op.args):
         if i == star:
             parts.append("*")
-        parts.append(_parameter(schema, op, arg, method and i == 0))
+        parts.append(_parameter(schema, op, form, arg, method and i == 0))
         if not arg.required:
-            more += _under_other_names(schema, op, arg)
+            more += _under_other_names(schema, op, form, arg)
     return _with_keywords(parts, [*_out(op, form), *more])
 
 
@@ -162,19 +165,19 @@ def _by_other_names(schema: Schema, op: Op, form: str, method: bool) -> list[str
     parts: list[str] = []
     keywords: list[str] = []
     for i, arg in enumerate(op.args):
-        others = _under_other_names(schema, op, arg)
+        others = _under_other_names(schema, op, form, arg)
         if keywords or (arg.required and others):
-            keywords += ([] if arg.required and others else [_parameter(schema, op, arg, False)]) + others
+            keywords += ([] if arg.required and others else [_parameter(schema, op, form, arg, False)]) + others
         else:
-            parts.append(_parameter(schema, op, arg, method and i == 0))
+            parts.append(_parameter(schema, op, form, arg, method and i == 0))
     return _with_keywords(parts, [*keywords, *_out(op, form)])
 
 
 def _spreading(schema: Schema, op: Op, form: str, method: bool, place: int) -> list[str]:
     """reshape(x, 2, 3): the numbers of a list one by one."""
-    parts = [_parameter(schema, op, arg, method and i == 0) for i, arg in enumerate(op.args[:place])]
+    parts = [_parameter(schema, op, form, arg, method and i == 0) for i, arg in enumerate(op.args[:place])]
     parts.append(f"*{parameter_names(op, op.args[place])[0]}: int")
-    return [*parts, *(_parameter(schema, op, arg, False) for arg in op.args[place + 1 :]), *_out(op, form)]
+    return [*parts, *(_parameter(schema, op, form, arg, False) for arg in op.args[place + 1 :]), *_out(op, form)]
 
 
 def _with_keywords(parts: list[str], keywords: list[str]) -> list[str]:
@@ -183,19 +186,21 @@ def _with_keywords(parts: list[str], keywords: list[str]) -> list[str]:
 
 
 def _out(op: Op, form: str) -> list[str]:
+    if creates(op, form):
+        return ["requires_grad: bool = ..."]
     if form != "functional" or "out" not in op.forms:
         return []
     given = "Tensor" if len(op.returns) == 1 else f"tuple[{', '.join(['Tensor'] * len(op.returns))}]"
     return [f"out: {given} | None = ..."]
 
 
-def _parameter(schema: Schema, op: Op, arg: Arg, is_self: bool) -> str:
+def _parameter(schema: Schema, op: Op, form: str, arg: Arg, is_self: bool) -> str:
     default = "" if arg.required else " = ..."
-    return "self" if is_self else f"{parameter_names(op, arg)[0]}: {_type(schema, op, arg)}{default}"
+    return "self" if is_self else f"{parameter_names(op, arg)[0]}: {_type(schema, op, form, arg)}{default}"
 
 
-def _under_other_names(schema: Schema, op: Op, arg: Arg) -> list[str]:
-    return [f"{name}: {_type(schema, op, arg)} = ..." for name in parameter_names(op, arg)[1:]]
+def _under_other_names(schema: Schema, op: Op, form: str, arg: Arg) -> list[str]:
+    return [f"{name}: {_type(schema, op, form, arg)} = ..." for name in parameter_names(op, arg)[1:]]
 
 
 def _result(op: Op, form: str) -> str:
@@ -220,9 +225,9 @@ def result_types(ops: list[Op]) -> str:
     return text + f"\n\nRESULTS: dict[str, type[tuple[Any, ...]]] = {{\n{rows}}}\n"
 
 
-def _type(schema: Schema, op: Op, arg: Arg) -> str:
+def _type(schema: Schema, op: Op, form: str, arg: Arg) -> str:
     if arg.type.base == "enum":
         text = f"Literal[{', '.join(repr(n) for n, _ in enum_values(schema.enum(str(arg.type.name))))}]"
     else:
-        text = "Tensor | complex" if arg.name in op.operands else entry(TYPES, arg.type)
+        text = "Tensor | complex" if arg.name in operands(op, form) else entry(TYPES, arg.type)
     return text + " | None" if arg.type.optional or arg.default is None else text

@@ -403,6 +403,11 @@ static int tpy_no_kind(const tpy_signature* sig) {
   return 0;
 }
 
+static int tpy_no_tensor(const tpy_signature* sig) {
+  PyErr_Format(PyExc_TypeError, "%s(): expected at least one Tensor, got numbers only", sig->name);
+  return 0;
+}
+
 /* ---- dtypes, devices, text, constants, generators ---- */
 
 static int tpy_dtype(const tpy_signature* sig, int i, PyObject* object, tsr_dtype* out) {
@@ -496,6 +501,19 @@ static int tpy_outs(const tpy_signature* sig, int i, PyObject* object, int count
   if (list->items == NULL || list->n == count) return 1;
   PyErr_Format(PyExc_ValueError, "%s(): argument 'out': expected %d tensors, got %d", sig->name, count, (int)list->n);
   return 0;
+}
+
+/* requires_grad= of a function that makes a leaf; takes the result over. */
+static PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object, PyObject* result) {
+  int32_t value = 0;
+  if (result == NULL || object == NULL) return result;
+  if (tpy_bool(sig, i, object, 0, &value)) {
+    const tsr_status status = tsr_tensor_set_requires_grad(TPY_HANDLE(result), value);
+    if (status == TSR_OK) return result;
+    tpy_fail(status);
+  }
+  Py_DECREF(result);
+  return NULL;
 }
 
 /* ---- lists of results ---- */

@@ -36,7 +36,7 @@ static const char* tpy_format(tsr_dtype dtype) {
 
 /* NULL when the memory can be lent as it is, else what keeps it from that. */
 static const char* tpy_no_buffer(const tsr_info* info) {
-  if (info->flags & TSR_TENSOR_REQUIRES_GRAD) return "the tensor requires grad; use .detach()";
+  if ((info->flags & TSR_TENSOR_REQUIRES_GRAD) && tsr_grad_mode()) return "the tensor requires grad; use .detach()";
   if (info->device_type != TSR_DEVICE_CPU) return "the tensor is not on the CPU; use .to('cpu')";
   return tpy_format(info->dtype) == NULL ? "no format for the elements of bfloat16; use .astype(tessera.float32)" : NULL;
 }

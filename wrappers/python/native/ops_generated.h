@@ -1742,10 +1742,10 @@ static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -1787,7 +1787,8 @@ static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_add_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -1799,6 +1800,7 @@ static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -1841,7 +1843,7 @@ static PyObject* py_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_add_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -1947,7 +1949,7 @@ static PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t n
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_subtract_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2003,7 +2005,7 @@ static PyObject* py_subtract_inplace(PyObject* self, PyObject* const* args, Py_s
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_subtract_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2027,10 +2029,10 @@ static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t n
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -2072,7 +2074,8 @@ static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t n
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_multiply_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2084,6 +2087,7 @@ static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t n
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -2126,7 +2130,7 @@ static PyObject* py_multiply_inplace(PyObject* self, PyObject* const* args, Py_s
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_multiply_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2232,7 +2236,7 @@ static PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nar
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_divide_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2288,7 +2292,7 @@ static PyObject* py_divide_inplace(PyObject* self, PyObject* const* args, Py_ssi
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_divide_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2373,7 +2377,7 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_floor_divide_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2424,7 +2428,7 @@ static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, 
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_floor_divide_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2509,7 +2513,7 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_remainder_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2560,7 +2564,7 @@ static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_remainder_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2667,7 +2671,7 @@ static PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_pow_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2723,7 +2727,7 @@ static PyObject* py_pow_inplace(PyObject* self, PyObject* const* args, Py_ssize_
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_pow_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2747,10 +2751,10 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -2781,7 +2785,8 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_maximum_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2793,6 +2798,7 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -2830,7 +2836,7 @@ static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ss
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_maximum_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -2853,10 +2859,10 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -2887,7 +2893,8 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_minimum_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -2899,6 +2906,7 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -2936,7 +2944,7 @@ static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ss
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_minimum_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -3020,7 +3028,7 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_atan2_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3071,7 +3079,7 @@ static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssiz
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_atan2_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -3095,10 +3103,10 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3129,7 +3137,8 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_hypot_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3141,6 +3150,7 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3178,7 +3188,7 @@ static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssiz
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_hypot_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -3201,10 +3211,10 @@ static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t narg
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3246,7 +3256,8 @@ static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t narg
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_equal_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3258,6 +3269,7 @@ static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t narg
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3275,10 +3287,10 @@ static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t 
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3320,7 +3332,8 @@ static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t 
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_not_equal_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3332,6 +3345,7 @@ static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t 
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3349,10 +3363,10 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3383,7 +3397,8 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_less_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3395,6 +3410,7 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3412,10 +3428,10 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3446,7 +3462,8 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_less_equal_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3458,6 +3475,7 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3475,10 +3493,10 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3509,7 +3527,8 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_greater_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3521,6 +3540,7 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3538,10 +3558,10 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3572,7 +3592,8 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_greater_equal_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3584,6 +3605,7 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3599,21 +3621,29 @@ static PyObject* py_logical_and(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  tsr_tensor a0;
-  tsr_tensor a1;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
+  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_tensor(sig, 1, s[1], &a1) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-      if (dst != NULL) {
-        TPY_CALL(status, tsr_logical_and_out(a0, a1, dst));
-        result = tpy_same(status, s[2]);
-      } else {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_logical_and(a0, a1, &out0));
-        result = tpy_result(status, out0);
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
+        if (dst != NULL) {
+          TPY_CALL(status, tsr_logical_and_out(a0, a1, dst));
+          result = tpy_same(status, s[2]);
+        } else {
+          tsr_tensor out0 = NULL;
+          TPY_CALL(status, tsr_logical_and(a0, a1, &out0));
+          result = tpy_result(status, out0);
+        }
       }
   }
+  Py_XDECREF(keep0);
+  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3628,21 +3658,29 @@ static PyObject* py_logical_or(PyObject* self, PyObject* const* args, Py_ssize_t
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  tsr_tensor a0;
-  tsr_tensor a1;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
+  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_tensor(sig, 1, s[1], &a1) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-      if (dst != NULL) {
-        TPY_CALL(status, tsr_logical_or_out(a0, a1, dst));
-        result = tpy_same(status, s[2]);
-      } else {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_logical_or(a0, a1, &out0));
-        result = tpy_result(status, out0);
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
+        if (dst != NULL) {
+          TPY_CALL(status, tsr_logical_or_out(a0, a1, dst));
+          result = tpy_same(status, s[2]);
+        } else {
+          tsr_tensor out0 = NULL;
+          TPY_CALL(status, tsr_logical_or(a0, a1, &out0));
+          result = tpy_result(status, out0);
+        }
       }
   }
+  Py_XDECREF(keep0);
+  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3657,21 +3695,29 @@ static PyObject* py_logical_xor(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  tsr_tensor a0;
-  tsr_tensor a1;
+  int kind = TPY_BOOL;
+  unsigned mask = 0, absent = 0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
+  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_tensor(sig, 1, s[1], &a1) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
-      if (dst != NULL) {
-        TPY_CALL(status, tsr_logical_xor_out(a0, a1, dst));
-        result = tpy_same(status, s[2]);
-      } else {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_logical_xor(a0, a1, &out0));
-        result = tpy_result(status, out0);
+      PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
+        if (dst != NULL) {
+          TPY_CALL(status, tsr_logical_xor_out(a0, a1, dst));
+          result = tpy_same(status, s[2]);
+        } else {
+          tsr_tensor out0 = NULL;
+          TPY_CALL(status, tsr_logical_xor(a0, a1, &out0));
+          result = tpy_result(status, out0);
+        }
       }
   }
+  Py_XDECREF(keep0);
+  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3688,10 +3734,10 @@ static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3711,7 +3757,8 @@ static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_bitwise_and_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3723,6 +3770,7 @@ static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3755,7 +3803,7 @@ static PyObject* py_bitwise_and_inplace(PyObject* self, PyObject* const* args, P
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_bitwise_and_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -3778,10 +3826,10 @@ static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3801,7 +3849,8 @@ static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_bitwise_or_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3813,6 +3862,7 @@ static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3845,7 +3895,7 @@ static PyObject* py_bitwise_or_inplace(PyObject* self, PyObject* const* args, Py
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_bitwise_or_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -3868,10 +3918,10 @@ static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_
   tsr_status status = TSR_OK;
   int kind = TPY_BOOL;
   unsigned mask = 0, absent = 0;
-  tsr_tensor a0;
+  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
   tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
   tsr_tensor dst = NULL;
-  if (tpy_tensor(sig, 0, s[0], &a0) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
       tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
       tpy_out(sig, 2, s[2], &dst)) {
     if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
@@ -3891,7 +3941,8 @@ static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
+        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_bitwise_xor_out(a0, a1, dst));
           result = tpy_same(status, s[2]);
@@ -3903,6 +3954,7 @@ static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_
       }
     }
   }
+  Py_XDECREF(keep0);
   Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
@@ -3935,7 +3987,7 @@ static PyObject* py_bitwise_xor_inplace(PyObject* self, PyObject* const* args, P
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_bitwise_xor_inplace(a0, a1));
         result = tpy_same(status, s[0]);
       }
@@ -4744,13 +4796,13 @@ static PyObject* py_outer(PyObject* self, PyObject* const* args, Py_ssize_t narg
   return result;
 }
 
-static const char* const names_empty[] = {"shape|size", "dtype", "device"};
-static PyObject* keys_empty[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_empty = {"empty", 3, 1, 1, 0,
+static const char* const names_empty[] = {"shape|size", "dtype", "device", "requires_grad"};
+static PyObject* keys_empty[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_empty = {"empty", 4, 1, 1, 0,
     names_empty, keys_empty};
 static PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_empty;
-  PyObject* s[4];
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4765,17 +4817,17 @@ static PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t narg
       result = tpy_result(status, out0);
   }
   tpy_free_list(&a0);
-  Py_XDECREF(s[3]);
-  return result;
+  Py_XDECREF(s[4]);
+  return tpy_requiring(sig, 3, s[3], result);
 }
 
-static const char* const names_zeros[] = {"shape|size", "dtype", "device"};
-static PyObject* keys_zeros[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_zeros = {"zeros", 3, 1, 1, 0,
+static const char* const names_zeros[] = {"shape|size", "dtype", "device", "requires_grad"};
+static PyObject* keys_zeros[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_zeros = {"zeros", 4, 1, 1, 0,
     names_zeros, keys_zeros};
 static PyObject* py_zeros(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_zeros;
-  PyObject* s[4];
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4790,17 +4842,17 @@ static PyObject* py_zeros(PyObject* self, PyObject* const* args, Py_ssize_t narg
       result = tpy_result(status, out0);
   }
   tpy_free_list(&a0);
-  Py_XDECREF(s[3]);
-  return result;
+  Py_XDECREF(s[4]);
+  return tpy_requiring(sig, 3, s[3], result);
 }
 
-static const char* const names_ones[] = {"shape|size", "dtype", "device"};
-static PyObject* keys_ones[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_ones = {"ones", 3, 1, 1, 0,
+static const char* const names_ones[] = {"shape|size", "dtype", "device", "requires_grad"};
+static PyObject* keys_ones[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_ones = {"ones", 4, 1, 1, 0,
     names_ones, keys_ones};
 static PyObject* py_ones(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_ones;
-  PyObject* s[4];
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4815,17 +4867,17 @@ static PyObject* py_ones(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       result = tpy_result(status, out0);
   }
   tpy_free_list(&a0);
-  Py_XDECREF(s[3]);
-  return result;
+  Py_XDECREF(s[4]);
+  return tpy_requiring(sig, 3, s[3], result);
 }
 
-static const char* const names_full[] = {"shape|size", "value", "dtype", "device"};
-static PyObject* keys_full[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_full = {"full", 4, 2, 2, -1,
+static const char* const names_full[] = {"shape|size", "value", "dtype", "device", "requires_grad"};
+static PyObject* keys_full[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_full = {"full", 5, 2, 2, -1,
     names_full, keys_full};
 static PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_full;
-  PyObject* s[5];
+  PyObject* s[6];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4867,17 +4919,17 @@ static PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs
     }
   }
   tpy_free_list(&a0);
-  Py_XDECREF(s[4]);
-  return result;
+  Py_XDECREF(s[5]);
+  return tpy_requiring(sig, 4, s[4], result);
 }
 
-static const char* const names_empty_like[] = {"input", "dtype", "device"};
-static PyObject* keys_empty_like[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_empty_like = {"empty_like", 3, 1, 1, -1,
+static const char* const names_empty_like[] = {"input", "dtype", "device", "requires_grad"};
+static PyObject* keys_empty_like[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_empty_like = {"empty_like", 4, 1, 1, -1,
     names_empty_like, keys_empty_like};
 static PyObject* py_empty_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_empty_like;
-  PyObject* s[4];
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4891,17 +4943,17 @@ static PyObject* py_empty_like(PyObject* self, PyObject* const* args, Py_ssize_t
       TPY_CALL(status, tsr_empty_like(a0, a1, a2, index2, &out0));
       result = tpy_result(status, out0);
   }
-  Py_XDECREF(s[3]);
-  return result;
+  Py_XDECREF(s[4]);
+  return tpy_requiring(sig, 3, s[3], result);
 }
 
-static const char* const names_zeros_like[] = {"input", "dtype", "device"};
-static PyObject* keys_zeros_like[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_zeros_like = {"zeros_like", 3, 1, 1, -1,
+static const char* const names_zeros_like[] = {"input", "dtype", "device", "requires_grad"};
+static PyObject* keys_zeros_like[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_zeros_like = {"zeros_like", 4, 1, 1, -1,
     names_zeros_like, keys_zeros_like};
 static PyObject* py_zeros_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_zeros_like;
-  PyObject* s[4];
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4915,17 +4967,17 @@ static PyObject* py_zeros_like(PyObject* self, PyObject* const* args, Py_ssize_t
       TPY_CALL(status, tsr_zeros_like(a0, a1, a2, index2, &out0));
       result = tpy_result(status, out0);
   }
-  Py_XDECREF(s[3]);
-  return result;
+  Py_XDECREF(s[4]);
+  return tpy_requiring(sig, 3, s[3], result);
 }
 
-static const char* const names_ones_like[] = {"input", "dtype", "device"};
-static PyObject* keys_ones_like[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_ones_like = {"ones_like", 3, 1, 1, -1,
+static const char* const names_ones_like[] = {"input", "dtype", "device", "requires_grad"};
+static PyObject* keys_ones_like[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_ones_like = {"ones_like", 4, 1, 1, -1,
     names_ones_like, keys_ones_like};
 static PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_ones_like;
-  PyObject* s[4];
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4939,17 +4991,17 @@ static PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t 
       TPY_CALL(status, tsr_ones_like(a0, a1, a2, index2, &out0));
       result = tpy_result(status, out0);
   }
-  Py_XDECREF(s[3]);
-  return result;
+  Py_XDECREF(s[4]);
+  return tpy_requiring(sig, 3, s[3], result);
 }
 
-static const char* const names_full_like[] = {"input", "value", "dtype", "device"};
-static PyObject* keys_full_like[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_full_like = {"full_like", 4, 2, 2, -1,
+static const char* const names_full_like[] = {"input", "value", "dtype", "device", "requires_grad"};
+static PyObject* keys_full_like[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_full_like = {"full_like", 5, 2, 2, -1,
     names_full_like, keys_full_like};
 static PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_full_like;
-  PyObject* s[5];
+  PyObject* s[6];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -4990,17 +5042,17 @@ static PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t 
       default: tpy_no_kind(sig);
     }
   }
-  Py_XDECREF(s[4]);
-  return result;
+  Py_XDECREF(s[5]);
+  return tpy_requiring(sig, 4, s[4], result);
 }
 
-static const char* const names_linspace[] = {"start", "stop", "num", "dtype", "endpoint", "device"};
-static PyObject* keys_linspace[6 * TPY_MAX_ALIASES];
-static const tpy_signature sig_linspace = {"linspace", 6, 3, 3, -1,
+static const char* const names_linspace[] = {"start", "stop", "num", "dtype", "endpoint", "device", "requires_grad"};
+static PyObject* keys_linspace[7 * TPY_MAX_ALIASES];
+static const tpy_signature sig_linspace = {"linspace", 7, 3, 3, -1,
     names_linspace, keys_linspace};
 static PyObject* py_linspace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_linspace;
-  PyObject* s[7];
+  PyObject* s[8];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -5020,17 +5072,17 @@ static PyObject* py_linspace(PyObject* self, PyObject* const* args, Py_ssize_t n
       TPY_CALL(status, tsr_linspace(a0, a1, a2, a3, a4, a5, index5, &out0));
       result = tpy_result(status, out0);
   }
-  Py_XDECREF(s[6]);
-  return result;
+  Py_XDECREF(s[7]);
+  return tpy_requiring(sig, 6, s[6], result);
 }
 
-static const char* const names_eye[] = {"n_rows", "n_cols", "k", "dtype", "device"};
-static PyObject* keys_eye[5 * TPY_MAX_ALIASES];
-static const tpy_signature sig_eye = {"eye", 5, 2, 1, -1,
+static const char* const names_eye[] = {"n_rows", "n_cols", "k", "dtype", "device", "requires_grad"};
+static PyObject* keys_eye[6 * TPY_MAX_ALIASES];
+static const tpy_signature sig_eye = {"eye", 6, 2, 1, -1,
     names_eye, keys_eye};
 static PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_eye;
-  PyObject* s[6];
+  PyObject* s[7];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -5048,17 +5100,17 @@ static PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
       TPY_CALL(status, tsr_eye(a0, a1, a2, a3, a4, index4, &out0));
       result = tpy_result(status, out0);
   }
-  Py_XDECREF(s[5]);
-  return result;
+  Py_XDECREF(s[6]);
+  return tpy_requiring(sig, 5, s[5], result);
 }
 
-static const char* const names_rand[] = {"shape|size", "dtype", "device", "generator"};
-static PyObject* keys_rand[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_rand = {"rand", 4, 1, 1, 0,
+static const char* const names_rand[] = {"shape|size", "dtype", "device", "generator", "requires_grad"};
+static PyObject* keys_rand[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_rand = {"rand", 5, 1, 1, 0,
     names_rand, keys_rand};
 static PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_rand;
-  PyObject* s[5];
+  PyObject* s[6];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -5075,17 +5127,17 @@ static PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       result = tpy_result(status, out0);
   }
   tpy_free_list(&a0);
-  Py_XDECREF(s[4]);
-  return result;
+  Py_XDECREF(s[5]);
+  return tpy_requiring(sig, 4, s[4], result);
 }
 
-static const char* const names_randn[] = {"shape|size", "dtype", "device", "generator"};
-static PyObject* keys_randn[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_randn = {"randn", 4, 1, 1, 0,
+static const char* const names_randn[] = {"shape|size", "dtype", "device", "generator", "requires_grad"};
+static PyObject* keys_randn[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_randn = {"randn", 5, 1, 1, 0,
     names_randn, keys_randn};
 static PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_randn;
-  PyObject* s[5];
+  PyObject* s[6];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -5102,17 +5154,17 @@ static PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t narg
       result = tpy_result(status, out0);
   }
   tpy_free_list(&a0);
-  Py_XDECREF(s[4]);
-  return result;
+  Py_XDECREF(s[5]);
+  return tpy_requiring(sig, 4, s[4], result);
 }
 
-static const char* const names_randint[] = {"low", "high", "shape|size", "dtype", "device", "generator"};
-static PyObject* keys_randint[6 * TPY_MAX_ALIASES];
-static const tpy_signature sig_randint = {"randint", 6, 3, 3, -1,
+static const char* const names_randint[] = {"low", "high", "shape|size", "dtype", "device", "generator", "requires_grad"};
+static PyObject* keys_randint[7 * TPY_MAX_ALIASES];
+static const tpy_signature sig_randint = {"randint", 7, 3, 3, -1,
     names_randint, keys_randint};
 static PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_randint;
-  PyObject* s[7];
+  PyObject* s[8];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -5133,17 +5185,17 @@ static PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t na
       result = tpy_result(status, out0);
   }
   tpy_free_list(&a2);
-  Py_XDECREF(s[6]);
-  return result;
+  Py_XDECREF(s[7]);
+  return tpy_requiring(sig, 6, s[6], result);
 }
 
-static const char* const names_randperm[] = {"n", "dtype", "device", "generator"};
-static PyObject* keys_randperm[4 * TPY_MAX_ALIASES];
-static const tpy_signature sig_randperm = {"randperm", 4, 1, 1, -1,
+static const char* const names_randperm[] = {"n", "dtype", "device", "generator", "requires_grad"};
+static PyObject* keys_randperm[5 * TPY_MAX_ALIASES];
+static const tpy_signature sig_randperm = {"randperm", 5, 1, 1, -1,
     names_randperm, keys_randperm};
 static PyObject* py_randperm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_randperm;
-  PyObject* s[5];
+  PyObject* s[6];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
@@ -5159,8 +5211,8 @@ static PyObject* py_randperm(PyObject* self, PyObject* const* args, Py_ssize_t n
       TPY_CALL(status, tsr_randperm(a0, a1, a2, index2, a3, &out0));
       result = tpy_result(status, out0);
   }
-  Py_XDECREF(s[4]);
-  return result;
+  Py_XDECREF(s[5]);
+  return tpy_requiring(sig, 4, s[4], result);
 }
 
 static const char* const names_bernoulli[] = {"input", "generator"};
@@ -5369,7 +5421,7 @@ static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t narg
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
-        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_where_out(a0, a1, a2, dst));
           result = tpy_same(status, s[3]);
@@ -5424,7 +5476,7 @@ static PyObject* py_lerp(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_lerp_out(a0, a1, a2, dst));
           result = tpy_same(status, s[3]);
@@ -5470,7 +5522,7 @@ static PyObject* py_lerp_inplace(PyObject* self, PyObject* const* args, Py_ssize
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_lerp_inplace(a0, a1, a2));
         result = tpy_same(status, s[0]);
       }
@@ -5646,7 +5698,7 @@ static PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
-        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_clip_out(a0, a1, a2, dst));
           result = tpy_same(status, s[3]);
@@ -5699,7 +5751,7 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
       if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
-        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_clip_inplace(a0, a1, a2));
         result = tpy_same(status, s[0]);
       }
@@ -6653,7 +6705,7 @@ static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nar
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_repeat_out(a0, a1, a2, dst));
           result = tpy_same(status, s[3]);
@@ -7210,7 +7262,7 @@ static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         if (dst != NULL) {
           TPY_CALL(status, tsr_masked_fill_out(a0, a1, a2, dst));
           result = tpy_same(status, s[3]);
@@ -7271,7 +7323,7 @@ static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, P
       }
     } else {
       PyObject* like = s[0] != NULL && TPY_IS_TENSOR(s[0]) ? s[0] : s[1] != NULL && TPY_IS_TENSOR(s[1]) ? s[1] : s[2] != NULL && TPY_IS_TENSOR(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_kind(sig))) {
+      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
         TPY_CALL(status, tsr_masked_fill_inplace(a0, a1, a2));
         result = tpy_same(status, s[0]);
       }
@@ -8655,33 +8707,33 @@ static PyMethodDef tpy_functions[] = {
     {"outer", (PyCFunction)(void (*)(void))py_outer,
      METH_FASTCALL | METH_KEYWORDS, "outer($input, other, *, out=None)\n--\n\nEvery product of an element of one vector with one of the other."},
     {"empty", (PyCFunction)(void (*)(void))py_empty,
-     METH_FASTCALL | METH_KEYWORDS, "empty(shape, *, dtype=None, device=None)\n--\n\nA tensor whose contents are whatever the memory held."},
+     METH_FASTCALL | METH_KEYWORDS, "empty(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose contents are whatever the memory held."},
     {"zeros", (PyCFunction)(void (*)(void))py_zeros,
-     METH_FASTCALL | METH_KEYWORDS, "zeros(shape, *, dtype=None, device=None)\n--\n\nA tensor of zeros."},
+     METH_FASTCALL | METH_KEYWORDS, "zeros(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of zeros."},
     {"ones", (PyCFunction)(void (*)(void))py_ones,
-     METH_FASTCALL | METH_KEYWORDS, "ones(shape, *, dtype=None, device=None)\n--\n\nA tensor of ones."},
+     METH_FASTCALL | METH_KEYWORDS, "ones(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of ones."},
     {"full", (PyCFunction)(void (*)(void))py_full,
-     METH_FASTCALL | METH_KEYWORDS, "full(shape, value, *, dtype=None, device=None)\n--\n\nA tensor whose elements are all one number."},
+     METH_FASTCALL | METH_KEYWORDS, "full(shape, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose elements are all one number."},
     {"empty_like", (PyCFunction)(void (*)(void))py_empty_like,
-     METH_FASTCALL | METH_KEYWORDS, "empty_like($input, *, dtype=None, device=None)\n--\n\nA tensor of the input's shape and memory order with contents of whatever the memory held."},
+     METH_FASTCALL | METH_KEYWORDS, "empty_like($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of the input's shape and memory order with contents of whatever the memory held."},
     {"zeros_like", (PyCFunction)(void (*)(void))py_zeros_like,
-     METH_FASTCALL | METH_KEYWORDS, "zeros_like($input, *, dtype=None, device=None)\n--\n\nZeros of the input's shape and memory order."},
+     METH_FASTCALL | METH_KEYWORDS, "zeros_like($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nZeros of the input's shape and memory order."},
     {"ones_like", (PyCFunction)(void (*)(void))py_ones_like,
-     METH_FASTCALL | METH_KEYWORDS, "ones_like($input, *, dtype=None, device=None)\n--\n\nOnes of the input's shape and memory order."},
+     METH_FASTCALL | METH_KEYWORDS, "ones_like($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nOnes of the input's shape and memory order."},
     {"full_like", (PyCFunction)(void (*)(void))py_full_like,
-     METH_FASTCALL | METH_KEYWORDS, "full_like($input, value, *, dtype=None, device=None)\n--\n\nA tensor of the input's shape and memory order whose elements are all one number."},
+     METH_FASTCALL | METH_KEYWORDS, "full_like($input, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of the input's shape and memory order whose elements are all one number."},
     {"linspace", (PyCFunction)(void (*)(void))py_linspace,
-     METH_FASTCALL | METH_KEYWORDS, "linspace(start, stop, num, *, dtype=None, endpoint=True, device=None)\n--\n\nEqually spaced numbers from start to stop."},
+     METH_FASTCALL | METH_KEYWORDS, "linspace(start, stop, num, *, dtype=None, endpoint=True, device=None, requires_grad=False)\n--\n\nEqually spaced numbers from start to stop."},
     {"eye", (PyCFunction)(void (*)(void))py_eye,
-     METH_FASTCALL | METH_KEYWORDS, "eye(n_rows, n_cols=None, *, k=0, dtype=None, device=None)\n--\n\nOnes on one diagonal, zeros elsewhere."},
+     METH_FASTCALL | METH_KEYWORDS, "eye(n_rows, n_cols=None, *, k=0, dtype=None, device=None, requires_grad=False)\n--\n\nOnes on one diagonal, zeros elsewhere."},
     {"rand", (PyCFunction)(void (*)(void))py_rand,
-     METH_FASTCALL | METH_KEYWORDS, "rand(shape, *, dtype=None, device=None, generator=None)\n--\n\nUniform random numbers in [0, 1); floating dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "rand(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1); floating dtypes."},
     {"randn", (PyCFunction)(void (*)(void))py_randn,
-     METH_FASTCALL | METH_KEYWORDS, "randn(shape, *, dtype=None, device=None, generator=None)\n--\n\nRandom numbers of the standard normal distribution; floating dtypes."},
+     METH_FASTCALL | METH_KEYWORDS, "randn(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution; floating dtypes."},
     {"randint", (PyCFunction)(void (*)(void))py_randint,
-     METH_FASTCALL | METH_KEYWORDS, "randint(low, high, shape, *, dtype=None, device=None, generator=None)\n--\n\nUniform random integers in [low, high)."},
+     METH_FASTCALL | METH_KEYWORDS, "randint(low, high, shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high)."},
     {"randperm", (PyCFunction)(void (*)(void))py_randperm,
-     METH_FASTCALL | METH_KEYWORDS, "randperm(n, *, dtype=None, device=None, generator=None)\n--\n\nThe numbers 0 to n - 1 in random order."},
+     METH_FASTCALL | METH_KEYWORDS, "randperm(n, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nThe numbers 0 to n - 1 in random order."},
     {"bernoulli", (PyCFunction)(void (*)(void))py_bernoulli,
      METH_FASTCALL | METH_KEYWORDS, "bernoulli($input, *, generator=None)\n--\n\n1 with the probability that each element of the input names, else 0; floating dtypes."},
     {"uniform_", (PyCFunction)(void (*)(void))py_uniform_inplace,

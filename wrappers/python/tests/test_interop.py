@@ -298,3 +298,25 @@ def test_frombuffer_shares_bytes() -> None:
     assert ts.frombuffer(data, dtype=ts.int32, count=1, offset=4).shape == (1,)
     with pytest.raises(ValueError):
         ts.frombuffer(b"abc", count=4)
+
+
+def test_numpy_needs_no_detach_where_nothing_is_recorded() -> None:
+    x = ts.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="detach"):
+        x.numpy()
+    with ts.no_grad():
+        assert x.numpy().ctypes.data == np.asarray(x).ctypes.data == memoryview(x).obj.data_ptr() == x.data_ptr()
+
+
+def test_data_is_the_memory_without_history_or_count() -> None:
+    x = ts.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    z = y * y
+    for plain in (x.data, y.data):
+        assert plain.is_leaf and not plain.requires_grad
+    y.data.add_(1)
+    assert y._version == 0 and y.tolist() == [2, 3] and y.data.data_ptr() == y.data_ptr()
+    z.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [4, 6]
+    view = ts.arange(6).reshape(2, 3).T
+    assert view.data.stride() == view.stride() and ts.ones(0).data.shape == (0,)

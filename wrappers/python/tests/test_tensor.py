@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import weakref
 from typing import Any
@@ -149,7 +150,7 @@ def test_conversions_to_python() -> None:
 
 
 GOLDENS = [
-    (lambda: ts.tensor([1.0, 2.5, float("nan")]), "tensor([1. , 2.5, nan])"),
+    (lambda: ts.tensor([1.0, 2.5, float("nan")]), "tensor([1.0000, 2.5000,    nan])"),
     (lambda: ts.tensor([0, 1, 2]), "tensor([0, 1, 2])"),
     (lambda: ts.tensor(True), "tensor(True)"),
     (lambda: ts.tensor([1.0], dtype=ts.float64), "tensor([1.], dtype=tessera.float64)"),
@@ -159,8 +160,20 @@ GOLDENS = [
     (lambda: ts.ones(1).requires_grad_(), "tensor([1.], requires_grad=True)"),
     (lambda: ts.ones(2, dtype=ts.bfloat16), "tensor([1., 1.], dtype=tessera.bfloat16)"),
     (lambda: ts.tensor([[1, 2], [3, 4]]), "tensor([[1, 2],\n        [3, 4]])"),
-    (lambda: ts.arange(2000), "tensor([   0,    1,    2, ..., 1997, 1998, 1999])"),
-    (lambda: ts.tensor([1e-8, 1.0]), "tensor([1.e-08, 1.e+00])"),
+    (lambda: ts.arange(2000), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
+    (lambda: ts.tensor([1e-8, 1.0]), "tensor([1.0000e-08, 1.0000e+00])"),
+    (lambda: ts.tensor([1 + 2j, -0.5j]), "tensor([ 1.+2.0000j, -0.-0.5000j])"),
+    (lambda: ts.tensor([3.0, -float("inf")]), "tensor([  3., -inf])"),
+    (lambda: ts.tensor([1, 2], dtype=ts.int64)[:0], "tensor([], dtype=tessera.int64)"),
+    (lambda: ts.zeros((2, 1, 2)), "tensor([[[0., 0.]],\n\n        [[0., 0.]]])"),
+    (
+        lambda: ts.full((8, 200), 0.5, dtype=ts.float64),
+        "tensor([[0.5000, 0.5000, 0.5000,  ..., 0.5000, 0.5000, 0.5000],\n" * 1
+        + "        [0.5000, 0.5000, 0.5000,  ..., 0.5000, 0.5000, 0.5000],\n" * 2
+        + "        ...,\n"
+        + "        [0.5000, 0.5000, 0.5000,  ..., 0.5000, 0.5000, 0.5000],\n" * 2
+        + "        [0.5000, 0.5000, 0.5000,  ..., 0.5000, 0.5000, 0.5000]],\n       dtype=tessera.float64)",
+    ),
 ]
 
 
@@ -173,8 +186,12 @@ def test_print_options() -> None:
     ts.set_printoptions(precision=2)
     try:
         assert repr(ts.tensor(3.14159)) == "tensor(3.14)"
+        ts.set_printoptions(edgeitems=1, threshold=3, linewidth=20)
+        assert repr(ts.arange(4)) == "tensor([0,  ..., 3])"
+        ts.set_printoptions(threshold=9)
+        assert repr(ts.arange(6)) == "tensor([0, 1, 2, 3,\n        4, 5])"
     finally:
-        ts.set_printoptions(precision=4)
+        ts.set_printoptions(precision=4, edgeitems=3, threshold=1000, linewidth=80)
     with pytest.raises(TypeError):
         ts.set_printoptions(colour="red")
 
@@ -324,3 +341,50 @@ def test_bool_numbers_keep_bool_tensors_bool() -> None:
     assert (ts.tensor([1]) + True).dtype is ts.int64 and (ts.ones(1) * True).dtype is ts.float32
     x[0] = True
     assert x.tolist() == [True, False]
+
+
+def test_numbers_stand_on_either_side_of_functions() -> None:
+    x = ts.tensor([1, 2], dtype=ts.int16)
+    assert ts.add(1, x).tolist() == [2, 3] and ts.add(1, x).dtype is ts.int16
+    assert ts.maximum(1.5, x).tolist() == [1.5, 2] and ts.maximum(1.5, x).dtype is ts.float32
+    assert ts.less(1, x).tolist() == [False, True] and ts.equal(2, x).tolist() == [False, True]
+    assert ts.logical_and(True, x > 1).tolist() == ts.logical_and(x > 1, True).tolist() == [False, True]
+    assert ts.bitwise_or(4, x).tolist() == [5, 6] and ts.hypot(0.0, x).tolist() == [1, 2]
+    dst = ts.empty(2, dtype=ts.int16)
+    assert ts.multiply(3, x, out=dst) is dst and dst.tolist() == [3, 6]
+    with pytest.raises(TypeError, match=r"add\(\): expected at least one Tensor"):
+        ts.add(1, 2)
+
+
+def test_leaves_may_require_grad_from_the_start() -> None:
+    for made in (ts.ones(2, requires_grad=True), ts.rand((2,), requires_grad=True), ts.eye(2, requires_grad=True)):
+        assert made.requires_grad and made.is_leaf
+    like = ts.zeros_like(ts.ones(2, requires_grad=True))
+    assert not like.requires_grad and ts.zeros_like(like, dtype=ts.float64, requires_grad=True).requires_grad
+    with pytest.raises(TypeError, match="floating"):
+        ts.ones(2, dtype=ts.int32, requires_grad=True)
+    with pytest.raises(TypeError, match=r"ones\(\): argument 'requires_grad'"):
+        ts.ones(2, requires_grad="yes")
+
+
+def test_pythons_protocols_of_numbers() -> None:
+    x = ts.tensor([7, -7])
+    assert [t.tolist() for t in divmod(x, 2)] == [[3, -4], [1, 1]]
+    assert [t.tolist() for t in divmod(15, x)] == [[2, -3], [1, -6]]
+    assert (+x).tolist() == [7, -7] and list(reversed(x)) == [-7, 7]
+    half = ts.tensor(2.5)
+    assert (round(half), round(ts.tensor(1.26), 1), math.trunc(half), math.floor(half), math.ceil(half)) == (
+        2, pytest.approx(1.3), 2, 2, 3,
+    )  # fmt: skip
+
+
+def test_tensors_like_this_one() -> None:
+    x = ts.ones((2, 3), dtype=ts.float64)
+    for made in (x.new_zeros(2, 2), x.new_ones((2, 2)), x.new_empty([2, 2]), x.new_full((2, 2), 5)):
+        assert made.shape == (2, 2) and made.dtype is ts.float64
+    assert x.new_tensor([1]).dtype is ts.float64 and x.new_ones(2, dtype=ts.int8).dtype is ts.int8
+    assert x.new_zeros(2, requires_grad=True).requires_grad
+    assert x.t().shape == (3, 2) and x[0].t().shape == (3,) and x[:1].expand_as(x).shape == (2, 3)
+    assert x.view_as(ts.ones((3, 2))).shape == x.reshape_as(ts.ones((3, 2))).shape == (3, 2)
+    assert (x.byte().dtype, x.char().dtype, x.short().dtype) == (ts.uint8, ts.int8, ts.int16)
+    assert not x.is_cuda and x.nelement() == 6 and x.ndimension() == 2

@@ -33,7 +33,7 @@ def adopt(cell: Any) -> Any:
 
 
 def array_interface(tensor: Tensor) -> dict[str, Any]:
-    if tensor.requires_grad:
+    if tensor.requires_grad and lib.tsr_grad_mode():
         raise MemoryAccessError("numpy(): the tensor requires grad; use .detach().numpy()")
     if tensor.device.type != "cpu":
         raise MemoryAccessError(f"numpy(): the tensor is on {tensor.device}; use .to('cpu').numpy()")
@@ -246,6 +246,12 @@ def _export(x: Any) -> Any:
         return x.__dlpack__(max_version=(1, 1))
     except TypeError:  # a producer from before DLPack 1.0
         return x.__dlpack__()
+
+
+def uncounted(given: Tensor) -> Tensor:
+    """Another tensor on the same memory whose writes the given one does not count."""
+    made: Tensor = table["from_capsule"](table["to_capsule"](given.detach(), 1, 0), 0)
+    return made
 
 
 def read_only_capsule(given: Tensor) -> Any:

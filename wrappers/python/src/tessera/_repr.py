@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text of tensors: NumPy's numbers, then what a reader cannot see in them."""
+"""Text of tensors, laid out as PyTorch does: all numbers of one width, long tensors by their edges."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._dtypes import bfloat16, bool_, float32, int64
+from ._dtypes import bfloat16, bool_, complex64, float32, int64
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -29,19 +30,85 @@ def values(tensor: Tensor) -> Any:
     return (plain.astype(float32) if plain.dtype is bfloat16 else plain).numpy()
 
 
-def text(tensor: Tensor) -> str:
+# ---- Numbers ----
+
+
+def _formatter(shown: Any) -> Callable[[Any], str]:
+    """Writes any of these numbers at the width of the longest."""
+    if shown.dtype.kind == "c":
+        real, imag = _formatter(shown.real), _formatter(shown.imag)
+
+        def pair(number: Any) -> str:
+            second = imag(number.imag).lstrip()
+            return f"{real(number.real)}{'' if second[0] == '-' else '+'}{second}j"
+
+        return pair
+    write: Callable[[Any], str] = _float_style(shown) if shown.dtype.kind == "f" else lambda number: str(number)
+    width = max((len(write(number)) for number in shown.ravel().tolist()), default=0)
+    return lambda number: write(number).rjust(width)
+
+
+def _float_style(shown: Any) -> Callable[[float], str]:
+    precision = OPTIONS["precision"]
+    sizes = np.abs(shown[np.isfinite(shown) & (shown != 0)].astype(np.float64))
+    whole = bool((sizes == np.ceil(sizes)).all())
+    if sizes.size and (
+        sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or (not whole and sizes.min() < 1e-4)
+    ):
+        return lambda number: f"{number:.{precision}e}"
+    if whole:
+        return lambda number: f"{number:.0f}." if np.isfinite(number) else f"{number:.0f}"
+    return lambda number: f"{number:.{precision}f}"
+
+
+# ---- Layout ----
+
+
+def _edges(array: Any) -> Any:
+    """The elements that a summary shows."""
+    edge = OPTIONS["edgeitems"]
+    for axis, size in enumerate(array.shape):
+        if size > 2 * edge:
+            array = np.take(array, [*range(edge), *range(size - edge, size)], axis)
+    return array
+
+
+def _lines(array: Any, write: Callable[[Any], str], summary: bool, indent: int) -> str:
+    """Nested brackets around the numbers; `indent` is where the first bracket stands."""
+    if array.ndim == 0:
+        return write(array.item())
+    edge: int = OPTIONS["edgeitems"]
+    cut = summary and len(array) > 2 * edge
+    kept = [*array[:edge], *array[len(array) - edge :]] if cut else list(array)
+    if array.ndim == 1:
+        parts = [write(number.item()) for number in kept]
+        per_line = max(1, (OPTIONS["linewidth"] - indent) // (len(parts[0]) + 2 if parts else 1))
+        gap, dots = ", ", " ..."
+    else:
+        parts = [_lines(inner, write, summary, indent + 1) for inner in kept]
+        per_line, gap, dots = 1, ",", "..."
+    if cut:
+        parts.insert(edge, dots)
+    rows = [gap.join(parts[i : i + per_line]) for i in range(0, len(parts), per_line)]
+    between = "," + "\n" * max(1, int(array.ndim) - 1) + " " * (indent + 1)
+    return f"[{between.join(rows)}]"
+
+
+def text(tensor: Tensor, indent: int = 0) -> str:
     """The values alone."""
     if tensor.size == 0:
         return "[]"
-    width, options = OPTIONS["linewidth"], {k: v for k, v in OPTIONS.items() if k != "linewidth"}
-    return str(np.array2string(values(tensor), width, separator=", ", prefix="tensor(", **options))
+    array = values(tensor)
+    summary = bool(tensor.size > OPTIONS["threshold"])
+    return _lines(array, _formatter(_edges(array) if summary else array), summary, indent)
 
 
-def representation(tensor: Tensor, head: str = "tensor") -> str:
-    parts = [text(tensor)]
-    if tensor.size == 0 and tensor.shape != (0,):
+def _remarks(tensor: Tensor) -> list[str]:
+    """What a reader cannot see in the numbers."""
+    parts, empty = [], tensor.size == 0
+    if empty and tensor.shape != (0,):
         parts.append(f"size={tensor.shape}")
-    if tensor.dtype not in (float32, int64, bool_):
+    if tensor.dtype not in ((float32,) if empty else (float32, int64, bool_, complex64)):
         parts.append(f"dtype={tensor.dtype!r}")
     if tensor.device.type != "cpu":
         parts.append(f"device='{tensor.device}'")
@@ -49,4 +116,14 @@ def representation(tensor: Tensor, head: str = "tensor") -> str:
         parts.append(f"grad_fn=<{node.name()}>")
     elif tensor.requires_grad:
         parts.append("requires_grad=True")
-    return f"{head}({', '.join(parts)})"
+    return parts
+
+
+def representation(tensor: Tensor, head: str = "tensor") -> str:
+    indent = len(head) + 1
+    result = f"{head}({text(tensor, indent)}"
+    for remark in _remarks(tensor):
+        last = len(result) - (result.rfind("\n") + 1)
+        fits = last + len(remark) + 3 <= OPTIONS["linewidth"]
+        result += (", " if fits else ",\n" + " " * indent) + remark
+    return result + ")"

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from . import _interop, _repr
+from . import _interop, _ops, _repr
 from ._core import TensorBase, table
 from ._device import Device, device_of, device_pair, make_device
 from ._dtypes import ALL, BY_BITS, DType, bool_, dtype_of
@@ -50,8 +51,16 @@ class Tensor(TensorBase):
     def dim(self) -> int:
         return self.ndim
 
+    ndimension = dim
+
     def numel(self) -> int:
         return self.size
+
+    nelement = numel
+
+    def t(self) -> Tensor:
+        """A matrix transposed; a tensor of fewer axes as it is."""
+        return self if self.ndim < 2 else self.T
 
     @property
     def itemsize(self) -> int:
@@ -80,7 +89,33 @@ class Tensor(TensorBase):
         return self.dtype.is_complex
 
     def view_as(self, other: Tensor) -> Tensor:
+        return self.view(other.shape)
+
+    def reshape_as(self, other: Tensor) -> Tensor:
         return self.reshape(other.shape)
+
+    def expand_as(self, other: Tensor) -> Tensor:
+        return self.expand(other.shape)
+
+    # ---- new tensors of the same dtype, on the same device ----
+
+    def new_empty(self, *shape: Any, **options: Any) -> Tensor:
+        return self._new(_ops.empty, shape, options)
+
+    def new_zeros(self, *shape: Any, **options: Any) -> Tensor:
+        return self._new(_ops.zeros, shape, options)
+
+    def new_ones(self, *shape: Any, **options: Any) -> Tensor:
+        return self._new(_ops.ones, shape, options)
+
+    def new_full(self, shape: Any, value: complex, **options: Any) -> Tensor:
+        return self._new(_ops.full, (shape, value), options)
+
+    def new_tensor(self, data: Any, **options: Any) -> Tensor:
+        return self._new(_interop.tensor, (data,), options)
+
+    def _new(self, function: Callable[..., Tensor], args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
+        return function(*args, **{"dtype": self.dtype, "device": self.device, **options})
 
     # ---- values ----
 
@@ -101,6 +136,30 @@ class Tensor(TensorBase):
 
     def __complex__(self) -> complex:
         return complex(self.item())
+
+    def __round__(self, digits: Any = None) -> Any:
+        return round(self.item(), digits)
+
+    def __trunc__(self) -> Any:
+        return math.trunc(self.item())
+
+    def __floor__(self) -> Any:
+        return math.floor(self.item())
+
+    def __ceil__(self) -> Any:
+        return math.ceil(self.item())
+
+    def __pos__(self) -> Tensor:
+        return self.clone()
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self.ndim else self
 
     def __index__(self) -> int:
         if self.dtype.category != "integral" or self.ndim != 0:
@@ -185,6 +244,15 @@ class Tensor(TensorBase):
     def int(self) -> Tensor:
         return self.to(dtype=dtype_of("int32"))
 
+    def short(self) -> Tensor:
+        return self.to(dtype=dtype_of("int16"))
+
+    def char(self) -> Tensor:
+        return self.to(dtype=dtype_of("int8"))
+
+    def byte(self) -> Tensor:
+        return self.to(dtype=dtype_of("uint8"))
+
     def long(self) -> Tensor:
         return self.to(dtype=dtype_of("int64"))
 
@@ -193,6 +261,13 @@ class Tensor(TensorBase):
 
     def cpu(self) -> Tensor:
         return self.to(device="cpu")
+
+    def cuda(self, index: Any = None) -> Tensor:
+        return self.to(device=Device("cuda", index))
+
+    @property
+    def is_cuda(self) -> Any:
+        return self.device.type == "cuda"
 
     # ---- autograd ----
 
@@ -228,7 +303,8 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        return self.detach()
+        """The same memory without history; unlike those of detach(), writes to it go unnoticed by autograd."""
+        return _interop.uncounted(self)
 
     # ---- copies ----
 
