@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <string>
 
+#include "autograd/engine.h"
 #include "ops/copy.h"
+#include "ops/reduce.h"
 #include "ops/shape.h"
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
@@ -165,6 +169,19 @@ TEST(Pool, the_first_of_equal_numbers_wins_and_a_nan_wins_always) {
   EXPECT_EQ(values(y)[0], 1);
   EXPECT_TRUE(std::isnan(values(y)[1]));
   EXPECT_EQ(values<int64_t>(positions), (std::vector<int64_t>{0, 3}));
+}
+
+TEST(Pool, positions_that_were_written_are_refused) {
+  const Tensor x = random_leaf(Dims{2, 3, 4, 4}, 3);
+  const Dims two{2};
+  for (const int64_t wrong : {int64_t{16}, int64_t{-1}, int64_t{1} << 40}) {
+    const auto [y, positions] = ops::max_pool2d_with_positions(x, two);
+    positions.data_as<int64_t>()[5] = wrong;  // as through memory that was exported
+    const Tensor total = ops::sum(y);
+    const Error error = error_of([&] { backward(std::array{total}, std::array{Tensor()}); });
+    EXPECT_EQ(error.code(), Code::kIndex);
+    EXPECT_NE(error.message().find(std::to_string(wrong)), std::string::npos) << error.message();
+  }
 }
 
 TEST(Pool, gradients_agree_with_differences) {

@@ -129,7 +129,8 @@ Status check_indices(const IndexPlan& plan) {
 
 // ---- Moving elements ----
 
-// Which indices the elements of a part may have.
+// Which indices the elements of a part may have. Whatever a check before found, one outside the
+// array is passed over: another thread may have written it since.
 enum class Range {
   kAll,      // those that were checked before
   kWindow,   // the others are passed over
@@ -231,6 +232,10 @@ int64_t wrapped(const std::byte* index, int64_t size) {
   return value + (size & value >> 63);
 }
 
+bool is_inside(int64_t position, int64_t size) {
+  return static_cast<uint64_t>(position) < static_cast<uint64_t>(size);
+}
+
 // The loop over a row with one index array; false: an index is outside. Everything it reads besides
 // is a local: what it writes might alias the plan. Inlined, so that the steps may be constants.
 template <class Move, Range kRange>
@@ -247,9 +252,9 @@ template <class Move, Range kRange>
     const int64_t position = wrapped(index + i * index_step, size);
     if constexpr (kRange == Range::kWindow) {
       if (position < low || position >= high) continue;
-    }
-    if constexpr (kRange == Range::kChecked) {
-      if (static_cast<uint64_t>(position) >= static_cast<uint64_t>(size)) return false;
+    } else if (!is_inside(position, size)) {
+      if constexpr (kRange == Range::kChecked) return false;
+      continue;
     }
     Move::one(value + i * value_step, element + i * element_step + position * stride);
   }
@@ -290,11 +295,15 @@ bool scattered_row(const Part& part, const Place& place, int64_t count) {
     if constexpr (Move::kWrites) {
       if (first < part.low || first >= part.high) continue;
     }
+    bool inside = is_inside(first, plan.indexed_sizes[0]);
     int64_t offset = first * plan.indexed_strides[0];
     for (int32_t j = 1; j < plan.indices; ++j) {
-      offset += wrapped(place.at[j + 2] + i * place.step[j + 2], plan.indexed_sizes[j]) *
-                plan.indexed_strides[j];
+      const int64_t position =
+          wrapped(place.at[j + 2] + i * place.step[j + 2], plan.indexed_sizes[j]);
+      inside = inside && is_inside(position, plan.indexed_sizes[j]);
+      offset += position * plan.indexed_strides[j];
     }
+    if (!inside) continue;
     Move::one(place.at[0] + i * place.step[0], place.at[1] + i * place.step[1] + offset);
   }
   return true;
@@ -307,6 +316,7 @@ void shared_row(const Part& part, const Place& place, int64_t count) {
   int64_t offset = 0;
   for (int32_t j = 0; j < plan.indices; ++j) {
     const int64_t position = wrapped(place.at[j + 2], plan.indexed_sizes[j]);
+    if (!is_inside(position, plan.indexed_sizes[j])) return;
     if (Move::kWrites && j == 0 && (position < part.low || position >= part.high)) return;
     offset += position * plan.indexed_strides[j];
   }

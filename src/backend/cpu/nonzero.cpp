@@ -66,19 +66,22 @@ int64_t count_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end) {
   return found;
 }
 
-// Writes the positions of a chunk from row `next` of the columns on.
+// Writes the positions of a chunk to rows [next, last) of the columns. Another thread may write the
+// elements since they were counted: what is too many is left out, what is missing is position 0.
 template <class T>
-void write_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end, int64_t next) {
+void write_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end, int64_t next, int64_t last) {
   const int64_t total = *plan.count;
   const int32_t inner = plan.ndim - 1;
   each_row(plan, begin, end,
            [&](const Cursor& cursor, const std::byte* first, int64_t stride, int64_t count) {
-             for (int64_t i = 0; i < count; ++i) {
+             for (int64_t i = 0; i < count && next < last; ++i) {
                if (!holds<T>(first + i * stride)) continue;
                for (int32_t d = 0; d < inner; ++d) plan.output[d * total + next] = cursor.index[d];
                plan.output[inner * total + next++] = cursor.index[inner] + i;
              }
            });
+  for (int32_t d = 0; d < plan.ndim; ++d)
+    std::fill(plan.output + d * total + next, plan.output + d * total + last, 0);
 }
 
 template <class T>
@@ -89,7 +92,7 @@ Status run(const NonzeroPlan& plan) {
     if (plan.output == nullptr) {
       *plan.count = count_chunk<T>(plan, 0, plan.numel);
     } else {
-      write_chunk<T>(plan, 0, plan.numel, 0);
+      write_chunk<T>(plan, 0, plan.numel, 0, *plan.count);
     }
     return kernel::kOk;
   }
@@ -105,8 +108,12 @@ Status run(const NonzeroPlan& plan) {
     *plan.count = total;
     return kernel::kOk;
   }
+  const auto row_of = [&](int64_t chunk) {
+    return chunk < chunks ? std::min(counts[chunk], *plan.count) : *plan.count;
+  };
   parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) write_chunk<T>(plan, c * kChunk, end_of(c), counts[c]);
+    for (int64_t c = begin; c < end; ++c)
+      write_chunk<T>(plan, c * kChunk, end_of(c), row_of(c), row_of(c + 1));
   });
   return kernel::kOk;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling: works out the windows of each axis and spreads planes or images over the threads.
 #include <algorithm>
+#include <atomic>
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn.h"
@@ -107,13 +108,13 @@ class Pool {
     }
   }
 
-  void run() const {
-    if (plan_.op == PoolOp::kPick)
-      pick();
-    else if (plan_.backward != 0)
+  Status run() const {
+    if (plan_.op == PoolOp::kPick) return pick();
+    if (plan_.backward != 0)
       average_backward();
     else
       forward();
+    return kernel::kOk;
   }
 
  private:
@@ -142,7 +143,10 @@ class Pool {
     });
   }
 
-  void pick() const {
+  // Positions are checked: they are a result that users hold and may have written meanwhile.
+  Status pick() const {
+    std::atomic<int64_t> wrong{0};
+    std::atomic<bool> found{false};
     for_rows(planes_, 1, in_plane(), [&](int64_t plane, int64_t, int64_t) {
       T* in = in_ + plane * in_plane();
       T* out = out_ + plane * out_plane();
@@ -152,7 +156,13 @@ class Pool {
       for (int64_t o = 0; o < out_points_; ++o) {
         for (int64_t c = 0; c < channels; ++c) {
           const int64_t at = o * channels + c;
-          T& there = in[places[at] * channels + c];
+          const int64_t place = places[at];
+          if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(in_points_)) {
+            wrong = place;
+            found = true;
+            continue;
+          }
+          T& there = in[place * channels + c];
           if (plan_.backward != 0)
             there += out[at];
           else
@@ -160,6 +170,10 @@ class Pool {
         }
       }
     });
+    if (!found) return kernel::kOk;
+    const std::string text = concat("expected the positions of maxima in [0, ", in_points_,
+                                    "), got ", wrong.load(), ", which somebody wrote there");
+    return failure(Code::kIndex, text.c_str());
   }
 
   const PoolPlan& plan_;
@@ -184,13 +198,12 @@ Status pool(const PoolPlan& plan) {
   }
   const PoolShape shape = shape_of(plan, static_cast<int64_t*>(tables.data()));
   if (plan.dtype == DType::kFloat32) {
-    Pool<float>(plan, shape).run();
-  } else if (plan.dtype == DType::kFloat64) {
-    Pool<double>(plan, shape).run();
-  } else {
-    return failure(Code::kNotImplemented, "expected float32 or float64 for pooling");
+    return Pool<float>(plan, shape).run();
   }
-  return kernel::kOk;
+  if (plan.dtype == DType::kFloat64) {
+    return Pool<double>(plan, shape).run();
+  }
+  return failure(Code::kNotImplemented, "expected float32 or float64 for pooling");
 }
 
 }  // namespace tsr::cpu
