@@ -14,9 +14,17 @@ namespace {
 
 std::atomic<int64_t> g_next_hook_id{1};
 
+// Once there, hooks stay as long as the record: a pointer to them needs no lock, what they hold
+// does.
 TensorHooks& ensure_hooks(TensorRecord& record) {
-  if (!record.hooks) record.hooks = std::make_unique<TensorHooks>();
+  auto fresh = std::make_unique<TensorHooks>();
+  const std::lock_guard guard(record.lock);
+  if (!record.hooks) record.hooks = std::move(fresh);
   return *record.hooks;
+}
+TensorHooks* hooks_of(TensorRecord& record) {
+  const std::lock_guard guard(record.lock);
+  return record.hooks.get();
 }
 
 TensorRecord& record_that_needs_grad(const Tensor& tensor) {
@@ -67,8 +75,9 @@ void store_retained(RetainedGrad& cell, const Tensor& grad) {
 
 void run_leaf_hooks(const AccumulateGrad& node, Tensor& grad) {
   TensorRecord& record = *record_of(node.leaf());
-  if (!record.hooks || !grad.defined()) return;
-  for (const auto& hook : copy_of(record.hooks->on_grad, record.lock)) apply_hook(*hook, grad);
+  TensorHooks* hooks = grad.defined() ? hooks_of(record) : nullptr;
+  if (hooks == nullptr) return;
+  for (const auto& hook : copy_of(hooks->on_grad, record.lock)) apply_hook(*hook, grad);
 }
 
 }  // namespace
@@ -121,19 +130,26 @@ HookHandle add_post_hook(Node& node, PostHook hook) {
 int64_t hook_id(const Tensor& tensor, HookHandle handle) {
   TensorRecord& record = ensure_record(tensor);
   const int64_t id = g_next_hook_id.fetch_add(1, std::memory_order_relaxed);
-  ensure_hooks(record).by_id.emplace_back(id, std::move(handle));
+  TensorHooks& hooks = ensure_hooks(record);
+  const std::lock_guard guard(record.lock);
+  hooks.by_id.emplace_back(id, std::move(handle));
   return id;
 }
 
 bool remove_hook(const Tensor& tensor, int64_t id) {
   TensorRecord* record = record_of(tensor);
-  if (record == nullptr || !record->hooks) return false;
-  auto& by_id = record->hooks->by_id;
-  const auto found = std::find_if(by_id.begin(), by_id.end(),
-                                  [&](const auto& entry) { return entry.first == id; });
-  if (found == by_id.end()) return false;
-  const HookHandle handle = found->second;
-  by_id.erase(found);
+  TensorHooks* hooks = record == nullptr ? nullptr : hooks_of(*record);
+  if (hooks == nullptr) return false;
+  HookHandle handle;
+  {
+    const std::lock_guard guard(record->lock);
+    auto& by_id = hooks->by_id;
+    const auto found = std::find_if(by_id.begin(), by_id.end(),
+                                    [&](const auto& entry) { return entry.first == id; });
+    if (found == by_id.end()) return false;
+    handle = found->second;
+    by_id.erase(found);
+  }
   handle.remove();
   return true;
 }
@@ -141,7 +157,12 @@ bool remove_hook(const Tensor& tensor, int64_t id) {
 void add_retained_grad(const Tensor& tensor, const Edge& edge) {
   auto cell = std::make_shared<RetainedGrad>();
   cell->tensor = tensor.impl();
-  ensure_hooks(*record_of(tensor)).retained = cell;
+  TensorRecord& record = *record_of(tensor);
+  TensorHooks& own = ensure_hooks(record);
+  {
+    const std::lock_guard guard(record.lock);
+    own.retained = cell;
+  }
   NodeHooks& hooks = edge.node->ensure_hooks();
   const std::lock_guard guard(edge.node->lock());
   hooks.retained.push_back({edge.output, std::move(cell)});
@@ -184,8 +205,9 @@ void run_post_hooks(Node& node, std::span<Tensor> results, std::span<const Tenso
 
 void run_accumulate_hooks(const Tensor& leaf) {
   TensorRecord& record = *record_of(leaf);
-  if (!record.hooks) return;
-  for (const auto& hook : copy_of(record.hooks->after_accumulate, record.lock)) {
+  TensorHooks* hooks = hooks_of(record);
+  if (hooks == nullptr) return;
+  for (const auto& hook : copy_of(hooks->after_accumulate, record.lock)) {
     hook->run([&](const AccumulateHook& callable) { callable(leaf); });
   }
 }

@@ -135,7 +135,8 @@ struct TensorHooks {
 
 // Stores the gradient of `tensor`, output `edge` of its node, in its .grad from now on.
 void add_retained_grad(const Tensor& tensor, const Edge& edge);
-// The hook of retain_grad follows a tensor to its new node; nothing happens without one.
+// The hook of retain_grad follows a tensor to its new node; nothing happens without one. Needs the
+// record's lock.
 void move_retained_grad(TensorRecord& record, Node& to, uint32_t output);
 
 // Runs what is registered on the gradients that `node` is about to receive: tensor hooks, then

@@ -66,7 +66,7 @@ NodePtr grad_fn(const Tensor& tensor) {
   TensorRecord* record = record_of(tensor);
   if (record == nullptr) return {};
   if (record->base.defined()) refresh_view(tensor, *record);
-  return record->grad_fn;
+  return history_of(*record).node;
 }
 
 uint32_t output_number(const Tensor& tensor) {
@@ -84,7 +84,9 @@ void detach_inplace(const Tensor& tensor) {
   tensor.impl()->flags &= ~uint32_t{kRequiresGradFlag};
   TensorRecord* record = record_of(tensor);
   if (record == nullptr) return;
-  record->grad_fn.reset();
+  NodePtr old;  // freed after the lock is given up
+  const std::lock_guard guard(record->lock);
+  std::swap(record->grad_fn, old);
   record->output = 0;
 }
 

@@ -34,29 +34,50 @@ TensorRecord& ensure_record(const Tensor& tensor) {
   return *static_cast<TensorRecord*>(impl->autograd);
 }
 
+namespace {
+
+// As set_history for a tensor that others may be reading. The old node goes after the lock.
+void replace_history(const Tensor& tensor, TensorRecord& record, NodePtr node, uint32_t output) {
+  const std::lock_guard guard(record.lock);
+  move_retained_grad(record, *node, output);
+  std::swap(record.grad_fn, node);
+  record.output = output;
+  ++record.generation;
+  tensor.impl()->flags |= kRequiresGradFlag;
+}
+
+}  // namespace
+
+Edge history_of(const TensorRecord& record) {
+  if (!record.grad_fn) return {};
+  const std::lock_guard guard(record.lock);
+  return {record.grad_fn, record.output};
+}
+
 void set_history(const Tensor& tensor, NodePtr node, uint32_t output) {
   TensorRecord& record = ensure_record(tensor);
-  record.grad_fn = std::move(node);
-  record.output = output;
+  if (record.grad_fn) {
+    const std::lock_guard guard(record.lock);
+    std::swap(record.grad_fn, node);
+    record.output = output;
+  } else {
+    record.output = output;
+    record.grad_fn = std::move(node);
+  }
   tensor.impl()->flags |= kRequiresGradFlag;
 }
 
 void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input) {
   TensorRecord& record = ensure_record(tensor);
   if (!record.base.defined()) {
-    move_retained_grad(record, *node, output);
-    set_history(tensor, std::move(node), output);
-    ++record.generation;
+    replace_history(tensor, record, std::move(node), output);
     return;
   }
   const Tensor base = record.base;
   const Edge base_edge = gradient_edge(base);
   NodePtr slices =
       NodePtr::adopt(new CopySlices(base, base_edge, tensor, std::move(node), output, input));
-  TensorRecord& base_record = ensure_record(base);
-  move_retained_grad(base_record, *slices, 0);
-  set_history(base, std::move(slices), 0);
-  ++base_record.generation;
+  replace_history(base, ensure_record(base), std::move(slices), 0);
   // Its own grad_fn is stale now and made anew when somebody asks.
   tensor.impl()->flags |= kRequiresGradFlag;
 }
@@ -64,6 +85,7 @@ void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t 
 void refresh_view(const Tensor& view, TensorRecord& record) {
   const TensorRecord* base_record = record_of(record.base);
   if (base_record == nullptr) return;
+  NodePtr node;  // at the end the old one, which goes after the lock
   const std::lock_guard guard(record.lock);
   if (base_record->generation == record.generation) return;
   if (!record.base.requires_grad()) {
@@ -71,17 +93,19 @@ void refresh_view(const Tensor& view, TensorRecord& record) {
     return;
   }
   check_view_kind(record, "its base or another view of its base was written in place");
-  NodePtr node = make_strided_node(gradient_edge(record.base), Geometry(record.base), view);
+  node = make_strided_node(gradient_edge(record.base), Geometry(record.base), view);
   move_retained_grad(record, *node, 0);
   record.generation = base_record->generation;
-  set_history(view, std::move(node), 0);
+  std::swap(record.grad_fn, node);
+  record.output = 0;
+  view.impl()->flags |= kRequiresGradFlag;
 }
 
 Edge gradient_edge(const Tensor& tensor) {
   TensorRecord* record = record_of(tensor);
   if (record == nullptr) return {};
   if (record->base.defined()) refresh_view(tensor, *record);
-  if (record->grad_fn) return {record->grad_fn, record->output};
+  if (Edge edge = history_of(*record); edge.node) return edge;
   if (!tensor.requires_grad()) return {};
   return {accumulator_of(tensor, *record), 0};
 }

@@ -19,7 +19,7 @@ struct TensorRecord final : AutogradMeta {
   static void* operator new(size_t size);
   static void operator delete(void* block, size_t size) noexcept;
 
-  NodePtr grad_fn;  // null in leaves
+  NodePtr grad_fn;  // null in leaves; it and output change under the lock, once they are there
   Tensor grad;      // guarded by the lock
   Tensor base;      // defined in views: the tensor at the root, never itself a view
   AccumulateGrad* accumulator = nullptr;  // weak: it clears this, under the lock, when it dies
@@ -28,7 +28,7 @@ struct TensorRecord final : AutogradMeta {
   // In a tensor that is no view: counts the changes of its history. In a view: the count of its
   // base that grad_fn stands for; when they differ, grad_fn is made anew from the base.
   uint32_t generation = 0;
-  SpinLock lock;
+  mutable SpinLock lock;
   ViewKind view_kind = ViewKind::kNormal;
 };
 
@@ -38,6 +38,9 @@ inline TensorRecord* record_of(const Tensor& tensor) noexcept {
 // Needs exclusive access to the tensor, as any change of its autograd state does.
 TensorRecord& ensure_record(const Tensor& tensor);
 
+// Node and output as they belong together; a null node in leaves. As far as memory goes, tensors
+// may be written in place while other threads read them: wrappers of safe languages rely on it.
+Edge history_of(const TensorRecord& record);
 // Makes `tensor` output `output` of `node`.
 void set_history(const Tensor& tensor, NodePtr node, uint32_t output);
 // As set_history for a tensor that was written in place: hooks that store its gradient move along.
