@@ -12,6 +12,42 @@ using namespace tsr::capi;
 
 namespace {
 
+// What this thread has pushed, the innermost last.
+struct Stack {
+  Stack() = default;
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  // A thread that ends with hooks still pushed takes them off; host code must not run in it.
+  ~Stack() {
+    set_drops_deferred(true);
+    while (!scopes.empty()) pop();
+  }
+  // What the hooks hold goes last: its destructor may push and pop.
+  void pop() {
+    const std::unique_ptr<SavedTensorHooksScope> last = std::move(scopes.back());
+    scopes.pop_back();
+  }
+  std::vector<std::unique_ptr<SavedTensorHooksScope>> scopes;
+  size_t fixed = 0;  // so many of them stay
+};
+thread_local Stack t_stack;
+
+// While pack runs, the library's own stack has what was pushed before: it stays, and what the
+// callback leaves pushed goes.
+class Callback {
+ public:
+  Callback() : fixed_(std::exchange(t_stack.fixed, t_stack.scopes.size())) {}
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+  ~Callback() {
+    while (t_stack.scopes.size() > t_stack.fixed) t_stack.pop();
+    t_stack.fixed = fixed_;
+  }
+
+ private:
+  size_t fixed_;
+};
+
 class HostSavedHooks final : public SavedTensorHooks {
  public:
   HostSavedHooks(const tsr_saved_hooks_vtable& table, UserData data)
@@ -20,6 +56,7 @@ class HostSavedHooks final : public SavedTensorHooks {
   // The payload becomes ours only when the callback has succeeded.
   std::shared_ptr<void> pack(const Tensor& tensor) override {
     const Lent lent(tensor);
+    const Callback callback;
     void* payload = nullptr;
     tsr_drop_fn drop = nullptr;
     call_host("pack", table_.pack, data_.get(), lent.first(), &payload, &drop);
@@ -41,20 +78,6 @@ class HostSavedHooks final : public SavedTensorHooks {
 tsr_drop_fn drop_of(const tsr_saved_hooks_vtable* table) {
   return table != nullptr && table->struct_size >= sizeof(*table) ? table->drop : nullptr;
 }
-
-// What this thread has pushed, the innermost last.
-struct Stack {
-  Stack() = default;
-  Stack(const Stack&) = delete;
-  Stack& operator=(const Stack&) = delete;
-  // A thread that ends with hooks still pushed takes them off; host code must not run in it.
-  ~Stack() {
-    set_drops_deferred(true);
-    while (!scopes.empty()) scopes.pop_back();
-  }
-  std::vector<std::unique_ptr<SavedTensorHooksScope>> scopes;
-};
-thread_local Stack t_stack;
 
 }  // namespace
 
@@ -79,7 +102,9 @@ tsr_status tsr_saved_hooks_pop(void) {
   return guard(kInfo_saved_hooks_pop, [] {
     TSR_CHECK(!t_stack.scopes.empty(), Code::kAutograd, nullptr,
               "expected saved-tensor hooks pushed on this thread, got none");
-    t_stack.scopes.pop_back();
+    TSR_CHECK(t_stack.scopes.size() > t_stack.fixed, Code::kAutograd, nullptr,
+              "expected hooks pushed inside the pack callback, got those it runs for");
+    t_stack.pop();
   });
 }
 

@@ -242,7 +242,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push(
     const tsr_saved_hooks_vtable* vtable, void* user);
 
 /* Takes the innermost hooks of this thread off; what they packed stays theirs.
- * AUTOGRAD when this thread has pushed none. */
+ * AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
+ * none; what it leaves pushed goes. */
 TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_pop(void);
 
 #ifdef __cplusplus

@@ -435,3 +435,62 @@ TEST(SavedHooks, unpack_must_return_what_was_packed) {
       },
       "int64 [2]");
 }
+
+TEST(SavedHooks, pack_cannot_pop_its_own_hooks) {
+  const Tensor x = leaf_of({3});
+  const Pushed hooks(
+      [](void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) {
+        EXPECT_EQ(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
+        return keep_packed(user, tensor, payload, drop);
+      },
+      give_packed, nullptr);
+  ok(backward(product(x, x)));
+  expect_grad(x, {6});
+}
+
+TEST(SavedHooks, what_pack_leaves_pushed_goes) {
+  static int dropped;
+  dropped = 0;
+  const Tensor x = leaf_of({3});
+  Tensor y;
+  {
+    const Pushed hooks(
+        [](void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) {
+          tsr_saved_hooks_vtable inner = {};
+          inner.struct_size = sizeof(inner);
+          inner.pack = keep_packed;
+          inner.unpack = give_packed;
+          inner.drop = [](void*) { ++dropped; };
+          ok(tsr_saved_hooks_push(&inner, nullptr));
+          return keep_packed(user, tensor, payload, drop);
+        },
+        give_packed, nullptr);
+    ok(tsr_multiply(x, x, y.slot()));
+    EXPECT_EQ(dropped, 2);
+  }
+  EXPECT_EQ(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
+  ok(backward(y));
+  expect_grad(x, {6});
+}
+
+TEST(SavedHooks, what_goes_with_the_hooks_may_push_others) {
+  static int pushed;
+  pushed = 0;
+  const Tensor x = leaf_of({3});
+  tsr_saved_hooks_vtable outer = {};
+  outer.struct_size = sizeof(outer);
+  outer.pack = keep_packed;
+  outer.unpack = give_packed;
+  outer.drop = [](void*) {
+    tsr_saved_hooks_vtable inner = {};
+    inner.struct_size = sizeof(inner);
+    ok(tsr_saved_hooks_push(&inner, nullptr));
+    ++pushed;
+  };
+  ok(tsr_saved_hooks_push(&outer, nullptr));
+  ok(tsr_saved_hooks_pop());
+  EXPECT_EQ(pushed, 1);
+  ok(backward(product(x, x)));
+  ok(tsr_saved_hooks_pop());
+  EXPECT_EQ(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
+}

@@ -442,7 +442,8 @@ tsr_saved_hooks_push(vtable, user) =
         vtable, user)
 
 # Takes the innermost hooks of this thread off; what they packed stays theirs.
-# AUTOGRAD when this thread has pushed none.
+# AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
+# none; what it leaves pushed goes.
 tsr_saved_hooks_pop() =
     ccall((:tsr_saved_hooks_pop, libtessera), tsr_status, ())
 

@@ -343,7 +343,8 @@ extern "C" {
     ) -> tsr_status;
 
     /// Takes the innermost hooks of this thread off; what they packed stays theirs.
-    /// AUTOGRAD when this thread has pushed none.
+    /// AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
+    /// none; what it leaves pushed goes.
     pub fn tsr_saved_hooks_pop() -> tsr_status;
 
     /// Fills in the statistics of a device's allocator.
