@@ -44,11 +44,13 @@ ctest_part() {
   [ ! -d "build/$preset/reports" ] || cp -r "build/$preset/reports" "$reports/$part.gtest"
 }
 
-python_part() {
-  announce python
-  env -u PYTHONPATH .venv/bin/python -m pytest wrappers/python/tests -q -p no:cacheprovider \
-    --junitxml "$reports/python.junit.xml" >"$reports/python.log" 2>&1 ||
-    tail -n 200 "$reports/python.log"
+# pytest_part <part> <interpreter> <pytest argument...>
+pytest_part() {
+  local part="$1" python="$2"
+  shift 2
+  announce "$part"
+  "$python" -m pytest -q -p no:cacheprovider --junitxml "$reports/$part.junit.xml" "$@" \
+    >"$reports/$part.log" 2>&1 || tail -n 200 "$reports/$part.log"
 }
 
 # skip_part <part> <reason>: recorded as a skipped case, so that tests/skips.txt must name it.
@@ -94,7 +96,7 @@ main() {
   ctest_part release release
   export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
   ctest_part asan asan -LE tool
-  python_part
+  PYTHONPATH="" pytest_part python .venv/bin/python wrappers/python/tests
   command_part types check_types
   command_part pip check_pip
   source tests/run_rust.sh

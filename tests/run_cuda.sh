@@ -7,10 +7,7 @@
 
 # cuda_op_table <part> <folder of the plugin>
 cuda_op_table() {
-  announce "$1"
-  TESSERA_PLUGIN_PATH="$tsr_root/$2" .venv/bin/python -m pytest tests/backend/cuda -q \
-    -p no:cacheprovider --junitxml "$reports/$1.junit.xml" >"$reports/$1.log" 2>&1 ||
-    tail -n 100 "$reports/$1.log"
+  TESSERA_PLUGIN_PATH="$tsr_root/$2" pytest_part "$1" .venv/bin/python tests/backend/cuda
 }
 
 cuda_compile() {

@@ -23,10 +23,8 @@ numpy2_part() {
       return
     fi
   fi
-  announce numpy2
-  PYTHONPATH="$tsr_root/wrappers/python/src" "$folder/bin/python" -m pytest -q -p no:cacheprovider \
+  PYTHONPATH="$tsr_root/wrappers/python/src" pytest_part numpy2 "$folder/bin/python" \
     "$tests/test_interop.py" "$tests/test_buffer.py" "$tests/test_exchange.py" "$tests/test_indexing.py" \
-    "$tests/test_tensor.py" "$tests/generated" --junitxml "$reports/numpy2.junit.xml" \
-    >"$reports/numpy2.log" 2>&1 || tail -n 100 "$reports/numpy2.log"
+    "$tests/test_tensor.py" "$tests/generated"
 }
 numpy2_part
