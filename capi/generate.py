@@ -49,21 +49,12 @@ def collect(schema: model.Schema) -> dict[str, str]:
 
 
 def stale(files: dict[str, str]) -> list[str]:
-    wrong = [
-        p
-        for p, text in files.items()
-        if not (ROOT / p).exists() or (ROOT / p).read_text("utf-8") != text
-    ]
+    wrong = [p for p, text in files.items() if not (ROOT / p).exists() or (ROOT / p).read_text("utf-8") != text]
     return wrong + leftovers(files)
 
 
 def leftovers(files: dict[str, str]) -> list[str]:
-    present = [
-        str(p.relative_to(ROOT))
-        for folder in OWNED
-        for p in (ROOT / folder).glob("*")
-        if p.is_file()
-    ]
+    present = [str(p.relative_to(ROOT)) for folder in OWNED for p in (ROOT / folder).glob("*") if p.is_file()]
     return [p for p in present if p not in files and is_generated(ROOT / p)]
 
 
@@ -74,9 +65,7 @@ def is_generated(path: Path) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="compare with what is committed; write nothing"
-    )
+    parser.add_argument("--check", action="store_true", help="compare with what is committed; write nothing")
     parser.add_argument("--list-exports", action="store_true", help="print the exported symbols")
     options = parser.parse_args()
     try:
@@ -97,9 +86,7 @@ def main() -> int:
     for path in stale(files):
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(files[path], "utf-8")
-    print(
-        f"{len(schema.ops)} ops, {len(schema.functions)} other rows, {len(schema.c_functions)} C functions"
-    )
+    print(f"{len(schema.ops)} ops, {len(schema.functions)} other rows, {len(schema.c_functions)} C functions")
     return 0
 
 

@@ -133,11 +133,7 @@ def _types(schema: Schema, domains: list[Domain], documented: bool) -> str:
     if dtypes:
         text += note("A dtype: the bits of DLPack's DLDataType, code | bits << 8 | lanes << 16.")
         text += "typedef int32_t tsr_dtype;\n"
-        text += (
-            "enum {\n"
-            + "".join(f"  {t.constant} = {t.value:#x},\n" for t in dtypes)[:-2]
-            + "\n};\n\n"
-        )
+        text += "enum {\n" + "".join(f"  {t.constant} = {t.value:#x},\n" for t in dtypes)[:-2] + "\n};\n\n"
     for enum in [e for d in domains for e in d.enums]:
         text += note(enum.doc) + _enum(enum, documented)
     structs = [s for d in domains for s in d.structs]
@@ -156,9 +152,7 @@ def _enum(enum: Enum, documented: bool) -> str:
     for constant in enum.constants:
         doc = f" /* {constant.doc} */" if documented and constant.doc else ""
         rows.append((f"  {constant.name} = {constant.value}", doc))
-    text += "".join(
-        f"{row}{',' if i + 1 < len(rows) else ''}{doc}\n" for i, (row, doc) in enumerate(rows)
-    )
+    text += "".join(f"{row}{',' if i + 1 < len(rows) else ''}{doc}\n" for i, (row, doc) in enumerate(rows))
     return text + "};\n\n"
 
 
@@ -209,9 +203,7 @@ def layout_test(schema: Schema) -> str:
         text += f"PROVE(value_of_{dtype.constant}, {dtype.constant} == {dtype.value});\n"
     for enum in schema.enums:
         text += f"PROVE(size_of_{enum.name}, sizeof({enum.name}) == 4);\n"
-        text += "".join(
-            f"PROVE(value_of_{c.name}, {c.name} == {c.value});\n" for c in enum.constants
-        )
+        text += "".join(f"PROVE(value_of_{c.name}, {c.name} == {c.value});\n" for c in enum.constants)
     return text
 
 

@@ -16,9 +16,7 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 def matching(op: Op, case: Case) -> list[CFunction]:
     """The functions of a row that a case can call with the results it states."""
     numbers = {
-        a.name
-        for a in op.args
-        if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))
+        a.name for a in op.args if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))
     }
     found = []
     for function in op.functions:
@@ -31,12 +29,7 @@ def matching(op: Op, case: Case) -> list[CFunction]:
             continue
         if function.scalar_kind is not None and not _kind_fits(function, case):
             continue
-        if (
-            function.form == "inplace"
-            and not case.error
-            and case.returns
-            and not _fits_in_place(op, case)
-        ):
+        if function.form == "inplace" and not case.error and case.returns and not _fits_in_place(op, case):
             continue
         found.append(function)
     return found
@@ -47,11 +40,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _kind_fits(function: CFunction, case: Case) -> bool:
-    given = [
-        case.args[a.name]
-        for a in function.args
-        if a.type.base == "scalar" and case.args.get(a.name) is not None
-    ]
+    given = [case.args[a.name] for a in function.args if a.type.base == "scalar" and case.args.get(a.name) is not None]
     kinds = {bool: "bool", int: "i64", float: "f64", str: "c128"}
     if not given:
         return function.scalar_kind == "f64"
@@ -65,9 +54,7 @@ def _kind_fits(function: CFunction, case: Case) -> bool:
     floating = ("f16", "bf16", "f32", "f64")
     tensors = [v for v in case.args.values() if isinstance(v, Literal) and v.dtype != "bool"]
     decided = bool(tensors) and all(t.dtype in floating for t in tensors)
-    decided = decided and all(
-        isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns
-    )
+    decided = decided and all(isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns)
     whole = natural == "i64" or (natural == "f64" and all(float(v).is_integer() for v in given))
     return decided and whole and {natural, function.scalar_kind} == {"i64", "f64"}
 
@@ -87,9 +74,7 @@ def gradient_case(op: Op, form: str) -> Case | None:
         return None
     for case in op.cases:
         plain = not any(
-            isinstance(case.args.get(a.name), (int, float, str))
-            for a in op.args
-            if a.type.base == "tensor"
+            isinstance(case.args.get(a.name), (int, float, str)) for a in op.args if a.type.base == "tensor"
         )
         if case.error or not plain or (case.forms and form not in case.forms):
             continue
@@ -136,11 +121,7 @@ def gradient_place(op: Op, form: str) -> tuple[Case, tuple[str, ...]] | None:
             continue
         moved = []
         for value in values:
-            moved.append(
-                dataclasses.replace(value, dtype="f64")
-                if arg.name in named
-                else _moved(value, count)
-            )
+            moved.append(dataclasses.replace(value, dtype="f64") if arg.name in named else _moved(value, count))
             count += len(value.data or ())
         args[arg.name] = moved if isinstance(given, list) else moved[0]
         inputs.append(arg.name)

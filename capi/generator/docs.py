@@ -30,7 +30,9 @@ def _page(domain: Domain) -> str:
         text += "".join(f"| `{c.name}` | {c.value} | {c.doc} |\n" for c in enum.constants)
     for callback in domain.callbacks:
         params = ", ".join(map(str, callback.params)) or "void"
-        text += f"\n## `{callback.name}`\n\n```c\n{callback.returns} (*{callback.name})({params});\n```\n\n{callback.doc}\n"
+        text += (
+            f"\n## `{callback.name}`\n\n```c\n{callback.returns} (*{callback.name})({params});\n```\n\n{callback.doc}\n"
+        )
     for struct in domain.structs:
         text += f"\n## `{struct.name}`\n\n{struct.doc} {struct.size} bytes.\n\n| field | offset | |\n|---|---|---|\n"
         text += "".join(f"| `{f.ctype} {f.name}` | {f.offset} | {f.doc} |\n" for f in struct.fields)
@@ -39,10 +41,7 @@ def _page(domain: Domain) -> str:
 
 
 def _signatures(row: Function | Op) -> str:
-    lines = [
-        wrap_call(f"{f.returns} {f.name}(", [str(p) for p in f.params] or ["void"], ");")
-        for f in row.functions
-    ]
+    lines = [wrap_call(f"{f.returns} {f.name}(", [str(p) for p in f.params] or ["void"], ");") for f in row.functions]
     return "```c\n" + "\n".join(lines) + "\n```\n"
 
 
@@ -61,11 +60,7 @@ def _function(row: Function) -> str:
 
 def _op(op: Op) -> str:
     text = (
-        f"\n## {op.name}\n\n{op.doc}\n"
-        + (f"\n{op.notes}\n" if op.notes else "")
-        + "\n"
-        + _signatures(op)
-        + _args(op)
+        f"\n## {op.name}\n\n{op.doc}\n" + (f"\n{op.notes}\n" if op.notes else "") + "\n" + _signatures(op) + _args(op)
     )
     if op.alias:
         text += f"\nThe result may share memory with `{op.alias}`.\n"
@@ -98,8 +93,4 @@ def _nest(flat: list[Any], shape: list[int]) -> str:
     if len(shape) == 1:
         return f"[{', '.join(map(str, flat))}]"
     step = len(flat) // shape[0]
-    return (
-        "["
-        + ", ".join(_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))
-        + "]"
-    )
+    return "[" + ", ".join(_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])) + "]"

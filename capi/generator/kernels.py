@@ -21,10 +21,7 @@ FORMULAS = {
 ROW_TYPES: dict[str, dict[tuple[str, ...], str]] = {
     "unary": {("input",): "Unary"},
     "binary": {("input", "other"): "Binary"},
-    "reduce": {
-        ("input", "axes", "keepdims"): "Reduction",
-        ("input", "axes", "keepdims", "dtype"): "Total",
-    },
+    "reduce": {("input", "axes", "keepdims"): "Reduction", ("input", "axes", "keepdims", "dtype"): "Total"},
 }
 
 

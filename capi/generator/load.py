@@ -30,19 +30,7 @@ DTYPES = {  # short name -> (name, DLPack code, bytes, category)
 }
 SIZES = {"int32_t": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FOREIGN = {
-    "type",
-    "ref",
-    "fn",
-    "end",
-    "function",
-    "match",
-    "move",
-    "self",
-    "impl",
-    "struct",
-    "out_",
-}
+_FOREIGN = {"type", "ref", "fn", "end", "function", "match", "move", "self", "impl", "struct", "out_"}
 _KEYWORDS = set(keyword.kwlist) | {k.lower() for k in keyword.kwlist} | _FOREIGN
 
 
@@ -109,9 +97,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
 
 def _dtype(short: str) -> m.DType:
     name, code, size, category = DTYPES[short]
-    return m.DType(
-        name, short, f"TSR_{name.upper()}", code | size * 8 << 8 | 1 << 16, size, category
-    )
+    return m.DType(name, short, f"TSR_{name.upper()}", code | size * 8 << 8 | 1 << 16, size, category)
 
 
 def _arg(row: Any, where: str) -> m.Arg:
@@ -122,12 +108,7 @@ def _arg(row: Any, where: str) -> m.Arg:
     if default is m.REQUIRED and kind.optional and kind.direction == "in":
         default = None
     return m.Arg(
-        _name(row["name"], where),
-        kind,
-        default,
-        _text(row, "doc"),
-        row.get("count_of"),
-        row.get("fuzz", True),
+        _name(row["name"], where), kind, default, _text(row, "doc"), row.get("count_of"), row.get("fuzz", True)
     )
 
 
@@ -140,9 +121,7 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         "since returns scalar scalar_kinds cpp effects notes kernel gradient",
     )
     args = tuple(_arg(a, where) for a in row["args"])
-    returns = tuple(
-        _arg(r, where) for r in row.get("returns", [{"name": "out", "type": "out tensor"}])
-    )
+    returns = tuple(_arg(r, where) for r in row.get("returns", [{"name": "out", "type": "out tensor"}]))
     effects = take(row.get("effects", {}), f"{where}, effects", "", "alias mutates")
     forms = tuple(row["forms"])
     gradient = row.get("gradient", True)
@@ -184,17 +163,13 @@ def _own_kernel(row: dict[str, Any], number: int, where: str) -> m.Kernel | None
         return None
     entry = {"family": entry} if isinstance(entry, str) else entry
     entry = take(entry, f"{where}, kernel", "family", "doc")
-    return _check_family(
-        m.Kernel(row["name"], number, entry["family"], _text(entry, "doc")), where
-    )
+    return _check_family(m.Kernel(row["name"], number, entry["family"], _text(entry, "doc")), where)
 
 
 def _kernel(row: Any, claim: Any) -> m.Kernel:
     where = f"kernel {row.get('name') if isinstance(row, dict) else row}"
     row = take(row, where, "name id family doc")
-    kernel = m.Kernel(
-        _op_name(row["name"], where), claim(row, where), row["family"], _text(row, "doc")
-    )
+    kernel = m.Kernel(_op_name(row["name"], where), claim(row, where), row["family"], _text(row, "doc"))
     return _check_family(kernel, where)
 
 
@@ -218,9 +193,7 @@ def _check_op(op: m.Op, where: str) -> None:
     if (op.returns_list or not op.returns) and "out" in op.forms:
         raise SchemaError(f"{where}: no out form for a list of results or for none")
     if "inplace" in op.forms and not (op.args and op.args[0].type.is_tensor):
-        raise SchemaError(
-            f"{where}: the in-place form changes the first argument, which must be a tensor"
-        )
+        raise SchemaError(f"{where}: the in-place form changes the first argument, which must be a tensor")
     for arg in op.args:
         if arg.type.base not in OP_BASES or arg.type.direction != "in":
             raise SchemaError(f"{where}: type '{arg.type.text}' cannot be an argument of an op")
@@ -232,11 +205,7 @@ def _check_op(op: m.Op, where: str) -> None:
             raise SchemaError(f"{where}: results are 'out tensor' or 'out tensor[]'")
     if bad := set(op.scalar_kinds) - set(SCALAR_KINDS):
         raise SchemaError(f"{where}: unknown scalar kinds {bad}")
-    used = (
-        {n for s in op.scalar for n in s.args}
-        | set(op.mutates)
-        | ({op.alias} if op.alias else set())
-    )
+    used = {n for s in op.scalar for n in s.args} | set(op.mutates) | ({op.alias} if op.alias else set())
     if missing := used - names:
         raise SchemaError(f"{where}: no argument named {', '.join(missing)}")
     if len(op.doc) < 10 or not op.cases:
@@ -280,25 +249,13 @@ def _case(row: Any, args: tuple[m.Arg, ...], returns: tuple[m.Arg, ...], where: 
     values = {n: _value(v, by_name[n].type.base == "tensor", where) for n, v in row["args"].items()}
     results: tuple[Any, ...] = ()
     if "error" not in row:
-        given = (
-            row["returns"]
-            if "returns" in row
-            else ({returns[0].name: row["out"]} if "out" in row else {})
-        )
+        given = row["returns"] if "returns" in row else ({returns[0].name: row["out"]} if "out" in row else {})
         if list(given) != [r.name for r in returns]:
-            raise SchemaError(
-                f"{where}, case: expected results {[r.name for r in returns]}, got {list(given)}"
-            )
+            raise SchemaError(f"{where}, case: expected results {[r.name for r in returns]}, got {list(given)}")
         results = tuple(_value(given[r.name], True, where) for r in returns)
     after = {n: _value(v, True, where) for n, v in row.get("after", {}).items()}
     return m.Case(
-        values,
-        results,
-        after,
-        row.get("error"),
-        tuple(row.get("forms", ())),
-        row.get("rtol"),
-        row.get("atol"),
+        values, results, after, row.get("error"), tuple(row.get("forms", ())), row.get("rtol"), row.get("atol")
     )
 
 
@@ -312,15 +269,9 @@ def _value(value: Any, tensor: bool, where: str) -> Any:
         if row["dtype"] not in DTYPES:
             raise SchemaError(f"{where}: unknown dtype {row['dtype']}")
         data = row.get("data")
-        return m.Literal(
-            row["dtype"],
-            tuple(row["shape"]),
-            None if data is None else tuple(map(_element, _flat(data))),
-        )
+        return m.Literal(row["dtype"], tuple(row["shape"]), None if data is None else tuple(map(_element, _flat(data))))
     if len(value) != 1 or next(iter(value)) not in DTYPES:
-        raise SchemaError(
-            f"{where}: a tensor is {{f32: [...]}} or {{dtype, shape, data}}, got {value}"
-        )
+        raise SchemaError(f"{where}: a tensor is {{f32: [...]}} or {{dtype, shape, data}}, got {value}")
     dtype, nested = next(iter(value.items()))
     shape: list[int] = []
     level = nested
@@ -347,10 +298,7 @@ def _element(value: Any) -> Any:
 def _function(row: Any, header: str, claim: Any) -> m.Function:
     where = f"function {row.get('name') if isinstance(row, dict) else row}"
     row = take(
-        row,
-        where,
-        "name id doc example",
-        "since returns args notes thread blocking finalizer_safe consumes fuzz",
+        row, where, "name id doc example", "since returns args notes thread blocking finalizer_safe consumes fuzz"
     )
     return m.Function(
         name="tsr_" + _op_name(row["name"], where),
@@ -395,20 +343,13 @@ def _struct(row: Any, header: str, inner: dict[str, int]) -> m.Struct:
         pointer = ctype.endswith(("*", "_fn"))
         size = 8 if pointer else (inner | SIZES).get(ctype, 4)  # int32 typedefs are 4
         if offset % min(size, 8):
-            raise SchemaError(
-                f"{where}: field {name} at offset {offset} needs explicit padding before it"
-            )
+            raise SchemaError(f"{where}: field {name} at offset {offset} needs explicit padding before it")
         fields.append(m.Field(name, ctype, offset, size, " ".join(str(doc or "").split())))
         offset += size
     if offset % max(min(f.size, 8) for f in fields):
         raise SchemaError(f"{where}: needs explicit padding at its end")
     return m.Struct(
-        f"tsr_{row['name']}",
-        str(row.get("since", "0.1")),
-        header,
-        tuple(fields),
-        offset,
-        _text(row, "doc"),
+        f"tsr_{row['name']}", str(row.get("since", "0.1")), header, tuple(fields), offset, _text(row, "doc")
     )
 
 
@@ -423,12 +364,7 @@ def _enum(row: Any, header: str) -> m.Enum:
         if not -(2**31) <= fields["value"] < 2**31:
             raise SchemaError(f"{where}: {name} does not fit int32")
         constants.append(
-            m.Constant(
-                f"TSR_{prefix}{name}",
-                fields["value"],
-                _text(fields, "doc"),
-                fields.get("wrapper", ""),
-            )
+            m.Constant(f"TSR_{prefix}{name}", fields["value"], _text(fields, "doc"), fields.get("wrapper", ""))
         )
     return m.Enum(
         f"tsr_{row['name']}",
@@ -448,17 +384,10 @@ def _callback(row: Any, header: str) -> m.Callback:
     params = tuple(CParam(*_c_declaration(p, where)) for p in row["params"])
     name = f"tsr_{row['name']}_fn"
     return m.Callback(
-        name,
-        str(row.get("since", "0.1")),
-        header,
-        row.get("returns", "tsr_status"),
-        params,
-        _text(row, "doc"),
+        name, str(row.get("since", "0.1")), header, row.get("returns", "tsr_status"), params, _text(row, "doc")
     )
 
 
 def _handle(row: Any, header: str) -> m.Handle:
     row = take(row, "handle", "name doc", "since")
-    return m.Handle(
-        _name(row["name"], "handle"), str(row.get("since", "0.1")), header, _text(row, "doc")
-    )
+    return m.Handle(_name(row["name"], "handle"), str(row.get("since", "0.1")), header, _text(row, "doc"))

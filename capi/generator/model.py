@@ -15,7 +15,12 @@ from .text import camel
 from .types import CParam, SchemaError, Type, c_params, parse_type
 
 KERNEL_FAMILIES = ("unary", "binary", "ternary", "reduce")
-FLIPPED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}  # a < b: b > a
+FLIPPED = {
+    "less": "greater",
+    "less_equal": "greater_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+}  # a < b: b > a
 REQUIRED = object()  # the default of an argument that has none
 
 
@@ -26,9 +31,7 @@ class Arg:
     default: Any = REQUIRED
     doc: str = ""
     count_of: str | None = None  # this out list has as many slots as that list
-    fuzz: bool = (
-        True  # False: extreme values of this argument are legal and costly, do not try them
-    )
+    fuzz: bool = True  # False: extreme values of this argument are legal and costly, do not try them
 
     @property
     def required(self) -> bool:
@@ -93,13 +96,9 @@ class Literal:
 class Case:
     """One call with its expected results (`returns`, in order), or its expected error."""
 
-    args: dict[
-        str, Any
-    ]  # tensors as Literal, lists of tensors as lists of Literal, else plain values
+    args: dict[str, Any]  # tensors as Literal, lists of tensors as lists of Literal, else plain values
     returns: tuple[Any, ...] = ()
-    after: dict[str, Any] = field(
-        default_factory=dict
-    )  # mutated arguments as they stand afterwards
+    after: dict[str, Any] = field(default_factory=dict)  # mutated arguments as they stand afterwards
     error: str | None = None
     forms: tuple[str, ...] = ()  # empty: all forms of the row
     rtol: float | None = None
@@ -140,9 +139,7 @@ class Op:
     notes: str
     kernel: Kernel | None  # None: made of other ops, or not of a family whose ids are generated
     gradient: bool  # False: no gradient by nature, or one that finite differences cannot see
-    gradient_args: (
-        dict[str, Any] | None
-    )  # where to differentiate, when the first fitting case is no good place
+    gradient_args: dict[str, Any] | None  # where to differentiate, when the first fitting case is no good place
     cases: tuple[Case, ...]
 
     @property
@@ -206,9 +203,7 @@ class Op:
 
 
 def _as_scalar(arg: Arg) -> Arg:
-    return Arg(
-        arg.name, parse_type("scalar?" if arg.type.optional else "scalar"), arg.default, arg.doc
-    )
+    return Arg(arg.name, parse_type("scalar?" if arg.type.optional else "scalar"), arg.default, arg.doc)
 
 
 @dataclass(frozen=True)
@@ -234,18 +229,7 @@ class Function:
     def functions(self) -> tuple[CFunction, ...]:
         params = tuple(p for a in self.args for p in c_params(a.name, a.type, count_of=a.count_of))
         doc = f"{self.doc}\n{self.notes}".strip()
-        return (
-            CFunction(
-                self.name,
-                self.since,
-                self.header,
-                self.returns,
-                self.args,
-                params,
-                doc,
-                function=self,
-            ),
-        )
+        return (CFunction(self.name, self.since, self.header, self.returns, self.args, params, doc, function=self),)
 
 
 @dataclass(frozen=True)
@@ -450,17 +434,11 @@ def _check_whole(schema: Schema) -> None:
         functors = [k.functor for k in schema.kernels(family)]
         if twice := {f for f in functors if functors.count(f) > 1}:
             raise SchemaError(f"two {family} kernels have the functor {', '.join(sorted(twice))}")
-    known = {f"enum.{e.name[4:]}" for e in schema.enums} | {
-        f"handle.{h.name}" for h in schema.handles
-    }
+    known = {f"enum.{e.name[4:]}" for e in schema.enums} | {f"handle.{h.name}" for h in schema.handles}
     known |= {f"struct.{s.name[4:]}" for s in schema.structs}
-    known |= {f"fn.{c.name[4:-3]}" for c in schema.callbacks} | {
-        f"cfn.{c.name[4:-3]}" for c in schema.callbacks
-    }
+    known |= {f"fn.{c.name[4:-3]}" for c in schema.callbacks} | {f"cfn.{c.name[4:-3]}" for c in schema.callbacks}
     known |= {f"extern.{e}" for d in schema.domains for e in d.externs}
     for function in schema.c_functions:
         for arg in function.args:
             if arg.type.name is not None and f"{arg.type.base}.{arg.type.name}" not in known:
-                raise SchemaError(
-                    f"{function.name}: '{arg.type.text}' of '{arg.name}' is not declared"
-                )
+                raise SchemaError(f"{function.name}: '{arg.type.text}' of '{arg.name}' is not declared")

@@ -61,7 +61,12 @@ def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
         found.append((["wrong_kinds()", "1"], BAD))
     if arg.type.base == "int64" and extremes:
         shape = ANY if arg.name == "shape" else None
-        found += [(["kHuge", "2"], shape), (["kNegative", "1"], shape), (["kLowest", "1"], shape), (["kMany", "70"], None)]
+        found += [
+            (["kHuge", "2"], shape),
+            (["kNegative", "1"], shape),
+            (["kLowest", "1"], shape),
+            (["kMany", "70"], None),
+        ]
     return found
 
 

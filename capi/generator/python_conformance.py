@@ -15,7 +15,10 @@ SLICE_KIND, NEW_AXIS_KIND, ELLIPSIS_KIND, ARRAY_KIND = 1, 2, 3, 4  # of the sche
 
 
 def outputs(schema: Schema) -> dict[str, str]:
-    text = banner("#", "The calls of tests/conformance.") + "\nfrom conformance import backward, complex_copy, copy, leaf, same\n\n"
+    text = (
+        banner("#", "The calls of tests/conformance.")
+        + "\nfrom conformance import backward, complex_copy, copy, leaf, same\n\n"
+    )
     text += "import tessera as ts\n"
     text += "".join(f"\n\ndef test_{replay.name}() -> None:\n{_Python().body(replay)}" for replay in replays(schema))
     if "math." in text:

@@ -91,10 +91,7 @@ class Replay:
     def tolerance(self, expected: Stored) -> tuple[float, float]:
         """(rtol, atol) of one result."""
         rtol, atol = TOLERANCES.get(expected.literal.dtype, (0.0, 0.0))
-        return (
-            rtol if self.rtol is None else self.rtol,
-            atol if self.atol is None else self.atol,
-        )
+        return (rtol if self.rtol is None else self.rtol, atol if self.atol is None else self.atol)
 
     def stored(self) -> Iterator[Stored]:
         """Every tensor of the replay."""
@@ -135,15 +132,11 @@ def unreplayed(schema: Schema) -> list[str]:
 def _states_values(case: Case) -> bool:
     results = [*case.returns, *case.after.values()]
     return all(
-        literal.data is not None
-        for result in results
-        for literal in (result if isinstance(result, list) else [result])
+        literal.data is not None for result in results for literal in (result if isinstance(result, list) else [result])
     )
 
 
-def _case_replay(
-    schema: Schema, function: CFunction, case: Case, number: int, prefix: str, name: str
-) -> Replay:
+def _case_replay(schema: Schema, function: CFunction, case: Case, number: int, prefix: str, name: str) -> Replay:
     op = function.op
     assert op is not None
     results, after = case.returns, dict(case.after)
@@ -180,9 +173,7 @@ def _gradient_replay(schema: Schema, op: Op, form: str) -> Replay | None:
         literals = [s.literal for s in (value if isinstance(value, tuple) else (value,)) if s]
         if all(literal.dtype == "f64" for literal in literals):
             drawn = [_weight(literal, i) for i, literal in enumerate(literals)]
-            weights[result] = _stored(
-                drawn if isinstance(value, tuple) else drawn[0], f"{name}/weight/{result}"
-            )
+            weights[result] = _stored(drawn if isinstance(value, tuple) else drawn[0], f"{name}/weight/{result}")
     grads = {n: _stored(_computed(case.args[n]), f"{name}/grad/{n}") for n in inputs}
     return replace(replay, gradient=Gradient(weights, grads))
 
@@ -199,10 +190,7 @@ def _weight(like: Literal, place: int) -> Literal:
     count = 1
     for size in like.shape:
         count *= size
-    data = tuple(
-        (0.5 + ((5 * i + 3 * place) % 7) / 8) * (1 if (i + place) % 2 == 0 else -1)
-        for i in range(count)
-    )
+    data = tuple((0.5 + ((5 * i + 3 * place) % 7) / 8) * (1 if (i + place) % 2 == 0 else -1) for i in range(count))
     return Literal("f64", like.shape, data)
 
 

@@ -43,8 +43,7 @@ def family(schema: Schema, domain: Domain) -> str:
     text = banner("//", f"C shims: {domain.title}.")
     text += '#include "capi/guard.h"\n#include "capi/handle.h"\n#include "tessera/tessera.h"\n'
     text += (
-        "".join(f'#include "{path}"\n' for path in domain.includes)
-        + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
+        "".join(f'#include "{path}"\n' for path in domain.includes) + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
     )
     for op in domain.ops:
         names = ", ".join(f'"{a.name}"' for a in op.args)
@@ -63,9 +62,7 @@ def _shim(schema: Schema, function: CFunction) -> str:
         for a in function.args
         if a.type.direction == "in" and a.name in {x.name for x in op.args}
     ]
-    if function.form == "inplace" and op.forms != (
-        "inplace",
-    ):  # those that only exist in place need no Out
+    if function.form == "inplace" and op.forms != ("inplace",):  # those that only exist in place need no Out
         values.append(f"tsr::ops::Out::inplace({values[0]})")
     elif function.form == "out":
         targets = function.args[len(op.args) :]
@@ -85,9 +82,7 @@ def _shim(schema: Schema, function: CFunction) -> str:
         body = f'    check_list_out({out}, {out}_capacity, {out}_count, "{out}");\n' + body
     elif clear and len(op.returns) == 1:
         body = f'    out_arg({out}, "{out}");\n' + body
-    head = wrap_call(
-        f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {"
-    )
+    head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
     return f"{head}\n{clear}  return guard(kInfo_{op.name}, [&] {{\n{body}  }});\n}}\n"
 
 
@@ -132,9 +127,7 @@ def tables(schema: Schema) -> str:
     names = sorted(f.name for f in schema.c_functions)
     text += "// Sorted by name, for binary search.\nconst Symbol kSymbols[] = {\n"
     text += "".join(f'    {{"{n}", reinterpret_cast<AnyFunction>(&{n})}},\n' for n in names)
-    text += (
-        f"}};\nconst size_t kSymbolCount = {len(names)};\n\nconst StructSize kStructSizes[] = {{\n"
-    )
+    text += f"}};\nconst size_t kSymbolCount = {len(names)};\n\nconst StructSize kStructSizes[] = {{\n"
     text += "".join(f'    {{"{s.name}", sizeof({s.name})}},\n' for s in schema.structs)
     text += f"}};\nconst size_t kStructCount = {len(schema.structs)};\n\nconst StatusName kStatusNames[] = {{\n"
     text += "".join(f'    {{{c.value}, "{c.name[4:]}"}},\n' for c in schema.status.constants)
@@ -142,21 +135,14 @@ def tables(schema: Schema) -> str:
     encoded = canonical_text(schema)
     chunks = [encoded[i : i + 8000] for i in range(0, len(encoded), 8000)]
     text += "const char kSchemaJson[] =\n" + "\n".join(f"    {c_string(c)}" for c in chunks)
-    return (
-        text + f";\nconst size_t kSchemaJsonSize = {len(encoded)};\n\n}}  // namespace tsr::capi\n"
-    )
+    return text + f";\nconst size_t kSchemaJsonSize = {len(encoded)};\n\n}}  // namespace tsr::capi\n"
 
 
 def consistency(schema: Schema) -> str:
     """Proves that the C++ enums say what the schema says."""
-    includes = {"base/device.h", "base/dtype.h", "base/error.h"} | {
-        e.cpp_header for e in schema.enums if e.cpp_header
-    }
+    includes = {"base/device.h", "base/dtype.h", "base/error.h"} | {e.cpp_header for e in schema.enums if e.cpp_header}
     text = banner("//", "Proves that the C++ enums agree with the schema.")
-    text += (
-        "".join(f'#include "{path}"\n' for path in sorted(includes))
-        + '#include "tessera/tessera.h"\n\n'
-    )
+    text += "".join(f'#include "{path}"\n' for path in sorted(includes)) + '#include "tessera/tessera.h"\n\n'
     for dtype in schema.dtypes:
         text += f"static_assert(tsr::dtype_to_abi(tsr::DType::{dtype_constant(dtype.name)}) == {dtype.constant});\n"
     text += f"static_assert(tsr::kDTypeCount == {len(schema.dtypes)});\n"
@@ -187,14 +173,11 @@ def canonical(schema: Schema) -> dict[str, Any]:
             for op in schema.ops
         },
         "structs": {
-            s.name: {"size": s.size, "fields": [[f.name, f.ctype, f.offset] for f in s.fields]}
-            for s in schema.structs
+            s.name: {"size": s.size, "fields": [[f.name, f.ctype, f.offset] for f in s.fields]} for s in schema.structs
         },
         "constants": {c.name: c.value for e in schema.enums for c in e.constants}
         | {t.constant: t.value for t in schema.dtypes},
-        "callbacks": {
-            c.name: [c.returns, [[p.ctype, p.name] for p in c.params]] for c in schema.callbacks
-        },
+        "callbacks": {c.name: [c.returns, [[p.ctype, p.name] for p in c.params]] for c in schema.callbacks},
         "handles": [f"tsr_{h.name}" for h in schema.handles],
         "status": {c.name: c.value for c in schema.status.constants},
     }
@@ -220,12 +203,7 @@ def _json_function(function: CFunction) -> dict[str, Any]:
         return row | {"op": function.op.name, "form": function.form, "scalar": function.scalar_kind}
     assert function.function is not None
     extra = function.function
-    return row | {
-        "id": extra.id,
-        "doc": extra.doc,
-        "blocking": extra.blocking,
-        "finalizer_safe": extra.finalizer_safe,
-    }
+    return row | {"id": extra.id, "doc": extra.doc, "blocking": extra.blocking, "finalizer_safe": extra.finalizer_safe}
 
 
 def outputs(schema: Schema) -> dict[str, str]:
@@ -237,7 +215,5 @@ def outputs(schema: Schema) -> dict[str, str]:
     files["capi/generated/schema.json"] = canonical_text(schema) + "\n"
     sources = sorted(Path(p).name for p in files if p.endswith(".cpp"))
     listing = banner("#", "The generated sources of the capi layer.") + "\nset(TSR_CAPI_GENERATED\n"
-    files["capi/generated/sources.cmake"] = (
-        listing + "".join(f"    generated/{s}\n" for s in sources) + ")\n"
-    )
+    files["capi/generated/sources.cmake"] = listing + "".join(f"    generated/{s}\n" for s in sources) + ")\n"
     return files

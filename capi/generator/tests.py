@@ -74,9 +74,7 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         setup.append(f"Tensor {name};")
         return [f"{name}.slot()"]
     if kind.is_tensor_list:
-        entries = ", ".join(
-            "shaped(0, {})" if v is None else literal(schema, v) for v in value or []
-        )
+        entries = ", ".join("shaped(0, {})" if v is None else literal(schema, v) for v in value or [])
         setup.append(f"const Tensors {name}({{{entries}}});")
         return [f"{name}.handles()", f"{name}.count()"]
     if kind.is_tensor:
@@ -110,13 +108,7 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
 
 def uncovered(schema: Schema) -> list[str]:
     """Functions of ops that no case calls."""
-    covered = {
-        f.name
-        for op in schema.ops
-        for case in op.cases
-        if not case.error
-        for f in matching(op, case)
-    }
+    covered = {f.name for op in schema.ops for case in op.cases if not case.error for f in matching(op, case)}
     return [f.name for op in schema.ops for f in op.functions if f.name not in covered]
 
 
@@ -124,11 +116,7 @@ def _valid_block(schema: Schema, call: Call, case: Case) -> str:
     function = call.function
     op = function.op
     assert op is not None
-    tolerance = (
-        f", {case.rtol or -1}, {case.atol or -1}"
-        if case.rtol is not None or case.atol is not None
-        else ""
-    )
+    tolerance = f", {case.rtol or -1}, {case.atol or -1}" if case.rtol is not None or case.atol is not None else ""
     lines = call.setup + [f"ok({call.text()});"]
     if function.form == "inplace" and op.returns:
         lines.append(f"same({op.args[0].name}, {literal(schema, case.returns[0])}{tolerance});")
@@ -137,15 +125,10 @@ def _valid_block(schema: Schema, call: Call, case: Case) -> str:
         lines.append(f"{op.returns[0].name}.same_as({{{results}}}{tolerance});")
     else:
         targets = function.args[len(op.args) :]
-        lines += [
-            f"same({t.name}, {literal(schema, r)}{tolerance});"
-            for t, r in zip(targets, case.returns)
-        ]
+        lines += [f"same({t.name}, {literal(schema, r)}{tolerance});" for t, r in zip(targets, case.returns)]
     for name, expected in case.after.items():
         if isinstance(expected, list):
-            lines.append(
-                f"{name}.same_as({{{', '.join(literal(schema, e) for e in expected)}}}{tolerance});"
-            )
+            lines.append(f"{name}.same_as({{{', '.join(literal(schema, e) for e in expected)}}}{tolerance});")
         else:
             lines.append(f"same({name}, {literal(schema, expected)}{tolerance});")
     return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
@@ -162,9 +145,7 @@ def _op_tests(schema: Schema, op: Op) -> str:
                 bases.setdefault(function.name, call)
             else:
                 lines = call.setup + [f"refused({call.text()}, TSR_{case.error});"]
-                if (
-                    function.form != "out"
-                ):  # its places are made from the results, which an error has not
+                if function.form != "out":  # its places are made from the results, which an error has not
                     refused += "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
     for call in bases.values():
         lines = call.setup + refused_calls(call)

@@ -24,29 +24,11 @@ PLAIN = {  # base type -> C type of the one parameter it becomes
     "ptr": "void*",
     "cptr": "const void*",
 }
-NAMED = {
-    "handle",
-    "enum",
-    "struct",
-    "fn",
-    "extern",
-    "cfn",
-}  # written handle.node, enum.reduction ...
+NAMED = {"handle", "enum", "struct", "fn", "extern", "cfn"}  # written handle.node, enum.reduction ...
 SPECIAL = {"str", "device", "scalar", "generator"}
 LISTS = {"tensor", "int64", "f64", "handle"}
 # What an op row may use; everything else is for functions outside ops.
-OP_BASES = {
-    "tensor",
-    "int64",
-    "f64",
-    "scalar",
-    "bool",
-    "enum",
-    "dtype",
-    "device",
-    "str",
-    "generator",
-}
+OP_BASES = {"tensor", "int64", "f64", "scalar", "bool", "enum", "dtype", "device", "str", "generator"}
 SCALAR_KINDS = ("f64", "i64", "c128", "bool")
 
 _PATTERN = re.compile(
@@ -129,9 +111,7 @@ def _value_type(kind: Type) -> str:
     return PLAIN[kind.base]
 
 
-def c_params(
-    name: str, kind: Type, scalar: str | None = None, count_of: str | None = None
-) -> list[CParam]:
+def c_params(name: str, kind: Type, scalar: str | None = None, count_of: str | None = None) -> list[CParam]:
     """The C parameters of one argument. `scalar` is the kind (f64, ...) that a scalar takes here;
     `count_of` names the list whose length an out list shares."""
     if kind.base == "scalar":
@@ -146,11 +126,7 @@ def c_params(
         return _in_params(name, kind)
     if kind.is_list and kind.base == "tensor":
         fill = [CParam("tsr_tensor*", name)]
-        return (
-            fill
-            if count_of
-            else fill + [CParam("int32_t", f"{name}_capacity"), CParam("int32_t*", f"{name}_count")]
-        )
+        return fill if count_of else fill + [CParam("int32_t", f"{name}_capacity"), CParam("int32_t*", f"{name}_count")]
     if kind.is_list:  # borrowed view of numbers
         return [CParam(f"const {_value_type(kind)}**", name), CParam("int32_t*", f"n_{name}")]
     if kind.base == "str":
