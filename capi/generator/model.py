@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -340,46 +341,28 @@ class Domain:
         return self.functions + self.ops
 
 
+def _all(kind: str) -> Callable[[Any], list[Any]]:
+    return lambda schema: [row for domain in schema.domains for row in getattr(domain, kind)]
+
+
 @dataclass(frozen=True)
 class Schema:
     domains: tuple[Domain, ...]
 
-    def _all(self, kind: str) -> list[Any]:
-        return [row for domain in self.domains for row in getattr(domain, kind)]
-
-    @cached_property
-    def ops(self) -> list[Op]:
-        return self._all("ops")
+    # All rows of a kind, in the order of the files.
+    ops = cached_property[list[Op]](_all("ops"))
+    functions = cached_property[list[Function]](_all("functions"))
+    structs = cached_property[list[Struct]](_all("structs"))
+    enums = cached_property[list[Enum]](_all("enums"))
+    callbacks = cached_property[list[Callback]](_all("callbacks"))
+    handles = cached_property[list[Handle]](_all("handles"))
+    dtypes = cached_property[list[DType]](_all("dtypes"))
 
     def kernels(self, family: str) -> list[Kernel]:
         """Every kernel of a family, by id."""
         own = [op.kernel for op in self.ops if op.kernel is not None]
-        found = [k for k in [*own, *self._all("kernels")] if k.family == family]
+        found = [k for k in [*own, *_all("kernels")(self)] if k.family == family]
         return sorted(found, key=lambda k: k.id)
-
-    @cached_property
-    def functions(self) -> list[Function]:
-        return self._all("functions")
-
-    @cached_property
-    def structs(self) -> list[Struct]:
-        return self._all("structs")
-
-    @cached_property
-    def enums(self) -> list[Enum]:
-        return self._all("enums")
-
-    @cached_property
-    def callbacks(self) -> list[Callback]:
-        return self._all("callbacks")
-
-    @cached_property
-    def handles(self) -> list[Handle]:
-        return self._all("handles")
-
-    @cached_property
-    def dtypes(self) -> list[DType]:
-        return self._all("dtypes")
 
     @cached_property
     def c_functions(self) -> list[CFunction]:
