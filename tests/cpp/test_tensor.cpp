@@ -326,6 +326,20 @@ TEST(Tensor, repr) {
   EXPECT_EQ(stream.str(), "tensor([1])");
 }
 
+TEST(Tensor, printing_copies_only_what_is_shown) {
+  const Tensor large = arange(40000).reshape({20, 2000});
+  reset_peak_memory();
+  const int64_t before = memory_stats().allocated_bytes.all.current;
+  const std::string text = to_string(large);
+  EXPECT_EQ(text.rfind("tensor([[0, 1, 2, ..., 1997, 1998, 1999],\n        [2000, 2001, ", 0), 0U);
+  EXPECT_NE(text.find("...,\n        [34000"), std::string::npos) << text;
+  EXPECT_LT(memory_stats().allocated_bytes.all.peak - before, 1 << 16);
+  EXPECT_EQ(to_string(zeros({2, 0})), "tensor([], shape=[2, 0])");
+  std::ostringstream stream;
+  stream << large.dtype() << " " << large.device();
+  EXPECT_EQ(stream.str(), "int64 cpu");
+}
+
 TEST(Tensor, seeds_repeat_random_numbers) {
   manual_seed(3);
   const Numbers first = numbers(rand({4}));

@@ -102,6 +102,17 @@ class IntList {
   int64_t single_ = 0;
 };
 
+namespace detail {
+
+// "[2, 3]"
+inline std::string text_of(const IntList& list) {
+  std::string text = "[";
+  for (const int64_t value : list) text += (text.size() > 1 ? ", " : "") + std::to_string(value);
+  return text + "]";
+}
+
+}  // namespace detail
+
 // A list that may be absent: std::nullopt.
 class OptionalIntList : public IntList {
  public:

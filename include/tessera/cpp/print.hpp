@@ -19,15 +19,26 @@ namespace detail {
 inline constexpr int64_t kSummarizeAbove = 1000;  // elements
 inline constexpr int64_t kEdgeItems = 3;
 
+// What is shown of a tensor, as a tensor: of long axes their edges, from `axis` on. Only that is
+// copied, however large the tensor is.
+inline Tensor edges(const Tensor& tensor, int64_t axis = 0) {
+  if (axis == tensor.ndim()) return tensor;
+  const int64_t length = tensor.size(axis);
+  if (length <= 2 * kEdgeItems) return edges(tensor, axis + 1);
+  const Tensor first = edges(tensor.narrow(axis, 0, kEdgeItems), axis + 1);
+  const Tensor last = edges(tensor.narrow(axis, length - kEdgeItems, kEdgeItems), axis + 1);
+  return concat({first, last}, axis);
+}
+
 // Prints the elements of one tensor with nested brackets.
 class TensorText {
  public:
   explicit TensorText(const Tensor& tensor)
-      : shape_(tensor.shape()),
-        dtype_(tensor.dtype()),
-        values_(tensor.to_vector<std::complex<double>>()),
-        shorten_(tensor.numel() > kSummarizeAbove) {
-    if (is_integral(dtype_)) integers_ = tensor.to_vector<int64_t>();
+      : shape_(tensor.shape()), dtype_(tensor.dtype()), shorten_(tensor.numel() > kSummarizeAbove) {
+    const NoGradGuard no_grad;
+    const Tensor shown = shorten_ ? edges(tensor) : tensor;
+    values_ = shown.to_vector<std::complex<double>>();
+    if (is_integral(dtype_)) integers_ = shown.to_vector<int64_t>();
   }
 
   std::string text() const {
@@ -40,24 +51,14 @@ class TensorText {
     if (depth == shape_.size()) return element(at++);
     const std::string between =
         depth + 1 == shape_.size() ? ", " : ",\n" + std::string(8 + depth, ' ');
+    const bool shorten = shorten_ && shape_[depth] > 2 * kEdgeItems;
+    const int64_t length = shorten ? 2 * kEdgeItems : shape_[depth];
     std::string text = "[";
-    for (int64_t i = 0; i < shape_[depth]; ++i) {
-      if (shorten_ && i == kEdgeItems && shape_[depth] > 2 * kEdgeItems) {
-        const int64_t skipped = shape_[depth] - 2 * kEdgeItems;
-        at += static_cast<size_t>(skipped * inner(depth));
-        i += skipped;
-        text += between + "...";
-      }
+    for (int64_t i = 0; i < length; ++i) {
+      if (shorten && i == kEdgeItems) text += between + "...";
       text += (i == 0 ? "" : between) + axis(depth + 1, at);
     }
     return text + "]";
-  }
-
-  // How many elements stand below one step of an axis.
-  int64_t inner(size_t depth) const {
-    int64_t count = 1;
-    for (size_t i = depth + 1; i < shape_.size(); ++i) count *= shape_[i];
-    return count;
   }
 
   static std::string number(double value) {
@@ -89,6 +90,9 @@ class TensorText {
 inline std::string to_string(const Tensor& tensor) {
   if (!tensor.defined()) return "tensor(undefined)";
   std::string text = "tensor(" + detail::TensorText(tensor).text();
+  if (tensor.numel() == 0 && tensor.ndim() != 1) {
+    text += ", shape=" + detail::text_of(tensor.shape());
+  }
   const DType dtype = tensor.dtype();
   if (dtype != kFloat32 && dtype != kInt64 && dtype != kBool) {
     text += ", dtype=" + std::string(name(dtype));
@@ -104,6 +108,12 @@ inline std::string to_string(const Tensor& tensor) {
 
 inline std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) {
   return stream << to_string(tensor);
+}
+inline std::ostream& operator<<(std::ostream& stream, DType dtype) {
+  return stream << name(dtype);
+}
+inline std::ostream& operator<<(std::ostream& stream, Device device) {
+  return stream << device.str();
 }
 
 }  // namespace tessera
