@@ -209,6 +209,18 @@ TEST(Tensor, indexing_with_tensors_and_values_of_all_kinds) {
   EXPECT_EQ(z[0].item<std::complex<double>>(), std::complex<double>(1, 2));
 }
 
+TEST(Tensor, indices_may_be_made_at_run_time) {
+  Tensor x = arange(24).reshape({2, 3, 4});
+  std::vector<Index> items(static_cast<size_t>(x.ndim()) - 1, Slice());
+  items.emplace_back(1);
+  EXPECT_EQ(x.index(items).shape(), (Shape{2, 3}));
+  x.set(items, 0);
+  EXPECT_EQ(x.index(items).sum().item<int>(), 0);
+  x.set(items, tensor(7));
+  EXPECT_EQ(x.index({1, 2, 1}).item<int>(), 7);
+  EXPECT_EQ(x.index({}).shape(), x.shape());
+}
+
 TEST(Tensor, bad_indices_raise) {
   const Tensor x = zeros({2, 3});
   EXPECT_THROW(x[2], OutOfRangeError);

@@ -60,7 +60,8 @@ class Index {
 
 // The items of an index as C takes them.
 struct IndexItems {
-  explicit IndexItems(std::initializer_list<Index> items) {
+  template <class Items>
+  explicit IndexItems(const Items& items) {
     numbers.reserve(4 * items.size());
     for (const Index& item : items) {
       numbers.insert(numbers.end(), {item.kind_, item.start_, item.stop_, item.step_});
@@ -77,6 +78,11 @@ inline Tensor Tensor::index(std::initializer_list<Index> items) const {
   return getitem(*this, known.numbers, known.arrays);
 }
 
+inline Tensor Tensor::index(const std::vector<Index>& items) const {
+  const IndexItems known(items);
+  return getitem(*this, known.numbers, known.arrays);
+}
+
 inline Tensor Tensor::operator[](const Index& item) const {
   return index({item});
 }
@@ -87,6 +93,16 @@ inline Tensor& Tensor::set(std::initializer_list<Index> items, const Tensor& val
 }
 
 inline Tensor& Tensor::set(std::initializer_list<Index> items, const Scalar& value) {
+  const IndexItems known(items);
+  return setitem_(*this, known.numbers, known.arrays, value);
+}
+
+inline Tensor& Tensor::set(const std::vector<Index>& items, const Tensor& value) {
+  const IndexItems known(items);
+  return setitem_(*this, known.numbers, known.arrays, value);
+}
+
+inline Tensor& Tensor::set(const std::vector<Index>& items, const Scalar& value) {
   const IndexItems known(items);
   return setitem_(*this, known.numbers, known.arrays, value);
 }

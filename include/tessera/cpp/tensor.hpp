@@ -203,10 +203,13 @@ class Tensor : public TensorMethods {
 
   // x.index({Slice(1, 3), None, Ellipsis, 0, mask}): a view unless arrays take part.
   Tensor index(std::initializer_list<Index> items) const;
+  Tensor index(const std::vector<Index>& items) const;  // one made at run time
   Tensor operator[](const Index& item) const;
   // x.set({Slice(), 0}, value): what Python writes as x[:, 0] = value.
   Tensor& set(std::initializer_list<Index> items, const Tensor& value);
   Tensor& set(std::initializer_list<Index> items, const Scalar& value);
+  Tensor& set(const std::vector<Index>& items, const Tensor& value);
+  Tensor& set(const std::vector<Index>& items, const Scalar& value);
 
   // ---- autograd ----
 
