@@ -283,6 +283,8 @@ TEST(Tensor, vectors_are_moved_in_without_a_copy) {
   EXPECT_EQ(x.data<int32_t>(), data);
   EXPECT_EQ(x.shape(), (Shape{2, 2}));
   EXPECT_THROW(from_vector(std::vector<float>{1, 2}, {3}), ShapeError);
+  EXPECT_THROW(from_vector(std::vector<float>(), {int64_t{1} << 62, 4}), ShapeError);
+  EXPECT_THROW(from_vector(std::vector<float>(4), {-2, -2}), ShapeError);
 }
 
 TEST(Tensor, conversions_to_cpp) {

@@ -159,9 +159,10 @@ template <class T>
 Tensor from_vector(std::vector<T> values, const OptionalIntList& shape = std::nullopt) {
   static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements to share");
   const auto count = static_cast<int64_t>(values.size());
-  int64_t wanted = shape.size() < 0 ? count : 1;
-  for (const int64_t size : shape) wanted *= size;
-  if (wanted != count) {
+  // Unsigned, so that it may overflow here: the library refuses such a shape.
+  uint64_t wanted = shape.size() < 0 ? values.size() : 1;
+  for (const int64_t size : shape) wanted *= static_cast<uint64_t>(size);
+  if (wanted != values.size()) {
     throw ShapeError("from_vector: the shape does not have " + std::to_string(count) + " elements",
                      "from_vector", 1);
   }
