@@ -81,6 +81,28 @@ TEST(Data, samples_are_stacked) {
   EXPECT_EQ(numbers(batch[1]), (Numbers{1, 9}));
 }
 
+struct Uneven : data::Dataset {
+  int64_t size() const override { return 2; }
+  data::Batch sample(int64_t index) const override {
+    return data::Batch(static_cast<size_t>(index) + 1, tensor(index));
+  }
+};
+
+TEST(Data, a_temporary_data_set_lives_in_the_loader) {
+  const int64_t before = live_handles();
+  {
+    const data::DataLoader loader(data::TensorDataset({arange(4)}), options_of(2, 1));
+    EXPECT_EQ(live_handles(), before + 1);
+    EXPECT_EQ(all_batches(data::DataLoader(loader)), (std::vector<Numbers>{{0, 1}, {2, 3}}));
+  }
+  EXPECT_EQ(live_handles(), before);
+}
+
+TEST(Data, samples_must_have_the_same_parts) {
+  EXPECT_THROW(Uneven().batch({0, 1}), InvalidValueError);
+  EXPECT_EQ(Uneven().batch({1, 1}).size(), 2U);
+}
+
 TEST(Data, contradictions_are_refused) {
   const data::TensorDataset rows({arange(4)});
   EXPECT_THROW(data::DataLoader(rows, options_of(0)), InvalidValueError);

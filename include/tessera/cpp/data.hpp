@@ -12,6 +12,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,14 @@ class Dataset {
   // The parts of several samples, stacked; override it where that can be done at once.
   virtual Batch batch(const std::vector<int64_t>& indices) const {
     std::vector<Batch> columns;
-    for (const int64_t index : indices) {
+    for (const int64_t& index : indices) {
       Batch parts = sample(index);
-      columns.resize(std::max(columns.size(), parts.size()));
+      if (&index == indices.data()) columns.resize(parts.size());
+      if (columns.size() != parts.size()) {
+        throw InvalidValueError("Dataset: expected " + std::to_string(columns.size()) +
+                                " parts in sample " + std::to_string(index) +
+                                ", as in the one before, got " + std::to_string(parts.size()));
+      }
       for (size_t i = 0; i < parts.size(); ++i) columns[i].push_back(std::move(parts[i]));
     }
     Batch stacked;
@@ -86,11 +92,19 @@ class DataLoader {
  public:
   class Iterator;
 
+  // The data set must outlive the loader.
   DataLoader(const Dataset& dataset, LoaderOptions options)
       : dataset_(&dataset), options_(std::move(options)) {
     if (options_.batch_size < 1) throw InvalidValueError("batch_size: expected at least 1");
     if (options_.workers < 0) throw InvalidValueError("workers: expected at least 0");
   }
+
+  // A temporary one is moved into the loader and its copies.
+  template <class Kind,
+            std::enable_if_t<std::is_base_of_v<Dataset, Kind> && std::is_move_constructible_v<Kind>,
+                             int> = 0>
+  DataLoader(Kind&& dataset, LoaderOptions options)
+      : DataLoader(std::make_shared<Kind>(std::forward<Kind>(dataset)), std::move(options)) {}
 
   // How many batches a pass has.
   int64_t size() const {
@@ -103,6 +117,11 @@ class DataLoader {
   Iterator end() const;
 
  private:
+  DataLoader(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
+      : DataLoader(*dataset, std::move(options)) {
+    owned_ = std::move(dataset);
+  }
+
   // One pass: the order, and the batches under way.
   class Pass {
    public:
@@ -158,6 +177,7 @@ class DataLoader {
     std::deque<std::future<Batch>> ahead_;  // last: its futures wait for threads that use the rest
   };
 
+  std::shared_ptr<const Dataset> owned_;
   const Dataset* dataset_;
   LoaderOptions options_;
 };
