@@ -309,4 +309,16 @@ TEST(Nn, clip_grad_norm_scales_all_gradients) {
   expect_near(b, {0.8}, 1e-5);
 }
 
+TEST(Nn, clip_grad_norm_of_parameters_leaves_their_values) {
+  Tensor a = leaf({3});
+  Tensor b = leaf({4});
+  const Tensor frozen = ones({1});
+  (a * 3 + b * 4).sum().backward();
+  expect_near(nn::utils::clip_grad_norm_({a, frozen, b}, 1), {5});
+  expect_near(a.grad(), {0.6}, 1e-5);
+  expect_near(b.grad(), {0.8}, 1e-5);
+  expect_near(a.detach(), {3});
+  expect_near(nn::utils::clip_grad_norm_(frozen, 1), {0});
+}
+
 }  // namespace

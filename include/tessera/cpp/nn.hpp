@@ -9,3 +9,4 @@
 #include "tessera/cpp/nn/layers.hpp"
 #include "tessera/cpp/nn/losses.hpp"
 #include "tessera/cpp/nn/module.hpp"
+#include "tessera/cpp/nn/utils.hpp"
