@@ -117,6 +117,8 @@ TEST(Optim, state_continues_where_it_was) {
   EXPECT_EQ(after_steps(resumed, again, 5), after_steps(whole, x, 5));
   EXPECT_THROW(resumed.load_state_dict({{"1.exp_avg", ones({1})}}), InvalidValueError);
   EXPECT_THROW(resumed.load_state_dict({{"exp_avg", ones({1})}}), InvalidValueError);
+  EXPECT_THROW(resumed.load_state_dict({{"99999999999999999999.step", ones({1})}}),
+               InvalidValueError);
   EXPECT_THROW(resumed.load_state_dict({{".x", ones({1})}}), InvalidValueError);
   std::remove(path.c_str());
 }

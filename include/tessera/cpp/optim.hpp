@@ -134,8 +134,9 @@ class Optimizer {
       const std::string& key = entry.first;
       const Tensor& tensor = entry.second;
       const size_t dot = key.find('.');
+      constexpr size_t kMostDigits = 18;  // of a number that fits, far above any number here
       if (dot == std::string::npos || key.find_first_not_of("0123456789") != dot || dot == 0 ||
-          std::stoull(key.substr(0, dot)) >= order.size()) {
+          dot > kMostDigits || std::stoull(key.substr(0, dot)) >= order.size()) {
         throw InvalidValueError("load_state_dict: '" + key + "' names no parameter's state");
       }
       ParameterState& known = loaded[order[std::stoull(key.substr(0, dot))]];
