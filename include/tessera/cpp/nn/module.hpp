@@ -111,7 +111,9 @@ class Module {
         keys.missing.push_back(name);
         if (strict) problems += "\n\tmissing key '" + name + "'";
       } else if (given->second.shape() != tensor.shape()) {
-        problems += "\n\tsize mismatch for '" + name + "'";
+        problems += "\n\tsize mismatch for '" + name + "': expected shape " +
+                    tessera::detail::text_of(tensor.shape()) + ", got shape " +
+                    tessera::detail::text_of(given->second.shape());
       }
     }
     for (const auto& [name, tensor] : state) {
