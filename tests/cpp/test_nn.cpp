@@ -153,6 +153,36 @@ TEST(Nn, modes_conversion_and_gradients) {
   EXPECT_FALSE(model(ones({1, 2}, kFloat64)).requires_grad());
 }
 
+// A weight in two layers, a mask, and something that is float64 already.
+struct Tied : nn::Module {
+  nn::Linear in{3, 3}, out{3, 3};
+  Tensor mask = tensor({true, false, true});
+  Tensor fine = ones({1}, kFloat64);
+
+  Tied() {
+    register_module("in", in);
+    register_module("out", out);
+    register_buffer("mask", mask);
+    register_parameter("fine", fine);
+    out.weight = in.weight;
+  }
+};
+
+TEST(Nn, conversion_keeps_what_is_shared_and_what_fits) {
+  Tied model;
+  const Tensor fine = model.fine;
+  model.to(kFloat64);
+  EXPECT_TRUE(model.in.weight.is_same(model.out.weight));
+  EXPECT_EQ(model.in.weight.dtype(), kFloat64);
+  EXPECT_TRUE(model.in.weight.requires_grad());
+  EXPECT_EQ(model.mask.dtype(), kBool);
+  EXPECT_TRUE(model.fine.is_same(fine));
+  const Tensor weight = model.in.weight;
+  model.to(kFloat64);
+  model.to(Device::cpu());
+  EXPECT_TRUE(model.in.weight.is_same(weight)) << "an optimizer would lose it";
+}
+
 TEST(Nn, apply_visits_children_first) {
   Block block;
   std::vector<nn::Module*> order;

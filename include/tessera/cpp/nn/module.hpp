@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -145,13 +146,16 @@ class Module {
   void zero_grad() {
     for (Tensor& parameter : parameters()) parameter.set_grad({});
   }
-  // Converts floating parameters and buffers. New tensors stand in for the old ones: make the
+  // Converts floating parameters and buffers. New tensors stand in for those that change: make the
   // optimizer afterwards.
   void to(DType dtype) {
-    convert([dtype](const Tensor& x) { return is_integral(x.dtype()) ? x : x.to(dtype); });
+    convert(
+        [dtype](const Tensor& x) { return !is_floating_point(x.dtype()) || x.dtype() == dtype; },
+        [dtype](const Tensor& x) { return x.to(dtype); });
   }
   void to(Device device) {
-    convert([device](const Tensor& x) { return x.to(device); });
+    convert([device](const Tensor& x) { return x.device() == device; },
+            [device](const Tensor& x) { return x.to(device); });
   }
   // Calls the function with every module, children first.
   template <class Function>
@@ -203,18 +207,24 @@ class Module {
     return found;
   }
 
-  template <class Conversion>
-  void convert(Conversion conversion) {
+  // Tensors that are registered twice stay one.
+  template <class Fits, class Conversion>
+  void convert(Fits fits, Conversion conversion) {
     const NoGradGuard no_grad;
+    std::unordered_map<tsr_tensor, Tensor> done;
+    std::vector<Tensor> old;  // keeps the keys alive: an address must not be used again meanwhile
     for (const auto& [path, module] : named_modules()) {
-      for (const auto& [name, parameter] : module->parameters_) {
-        if (!parameter->defined()) continue;
-        const bool trained = parameter->requires_grad();
-        Tensor made = conversion(parameter->detach());
-        *parameter = std::move(made.requires_grad_(trained));
-      }
-      for (const auto& [name, buffer] : module->buffers_) {
-        if (buffer->defined()) *buffer = conversion(*buffer);
+      for (const Entries* entries : {&module->parameters_, &module->buffers_}) {
+        for (const auto& [name, tensor] : *entries) {
+          if (!tensor->defined() || fits(*tensor)) continue;
+          Tensor& made = done[tensor->handle()];
+          if (!made.defined()) {
+            made = conversion(tensor->detach());
+            if (tensor->requires_grad()) made.requires_grad_();
+            old.push_back(*tensor);
+          }
+          *tensor = made;
+        }
       }
     }
   }
