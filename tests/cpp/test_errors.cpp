@@ -40,6 +40,16 @@ TEST(Errors, errors_carry_operation_and_argument) {
   }
 }
 
+TEST(Errors, functions_that_are_no_ops_lose_the_prefix_of_c) {
+  try {
+    tensor(1.5).item<int>();
+    FAIL() << "nothing was thrown";
+  } catch (const DTypeError& error) {
+    EXPECT_EQ(error.op(), "tensor_item_i64");
+    EXPECT_EQ(std::string(error.what()).rfind("tensor_item_i64: tensor: ", 0), 0U) << error.what();
+  }
+}
+
 TEST(Errors, builtins_catch) {
   EXPECT_THROW(ones({2}).reshape({3}), std::runtime_error);
   EXPECT_THROW(static_cast<void>(Tensor() + 1), InvalidArgumentError);

@@ -142,9 +142,13 @@ inline void forget_error() noexcept {
       std::rethrow_exception(exception);
     }
   }
-  const std::string message(view.message, static_cast<size_t>(view.message_len));
-  std::string op(view.op, static_cast<size_t>(view.op_len));
-  if (op.rfind("tsr_", 0) == 0) op.erase(0, 4);
+  // Functions have the C prefix, ops have none; here neither does.
+  const auto plain = [](std::string text) {
+    if (text.rfind("tsr_", 0) == 0) text.erase(0, 4);
+    return text;
+  };
+  const std::string message = plain({view.message, static_cast<size_t>(view.message_len)});
+  const std::string op = plain({view.op, static_cast<size_t>(view.op_len)});
   throw_kind(status, message, op, view, std::make_integer_sequence<int32_t, kLastErrorKind>());
 }
 
