@@ -27,6 +27,36 @@ run_quietly() {
   fi
 }
 
+# The mirror that this system's own main archive comes from.
+debian_mirror() {
+  local codename
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' |
+    awk -v codename="$codename" '$2 == codename { print $1; exit }'
+}
+
+# use_suite <folder> <suite> [mirror]: fetches the lists of a suite of Debian into the folder, and sets
+# apt_options, with which apt-get works on them alone: no package of the system is installed, changed or
+# seen differently, and root is not needed. The status of the system is read, not written: what it has
+# already is not fetched again.
+use_suite() {
+  local apt="$1" suite="$2" mirror="${3:-}" keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { echo "this is no Debian system"; return 1; }
+  [ -r "$keyring" ] || { echo "$keyring is missing (package debian-archive-keyring)"; return 1; }
+  [ -n "$mirror" ] || mirror="$(debian_mirror)"
+  [ -n "$mirror" ] || { echo "no Debian mirror found in this system's apt sources"; return 1; }
+  rm -rf "$apt"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  echo "deb [signed-by=$keyring] $mirror $suite main" >"$apt/sources.list"
+  apt_options=(
+    -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+    -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null
+    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Debug::NoLocking=1
+    -o "APT::Sandbox::User=$(id -un)"
+  )
+  apt-get "${apt_options[@]}" update
+}
+
 # build_preset <preset> [ninja target...]: configures when needed, then builds.
 build_preset() {
   local preset="$1"

@@ -42,33 +42,11 @@ use_newer_julia() {
   write_launcher "exec '$found' \"\$@\""
 }
 
-# The mirror that this system's own main archive comes from.
-debian_mirror() {
-  local codename
-  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
-  # shellcheck disable=SC2016  # apt fills these in
-  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' |
-    awk -v codename="$codename" '$2 == codename { print $1; exit }'
-}
-
 fetch_packages() {
-  local apt="$home/apt" keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror
-  mirror="${TSR_BULLSEYE_MIRROR:-$(debian_mirror)}"
-  [ -n "$mirror" ] || die "no Debian mirror found in this system's apt sources; set TSR_BULLSEYE_MIRROR"
-  [ -r "$keyring" ] || die "$keyring is missing (package debian-archive-keyring)"
-  rm -rf "$apt"
-  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-  echo "deb [signed-by=$keyring] $mirror bullseye main" >"$apt/sources.list"
-  local options=(
-    -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
-    -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null
-    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Debug::NoLocking=1
-    -o "APT::Sandbox::User=$(id -un)"
-  )
-  # The status of the system is read, not written: what it has already is not fetched again.
-  apt-get "${options[@]}" update &&
-    apt-get "${options[@]}" install --yes --no-install-recommends --download-only julia &&
-    (cd "$apt/cache/archives" && apt-get "${options[@]}" download libunwind8=1.3.2-2)
+  local apt="$home/apt"
+  use_suite "$apt" bullseye "${TSR_BULLSEYE_MIRROR:-}" &&
+    apt-get "${apt_options[@]}" install --yes --no-install-recommends --download-only julia &&
+    (cd "$apt/cache/archives" && apt-get "${apt_options[@]}" download libunwind8=1.3.2-2)
 }
 
 unpack_packages() {

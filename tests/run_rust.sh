@@ -16,9 +16,13 @@ write_cargo_config() {
   : >"$rust_config"
   if compgen -G "/usr/share/cargo/registry/half-*" >/dev/null &&
     compgen -G "/usr/share/cargo/registry/num-complex-*" >/dev/null; then
-    printf '%s\n' '[source.crates-io]' 'replace-with = "debian"' '[source.debian]' \
-      'directory = "/usr/share/cargo/registry"' '[net]' 'offline = true' >"$rust_config"
+    take_crates_from /usr/share/cargo/registry >"$rust_config"
   fi
+}
+
+take_crates_from() {
+  printf '%s\n' '[source.crates-io]' 'replace-with = "folder"' '[source.folder]' "directory = \"$1\"" \
+    '[net]' 'offline = true'
 }
 
 # rust_cargo <subcommand> [argument...]: in the workspace, against the release build.
@@ -59,6 +63,29 @@ check_rust_consumer() {
   bash tests/tools/check_rust_consumer.sh "$tsr_root" build/release "$rust_target" "$rust_config"
 }
 
+check_rust_ndarray() {
+  local manifest=tessera-ndarray/Cargo.toml
+  rust_cargo test --manifest-path "$manifest" &&
+    rust_cargo clippy --manifest-path "$manifest" --all-targets -- -D warnings
+}
+
+# ndarray comes from Debian's testing suite where Debian's crates serve the others, else from the registry.
+rust_ndarray_part() {
+  local log="$reports/rust-ndarray.setup.log" rust_config="$rust_config" folder="$rust_target/crates"
+  : >"$log"
+  if [ -s "$rust_config" ]; then
+    bash scripts/setup_ndarray.sh >"$log" 2>&1
+    rust_config="$rust_target/ndarray.toml"
+    take_crates_from "$folder" >"$rust_config"
+  fi
+  if rust_cargo generate-lockfile --manifest-path tessera-ndarray/Cargo.toml >>"$log" 2>&1; then
+    command_part rust-ndarray check_rust_ndarray
+  else
+    tail -n 20 "$log"
+    skip_part rust-ndarray "no ndarray that fits can be had"
+  fi
+}
+
 rust_part() {
   if left_out rust; then
     skip_part rust "TESSERA_SKIP names rust"
@@ -74,6 +101,7 @@ rust_part() {
   command_part rust-examples check_rust_examples
   command_part rust-style check_rust_style
   command_part rust-consumer check_rust_consumer
+  rust_ndarray_part
 }
 
 rust_part

@@ -76,6 +76,10 @@ mod tests {
         assert_eq!(turned.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
         let backwards = from_array(array![1, 2, 3].slice_move(s![..;-1]))?;
         assert_eq!((backwards.strides(), backwards.to_vec::<i32>()?), (vec![-1], vec![3, 2, 1]));
+        let gaps = Array2::from_shape_fn((4, 6), |(row, column)| 6 * row as i64 + column as i64);
+        let part = from_array(gaps.slice_move(s![1..;2, 1..;-2]))?;
+        assert_eq!((part.shape(), part.strides()), (vec![2, 3], vec![12, -2]));
+        assert_eq!(part.to_vec::<i64>()?, [11, 9, 7, 23, 21, 19]);
         assert_eq!(from_array(arr0(7i64))?.item::<i64>()?, 7);
         assert_eq!(from_array(Array2::<f32>::zeros((0, 3)))?.shape(), [0, 3]);
         Ok(())
@@ -89,6 +93,22 @@ mod tests {
         // SAFETY: nothing writes.
         assert_eq!(unsafe { view::<i32>(&tensor)? }, array![[1, 2], [3, 4]].into_dyn());
         assert_eq!(to_array::<f32>(&tensor).unwrap_err().kind(), ErrorKind::Dtype);
+        assert_eq!(to_array::<bool>(&Tensor::from([true]))?, array![true].into_dyn());
+        assert_eq!(to_array::<f32>(&Tensor::zeros(&[2, 0])?)?.shape(), [2, 0]);
+        let scalar = Tensor::scalar(1.5)?;
+        // SAFETY: nothing writes; the second fails.
+        unsafe {
+            assert_eq!(view::<f64>(&scalar)?, arr0(1.5).into_dyn());
+            let turned = tensor.matrix_transpose()?;
+            assert_eq!(view::<i32>(&turned).unwrap_err().kind(), ErrorKind::Buffer);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn arrays_live_as_long_as_the_tensors_on_them() -> Result<()> {
+        let part = from_array(Array2::from_elem((100, 100), 2.0f64))?.i((50, ..2))?;
+        assert_eq!(part.sum()?.item::<f64>()?, 4.0);
         Ok(())
     }
 }
