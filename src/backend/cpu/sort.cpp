@@ -5,9 +5,9 @@
 #include "backend/cpu/sort.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
+#include "backend/common/sort_key.h"
 #include "backend/cpu/host.h"
 #include "base/parallel.h"
 
@@ -19,33 +19,7 @@ using kernel::Status;
 namespace {
 
 template <class T>
-using Key = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
-
-// Floats: negative numbers have all bits flipped, others the sign bit, which orders them as
-// integers; NaN is largest and -0 equals 0. Without branches: a loop of it becomes vectors.
-template <class Bits, class Float>
-Bits float_key(Float value) {
-  constexpr int kSignPlace = sizeof(Bits) * 8 - 1;
-  const Bits bits = std::bit_cast<Bits>(value + Float{0});
-  const Bits negative = Bits{0} - (bits >> kSignPlace);
-  const Bits key = bits ^ (negative | Bits{1} << kSignPlace);
-  constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<Float>::infinity());
-  const Bits nan = (bits & ~(Bits{1} << kSignPlace)) > kInfinity ? ~Bits{0} : Bits{0};
-  return key | nan;
-}
-
-template <class T>
-Key<T> key_of(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return float_key<Key<T>>(value);
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return float_key<uint32_t>(static_cast<float>(value));
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<Key<T>>(value) ^ Key<T>{1} << (sizeof(Key<T>) * 8 - 1);
-  } else {
-    return static_cast<Key<T>>(value);
-  }
-}
+using Key = math::SortKey<T>;
 
 // A key with its position: in one number where both are short, which is half the memory and one
 // comparison.
@@ -105,7 +79,7 @@ class RowSort {
     return plan.keep <= kFew && plan.keep * 4 <= plan.columns;
   }
 
-  [[nodiscard]] Key<T> key(T value) const { return key_of(value) ^ flip_; }
+  [[nodiscard]] Key<T> key(T value) const { return math::sort_key(value) ^ flip_; }
 
   void sort_whole(const T* input, Item* items) const {
     for (int64_t i = 0; i < plan_.columns; ++i) items[i] = Item(key(input[i]), i);

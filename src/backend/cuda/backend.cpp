@@ -5,6 +5,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/host.h"
+#include "backend/cuda/index.h"
 #include "backend/cuda/pointwise.h"
 #include "backend/cuda/reduce.h"
 
@@ -23,6 +24,9 @@ constexpr kernel::KernelTable make_kernels() {
   table.softmax = softmax;
   table.softmax_backward = softmax_backward;
   table.gemm = gemm;
+  table.index = index;
+  table.nonzero = nonzero;
+  table.sort = sort;
   table.random = random;
   table.sequence = sequence;
   table.triangle = triangle;

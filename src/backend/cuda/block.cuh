@@ -24,4 +24,27 @@ __device__ T join_block(T value, T* place, const Join& join) {
   return whole;
 }
 
+// The sum of the integers of the threads before this one; `total` becomes that of all. `place` is
+// shared memory for 2 * kThreads of them. Hillis and Steele (1986).
+template <class T>
+__device__ T sum_before(T value, T* place, T& total) {
+  const int me = static_cast<int>(threadIdx.x);
+  const int count = static_cast<int>(blockDim.x);
+  T* from = place;
+  T* to = place + kThreads;
+  from[me] = value;
+  __syncthreads();
+  for (int reach = 1; reach < count; reach *= 2) {
+    to[me] = me >= reach ? from[me - reach] + from[me] : from[me];
+    T* const other = from;
+    from = to;
+    to = other;
+    __syncthreads();
+  }
+  total = from[count - 1];
+  const T before = from[me] - value;
+  __syncthreads();  // the next call writes here
+  return before;
+}
+
 }  // namespace tsr::cuda

@@ -63,4 +63,23 @@ class Workspace {
 
 kernel::Status no_workspace() noexcept;
 
+// Brings one value from the device, and so WAITS for the work before it: only for what a caller
+// must know before it goes on (see README.md).
+template <class T>
+kernel::Status read_back(kernel::Place place, const T* from, T* to) noexcept {
+  const DeviceGuard guard(place.device);
+  const auto stream = static_cast<cudaStream_t>(place.stream);
+  TSR_CUDA_TRY(cudaMemcpyAsync(to, from, sizeof(T), cudaMemcpyDeviceToHost, stream));
+  TSR_CUDA_TRY(cudaStreamSynchronize(stream));
+  return kernel::kOk;
+}
+
+// Fills device memory with zero bytes.
+inline kernel::Status clear(kernel::Place place, void* data, int64_t nbytes) noexcept {
+  const DeviceGuard guard(place.device);
+  TSR_CUDA_TRY(cudaMemsetAsync(data, 0, static_cast<size_t>(nbytes),
+                               static_cast<cudaStream_t>(place.stream)));
+  return kernel::kOk;
+}
+
 }  // namespace tsr::cuda

@@ -104,16 +104,14 @@ template <class F, class T>
 Status check_refusal(const ElementwisePlan& plan) {
   const Workspace flag(plan.place, sizeof(int32_t));
   if (flag.missing()) return no_workspace();
-  int32_t refused = 0;
-  const DeviceGuard guard(plan.place.device);
-  const cudaStream_t stream = stream_of(plan.place);
-  TSR_CUDA_TRY(cudaMemsetAsync(flag.data<int32_t>(), 0, sizeof refused, stream));
-  const Status status = launch(plan.place, plan.numel, &refusal_kernel<F, T>, walk_of<3>(plan),
-                               operands_of<3>(plan), flag.data<int32_t>());
+  Status status = clear(plan.place, flag.data<int32_t>(), sizeof(int32_t));
   if (status != kernel::kOk) return status;
-  TSR_CUDA_TRY(cudaMemcpyAsync(&refused, flag.data<int32_t>(), sizeof refused,
-                               cudaMemcpyDeviceToHost, stream));
-  TSR_CUDA_TRY(cudaStreamSynchronize(stream));
+  status = launch(plan.place, plan.numel, &refusal_kernel<F, T>, walk_of<3>(plan),
+                  operands_of<3>(plan), flag.data<int32_t>());
+  if (status != kernel::kOk) return status;
+  int32_t refused = 0;
+  status = read_back(plan.place, flag.data<int32_t>(), &refused);
+  if (status != kernel::kOk) return status;
   return refused == 0 ? kernel::kOk : failure(Code::kValue, F::kRefusal);
 }
 

@@ -31,12 +31,6 @@ struct Reduction {
   char* output;
   DType from, to;
   double p;
-
-  template <class V>
-  __device__ V load(int64_t offset) const {
-    using T = typename V::Element;
-    return V(load_as<T>(from, input + offset));
-  }
 };
 
 Reduction reduction_of(const ReducePlan& plan) {
@@ -64,12 +58,8 @@ Reduction reduction_of(const ReducePlan& plan) {
 // How an element becomes the accumulator's value.
 template <class V>
 struct Direct {
-  __device__ static V load(const Reduction& r, int64_t offset) { return r.load<V>(offset); }
-};
-template <>
-struct Direct<ComplexNumber<double>> {
-  __device__ static ComplexNumber<double> load(const Reduction& r, int64_t offset) {
-    return load_as<ComplexNumber<double>>(r.from, r.input + offset);
+  __device__ static V load(const Reduction& r, int64_t offset) {
+    return load_value<V>(r.from, r.input + offset);
   }
 };
 struct Magnitude {
@@ -77,11 +67,9 @@ struct Magnitude {
     return abs(load_as<ComplexNumber<double>>(r.from, r.input + offset));
   }
 };
-// Whether an element is nonzero, whatever its dtype.
 struct Nonzero {
   __device__ static Number<int64_t> load(const Reduction& r, int64_t offset) {
-    const auto value = load_as<ComplexNumber<double>>(r.from, r.input + offset);
-    return Number<int64_t>(value.re.v != 0 || value.im.v != 0 ? 1 : 0);
+    return Number<int64_t>(is_nonzero(r.from, r.input + offset) ? 1 : 0);
   }
 };
 

@@ -30,17 +30,11 @@ struct Lines {
   }
   template <class V>
   __device__ V load(int64_t offset) const {
-    if constexpr (requires { typename V::Element; })
-      return V(load_as<typename V::Element>(dtype, input + offset));
-    else
-      return load_as<V>(dtype, input + offset);
+    return load_value<V>(dtype, input + offset);
   }
   template <class V>
   __device__ void store(int64_t offset, V value) const {
-    if constexpr (requires { typename V::Element; })
-      store_as(dtype, output + offset, value.v);
-    else
-      store_as(dtype, output + offset, value);
+    store_value(dtype, output + offset, value);
   }
 };
 
@@ -105,14 +99,11 @@ Status scan(const ScanPlan& plan) {
   lines.output = static_cast<char*>(plan.output);
   lines.dtype = plan.dtype;
   lines.product = plan.op == ScanOp::kProd;
-  const auto run = [&]<class V>() {
+  return visit_arithmetic(plan.dtype, [&]<class V>() {
     if (plan.numel >= kManyLines)
       return launch(plan.place, plan.numel, &by_thread_kernel<V>, lines);
     return launch_blocks(plan.place, plan.numel, kThreads, &by_block_kernel<V>, lines);
-  };
-  if (is_complex(plan.dtype)) return run.template operator()<ComplexNumber<double>>();
-  if (is_floating(plan.dtype)) return run.template operator()<Number<double>>();
-  return run.template operator()<Number<int64_t>>();
+  });
 }
 
 }  // namespace tsr::cuda

@@ -194,6 +194,37 @@ __device__ void store_as(DType dtype, void* data, Wide value) {
   }
 }
 
+// The same for the value types of functors, which wrap a wide type.
+template <class V>
+__device__ V load_value(DType dtype, const void* data) {
+  if constexpr (requires { typename V::Element; })
+    return V(load_as<typename V::Element>(dtype, data));
+  else
+    return load_as<V>(dtype, data);
+}
+template <class V>
+__device__ void store_value(DType dtype, void* data, V value) {
+  if constexpr (requires { typename V::Element; })
+    store_as(dtype, data, value.v);
+  else
+    store_as(dtype, data, value);
+}
+
+// Whether an element is nonzero, whatever its dtype.
+__device__ inline bool is_nonzero(DType dtype, const void* data) {
+  const auto value = load_as<ComplexNumber<double>>(dtype, data);
+  return value.re.v != 0 || value.im.v != 0;
+}
+
+// Calls visit.operator()<V>() with the value type in which sums and products of `dtype` are formed:
+// integers of either sign wrap alike.
+template <class Visit>
+auto visit_arithmetic(DType dtype, const Visit& visit) {
+  if (is_complex(dtype)) return visit.template operator()<ComplexNumber<double>>();
+  if (is_floating(dtype)) return visit.template operator()<Number<double>>();
+  return visit.template operator()<Number<int64_t>>();
+}
+
 // Calls visit.operator()<Wide>() with the type that holds every number of `dtype` exactly.
 template <class Visit>
 auto visit_wide(DType dtype, const Visit& visit) {

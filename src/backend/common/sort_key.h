@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Keys of values: unsigned numbers of the same order, so that sorting them sorts the values.
+#pragma once
+
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "base/half.h"
+
+namespace tsr::math {
+
+template <class T>
+using SortKey = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
+
+// Floats: negative numbers have all bits flipped, others the sign bit, which orders them as
+// integers; NaN is largest and -0 equals 0. Without branches: a loop of it becomes vectors.
+template <class Bits, class Float>
+[[gnu::always_inline]] TSR_HD inline Bits float_key(Float value) {
+  constexpr int kSignPlace = sizeof(Bits) * 8 - 1;
+  const Bits bits = std::bit_cast<Bits>(value + Float{0});
+  const Bits negative = Bits{0} - (bits >> kSignPlace);
+  const Bits key = bits ^ (negative | Bits{1} << kSignPlace);
+  constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<Float>::infinity());
+  const Bits nan = (bits & ~(Bits{1} << kSignPlace)) > kInfinity ? ~Bits{0} : Bits{0};
+  return key | nan;
+}
+
+template <class T>
+[[gnu::always_inline]] TSR_HD inline SortKey<T> sort_key(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return float_key<SortKey<T>>(value);
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return float_key<uint32_t>(static_cast<float>(value));
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<SortKey<T>>(value) ^ SortKey<T>{1} << (sizeof(SortKey<T>) * 8 - 1);
+  } else {
+    return static_cast<SortKey<T>>(value);
+  }
+}
+
+}  // namespace tsr::math

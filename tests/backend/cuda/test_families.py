@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the op table is too small for: kernels over several blocks, tiles and launches, equal to the CPU's results;
+indices out of range; ties. The plugin is found as in test_op_table.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera as ts
+
+rng = np.random.default_rng(0)
+
+
+def numbers(*shape: int, dtype: str = "float64") -> ts.Tensor:
+    return ts.asarray(rng.uniform(-2, 2, shape).astype(dtype))
+
+
+def below(high: int, *shape: int) -> ts.Tensor:
+    return ts.asarray(rng.integers(0, high, shape))
+
+
+def same(function: Callable[..., Any], *args: Any, rtol: float = 1e-12) -> None:
+    """function(*args) is the same on both devices; its tensors are compared one by one."""
+    there = [a.to("cuda") if isinstance(a, ts.Tensor) else a for a in args]
+    ours, theirs = function(*there), function(*args)
+    pairs = zip(ours, theirs) if isinstance(theirs, (tuple, list)) else [(ours, theirs)]
+    for got, wanted in pairs:
+        np.testing.assert_allclose(got.to("cpu").numpy(), wanted.numpy(), rtol, rtol)
+
+
+# ---- indexing ----
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "complex128"])
+def test_embedding_like_reads_and_sums_agree(dtype: str) -> None:
+    table, index = numbers(50, 33).astype(getattr(ts, dtype)), below(50, 700)
+    same(lambda t, i: ts.index_select(t, 0, i), table, index)
+    same(lambda t, i, v: ts.index_put(t, [i], v, True), table, index, ts.index_select(table, 0, index), rtol=1e-6)
+
+
+def test_of_equal_indices_the_last_wins() -> None:
+    index = below(10, 5000)
+    values = ts.arange(5000, dtype=ts.int64)
+    same(lambda a, i, v: ts.index_put(a, [i], v), ts.zeros(10, dtype=ts.int64), index, values)
+    same(lambda a, i, v: ts.index_put(a, [i], v), ts.zeros((10, 3), dtype=ts.int64), index, values.reshape(5000, 1))
+
+
+def test_sums_come_in_the_order_of_the_walk() -> None:
+    # In another order, what is small would be lost in what is large at other places.
+    values = ts.asarray(np.array([1e16, 1.0, -1e16, 1.0] * 500))
+    index = ts.asarray(np.arange(2000) % 4 // 2)
+    same(lambda a, i, v: ts.scatter_add(a, 0, i, v), ts.zeros(2, dtype=ts.float64), index, values, rtol=0)
+
+
+def test_several_index_arrays_and_negative_strides_agree() -> None:
+    array = numbers(20, 30, 7)[::-1, :, ::-1]
+    rows, columns = below(20, 400) - 20, below(30, 400)
+    same(lambda a, i, j: a[i, j], array, rows, columns)
+    same(lambda a, i, j, v: ts.index_put(a, [i, j], v, True), array, rows, columns, numbers(400, 7))
+
+
+@pytest.mark.parametrize("bad", [4, -5])
+def test_an_index_out_of_range_is_refused_and_nothing_is_written(bad: int) -> None:
+    array, index = ts.zeros(4, device="cuda"), ts.asarray([0, bad, 1]).to("cuda")
+    message = rf"indices in \[-4, 3\] for axis 0 of size 4, got {bad}"
+    with pytest.raises(IndexError, match=message):
+        array[index]
+    with pytest.raises(IndexError, match=message):
+        array[index] = ts.ones(3, device="cuda")
+    assert array.sum().item() == 0
+    with pytest.raises(IndexError, match="axis 0 of size 0"):
+        ts.zeros((0, 3), device="cuda")[index]
+
+
+def test_nonzero_over_many_chunks_agrees() -> None:
+    array = numbers(7, 100, 101)
+    same(lambda a: ts.nonzero(a > 1.9), array)
+    same(lambda a: ts.nonzero(a[:, ::-1, ::3] > 0), array)
+    same(lambda a: ts.argwhere(a > 5), array)
+
+
+# ---- sorting ----
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint16", "int32", "int64", "uint64", "bool_"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_sorting_rows_is_stable_and_puts_nan_last(dtype: str, descending: bool) -> None:
+    array = np.round(rng.uniform(-3, 3, (5, 700)))
+    if dtype.startswith("float"):
+        array[:, ::17], array[0, 3], array[1, 4] = np.nan, np.inf, -np.inf
+    rows = ts.asarray(np.abs(array) if dtype[0] == "u" else array).astype(getattr(ts, dtype))
+    same(lambda x: ts.argsort(x, -1, descending), rows)
+    same(lambda x: ts.argsort(x, 0, descending), rows)
+    same(lambda x: tuple(ts.topk(x, 9, -1, descending)), rows)
