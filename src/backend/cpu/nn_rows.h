@@ -7,25 +7,13 @@
 
 #include <cstdint>
 
+#include "backend/common/optim_step.h"
 #include "kernel/nn.h"
-#include "kernel/optim.h"
 
 namespace tsr::cpu {
 
-// The update of one step, constant over all parameters.
-template <class T>
-struct AdamStep {
-  T beta1, beta2, step_size, root_correction,
-      eps;   // p -= step_size m / (sqrt(v) root_correction + eps)
-  T decay;   // added to the gradient, times p
-  T shrink;  // p is multiplied by it first (decoupled weight decay)
-  T sign;    // -1: maximize
-};
-template <class T>
-struct SgdStep {
-  T rate, momentum, keep, decay, sign;  // keep = 1 - dampening
-  bool first, nesterov;
-};
+using math::AdamStep;
+using math::SgdStep;
 
 // The windows of one pooled axis: output o covers input [begin[o], end[o]) in steps of `dilation`.
 struct PoolAxis {

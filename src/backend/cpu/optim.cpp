@@ -22,37 +22,6 @@ constexpr int64_t kGrain = 8192;
 // Sums belong to chunks of this size, so that a norm does not depend on the threads.
 constexpr int64_t kChunk = 16384;
 
-template <class T>
-AdamStep<T> adam_step(const OptimPlan& plan) {
-  const double steps = static_cast<double>(plan.step);
-  const double correction1 = 1 - std::pow(plan.beta1, steps);
-  const double correction2 = 1 - std::pow(plan.beta2, steps);
-  const bool decoupled = plan.op == OptimOp::kAdamW;
-  return {
-      .beta1 = static_cast<T>(plan.beta1),
-      .beta2 = static_cast<T>(plan.beta2),
-      .step_size = static_cast<T>(plan.learning_rate / correction1),
-      .root_correction = static_cast<T>(1 / std::sqrt(correction2)),
-      .eps = static_cast<T>(plan.eps),
-      .decay = decoupled ? T{0} : static_cast<T>(plan.weight_decay),
-      .shrink = decoupled ? static_cast<T>(1 - plan.learning_rate * plan.weight_decay) : T{1},
-      .sign = plan.maximize != 0 ? T{-1} : T{1},
-  };
-}
-
-template <class T>
-SgdStep<T> sgd_step(const OptimPlan& plan) {
-  return {
-      .rate = static_cast<T>(plan.learning_rate),
-      .momentum = static_cast<T>(plan.momentum),
-      .keep = static_cast<T>(1 - plan.dampening),
-      .decay = static_cast<T>(plan.weight_decay),
-      .sign = plan.maximize != 0 ? T{-1} : T{1},
-      .first = plan.first_momentum != 0,
-      .nesterov = plan.nesterov != 0,
-  };
-}
-
 // A window of one operand as numbers of type T; a 16-bit one is widened into a buffer and, when
 // written, narrowed back.
 template <class S, class T>
@@ -109,8 +78,8 @@ void for_pieces(const OptimPlan& plan, int64_t limit, Body body) {
 template <class S, class T>
 void update(const OptimPlan& plan) {
   const NnRows<T>& rows = nn_rows<T>();
-  const AdamStep<T> adam = adam_step<T>(plan);
-  const SgdStep<T> sgd = sgd_step<T>(plan);
+  const AdamStep<T> adam = math::adam_step<T>(plan);
+  const SgdStep<T> sgd = math::sgd_step<T>(plan);
   using Op = Operand<S, T>;
   const int64_t limit = std::is_same_v<S, T> ? INT64_MAX : Op::kCapacity;
   for_pieces(plan, limit, [&](const OptimSlot& slot, int64_t first, int64_t count) {
@@ -136,21 +105,6 @@ void update(const OptimPlan& plan) {
 
 // ---- the norm of all gradients ----
 
-// What one number adds to the norm; the largest counts for infinity.
-double term(double magnitude, double p) {
-  if (p == 0) return magnitude != 0 ? 1 : 0;
-  if (p == 1 || std::isinf(p)) return magnitude;
-  return p == 2 ? magnitude * magnitude : std::pow(magnitude, p);
-}
-double joined(double a, double b, double p) {
-  if (!std::isinf(p)) return a + b;
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
-  return p > 0 ? std::max(a, b) : std::min(a, b);
-}
-double neutral(double p) {
-  return p == -INFINITY ? INFINITY : 0;
-}
-
 template <class S, class T>
 double chunk_norm(const OptimPlan& plan, const OptimSlot& slot, int64_t first, int64_t count) {
   const double p = plan.norm_type;
@@ -158,9 +112,10 @@ double chunk_norm(const OptimPlan& plan, const OptimSlot& slot, int64_t first, i
   if constexpr (std::is_same_v<S, T>) {
     if (p == 2) return nn_rows<T>().sum_of_squares(count, g);
   }
-  double total = neutral(p);
+  double total = math::norm_start(p);
   for (int64_t i = 0; i < count; ++i) {
-    total = joined(total, term(std::abs(static_cast<double>(T(g[i]))), p), p);
+    const double magnitude = std::abs(static_cast<double>(T(g[i])));
+    total = math::joined_norms(total, math::norm_term(magnitude, p), p);
   }
   return total;
 }
@@ -187,11 +142,10 @@ Status norm(const OptimPlan& plan) {
       start += own;
     }
   });
-  double total = neutral(plan.norm_type);
-  for (int64_t c = 0; c < chunks; ++c) total = joined(total, partial[c], plan.norm_type);
   const double p = plan.norm_type;
-  const bool plain = p == 0 || p == 1 || std::isinf(p);
-  *plan.result = plain ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+  double total = math::norm_start(p);
+  for (int64_t c = 0; c < chunks; ++c) total = math::joined_norms(total, partial[c], p);
+  *plan.result = math::finished_norm(total, p);
   return kernel::kOk;
 }
 

@@ -6,6 +6,7 @@
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/host.h"
 #include "backend/cuda/index.h"
+#include "backend/cuda/nn.h"
 #include "backend/cuda/pointwise.h"
 #include "backend/cuda/reduce.h"
 
@@ -30,6 +31,7 @@ constexpr kernel::KernelTable make_kernels() {
   table.random = random;
   table.sequence = sequence;
   table.triangle = triangle;
+  table.optim = optim;
   return table;
 }
 constexpr kernel::KernelTable kKernels = make_kernels();

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tessera as ts
+from tessera import _ops
 
 rng = np.random.default_rng(0)
 
@@ -97,3 +98,41 @@ def test_sorting_rows_is_stable_and_puts_nan_last(dtype: str, descending: bool) 
     same(lambda x: ts.argsort(x, -1, descending), rows)
     same(lambda x: ts.argsort(x, 0, descending), rows)
     same(lambda x: tuple(ts.topk(x, 9, -1, descending)), rows)
+
+
+# ---- optimizers ----
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_a_hundred_parameters_in_one_step_agree(dtype: str) -> None:
+    sizes = [1, 0, 5000, 17] * 25
+    kind, rtol = getattr(ts, dtype), {"float32": 1e-6, "float64": 1e-12, "float16": 2e-3}[dtype]
+
+    def step(name: str) -> Callable[..., list[ts.Tensor]]:
+        def run(*both: ts.Tensor) -> list[ts.Tensor]:
+            half = len(both) // 2
+            params, grads = [b.clone() for b in both[:half]], list(both[half:])
+            states = [[ts.zeros_like(p) for p in params] for _ in range(3)]
+            if name == "sgd_step":
+                _ops.sgd_step(params, grads, states[0], 0.1, 0.9, first_step=True)
+            else:
+                getattr(_ops, name)(params, grads, *states, 1, 0.1, weight_decay=0.01)
+            return params + states[0]
+
+        return run
+
+    tensors = [numbers(n).astype(kind) for n in sizes * 2]
+    for name in ("sgd_step", "adam_step", "adamw_step"):
+        same(step(name), *tensors, rtol=rtol)
+
+
+@pytest.mark.parametrize("norm_type", [0.0, 1.0, 2.0, 3.0, float("inf"), float("-inf")])
+def test_the_norm_of_many_gradients_agrees(norm_type: float) -> None:
+    def clip(*grads: ts.Tensor) -> list[ts.Tensor]:
+        copies = [g.clone() for g in grads]
+        return [*copies, _ops.clip_grad_norm(copies, 0.5, norm_type)]
+
+    grads = [numbers(n) for n in [1, 5000, 17] * 30]
+    same(clip, *grads, rtol=1e-10)
+    grads[40][7] = float("nan")
+    same(clip, *grads, rtol=1e-10)

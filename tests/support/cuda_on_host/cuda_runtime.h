@@ -16,6 +16,7 @@
 #define __host__
 #define __shared__ static thread_local
 #define __restrict__
+#define __grid_constant__
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The neural-network and optimizer entries of the kernel table.
+#pragma once
+
+#include "kernel/kernels.h"
+
+namespace tsr::cuda {
+
+kernel::Status optim(const kernel::OptimPlan& plan);
+
+}  // namespace tsr::cuda
