@@ -110,7 +110,8 @@ struct NormPlan {
 // Forward writes lse, and `loss` at every position or as one number, their sum or mean; the mean
 // divides by the sum of w[t] over the positions that count, which `weights` (one element) gets.
 // Backward writes grad_input = the derivative times g, which is one number when reduced; for the
-// mean it reads `weights`.
+// mean it reads `weights`. It may take a target that the forward pass would have refused as one
+// that does not count, so that a device need not be waited for.
 enum class ClassReduction : int32_t { kNone, kSum, kMean };
 
 struct ClassLossPlan {

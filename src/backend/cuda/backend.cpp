@@ -31,6 +31,7 @@ constexpr kernel::KernelTable make_kernels() {
   table.random = random;
   table.sequence = sequence;
   table.triangle = triangle;
+  table.class_loss = class_loss;
   table.optim = optim;
   return table;
 }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// softmax and log_softmax along the middle axis of (rows, columns, inner): a thread per position
-// where positions are many or columns few, otherwise a block per position.
-#include "backend/cuda/block.cuh"
+// softmax and log_softmax along the middle axis of (rows, columns, inner): a team per position.
 #include "backend/cuda/reduce.h"
 #include "backend/cuda/storage.cuh"
+#include "backend/cuda/team.cuh"
 
 namespace tsr::cuda {
 
@@ -12,9 +11,6 @@ using kernel::SoftmaxPlan;
 using kernel::Status;
 
 namespace {
-
-constexpr int64_t kManyPositions = 16384;
-constexpr int64_t kFewColumns = 32;
 
 template <class S>
 struct Block {
@@ -31,25 +27,6 @@ struct Block {
   __device__ T in(int64_t at) const { return S::load(input[at]).v; }
   __device__ T kept(int64_t at) const { return S::load(saved[at]).v; }
   __device__ void put(int64_t at, T value) const { output[at] = S::store(Number<T>(value)); }
-};
-
-// The threads that share a position: one, or those of a block.
-struct Alone {
-  __device__ int64_t first() const { return 0; }
-  __device__ int64_t step() const { return 1; }
-  __device__ double sum(double value) const { return value; }
-  __device__ double largest(double value) const { return value; }
-};
-struct Together {
-  double* place;
-  __device__ int64_t first() const { return threadIdx.x; }
-  __device__ int64_t step() const { return blockDim.x; }
-  __device__ double sum(double value) const {
-    return join_block(value, place, [](double a, double b) { return a + b; });
-  }
-  __device__ double largest(double value) const {
-    return join_block(value, place, [](double a, double b) { return a < b ? b : a; });
-  }
 };
 
 template <class S, class Team>
@@ -96,24 +73,17 @@ __device__ void backward(const Block<S>& block, int64_t position, const Team& te
 }
 
 template <class S, bool kBackward>
-__global__ void by_thread_kernel(Block<S> block) {
-  for (int64_t p = first_index(); p < block.positions; p += index_step()) {
+struct Along {
+  Block<S> block;
+
+  template <class Team>
+  __device__ void operator()(int64_t position, const Team& team) const {
     if constexpr (kBackward)
-      backward(block, p, Alone{});
+      backward(block, position, team);
     else
-      forward(block, p, Alone{});
+      forward(block, position, team);
   }
-}
-template <class S, bool kBackward>
-__global__ void by_block_kernel(Block<S> block) {
-  __shared__ double place[kThreads];
-  for (int64_t p = blockIdx.x; p < block.positions; p += gridDim.x) {
-    if constexpr (kBackward)
-      backward(block, p, Together{place});
-    else
-      forward(block, p, Together{place});
-  }
-}
+};
 
 template <class S, bool kBackward>
 Status run(const SoftmaxPlan& plan) {
@@ -126,10 +96,7 @@ Status run(const SoftmaxPlan& plan) {
                        static_cast<Type*>(plan.output),
                        plan.log != 0};
   if (block.columns == 0) return kernel::kOk;
-  if (block.positions >= kManyPositions || block.columns <= kFewColumns)
-    return launch(plan.place, block.positions, &by_thread_kernel<S, kBackward>, block);
-  return launch_blocks(plan.place, block.positions, kThreads, &by_block_kernel<S, kBackward>,
-                       block);
+  return launch_rows(plan.place, block.positions, block.columns, Along<S, kBackward>{block});
 }
 
 template <bool kBackward>

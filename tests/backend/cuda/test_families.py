@@ -100,6 +100,28 @@ def test_sorting_rows_is_stable_and_puts_nan_last(dtype: str, descending: bool) 
     same(lambda x: tuple(ts.topk(x, 9, -1, descending)), rows)
 
 
+# ---- losses ----
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("shape", [(9, 100), (3, 50, 70), (2, 3, 9000)])
+def test_cross_entropy_over_teams_and_parts_agrees(reduction: str, shape: tuple[int, ...]) -> None:
+    scores, weight = numbers(*shape), numbers(shape[1]) + 3
+    target = below(shape[1], shape[0], *shape[2:])
+
+    def both(x: ts.Tensor, t: ts.Tensor, w: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        x = x.detach().clone().requires_grad_()
+        loss = _ops.cross_entropy(x, t, w, ignore_index=1, reduction=reduction, label_smoothing=0.1)
+        return loss.detach(), *ts.autograd.grad([loss.sum()], [x])
+
+    same(both, scores, target, weight, rtol=1e-10)
+
+
+def test_a_target_out_of_range_is_refused() -> None:
+    with pytest.raises(IndexError, match=r"targets in \[0, 3\), got 7"):
+        _ops.cross_entropy(ts.zeros((2, 3), device="cuda"), ts.asarray([0, 7]).to("cuda"))
+
+
 # ---- optimizers ----
 
 
