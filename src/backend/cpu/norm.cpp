@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // batch_norm and layer_norm: spreads channels or rows over the threads.
 #include <algorithm>
-#include <cmath>
 
+#include "backend/common/norm_math.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn.h"
 #include "backend/cpu/nn_rows.h"
@@ -46,22 +46,16 @@ struct Norm {
 
   // From the sums of (x - shift) and its square over a channel.
   void set_statistics(int64_t c, double shift, double sum, double squares) const {
-    const double offset = sum / count();
-    const double center = shift + offset;
-    const double spread = squares / count() - offset * offset;
-    const double variance = spread < 0 ? 0 : spread;
-    mean[c] = static_cast<T>(center);
-    rstd[c] = static_cast<T>(1 / std::sqrt(variance + plan.eps));
+    const math::GroupMoments found = math::group_moments(shift, sum, squares, count());
+    mean[c] = static_cast<T>(found.mean);
+    rstd[c] = static_cast<T>(math::reciprocal_deviation(found.variance, plan.eps));
     if (plan.running_mean == nullptr) return;
-    auto& running_mean = static_cast<T*>(plan.running_mean)[c];
-    auto& running_var = static_cast<T*>(plan.running_var)[c];
-    const double unbiased = variance * count() / (count() - 1);
-    move(running_mean, center);
-    move(running_var, unbiased);
+    move(static_cast<T*>(plan.running_mean)[c], found.mean);
+    move(static_cast<T*>(plan.running_var)[c], math::unbiased(found.variance, count()));
   }
   void move(T& running, double batch) const {
     running =
-        static_cast<T>((1 - plan.momentum) * static_cast<double>(running) + plan.momentum * batch);
+        static_cast<T>(math::moved_statistic(static_cast<double>(running), batch, plan.momentum));
   }
 
   // dx = g a - (x - mean) b - c
@@ -74,9 +68,8 @@ struct Norm {
     const double w = static_cast<double>(weight_at(c));
     if (dw != nullptr) dw[c] = static_cast<T>(dot * r);
     if (db != nullptr) db[c] = static_cast<T>(sum);
-    if (plan.use_statistics != 0) return {static_cast<T>(w * r), T{0}, T{0}};
-    return {static_cast<T>(w * r), static_cast<T>(w * r * r * r * dot / count()),
-            static_cast<T>(w * r * sum / count())};
+    const auto found = math::norm_slope(plan.use_statistics != 0, w, r, sum, dot, count());
+    return {static_cast<T>(found.a), static_cast<T>(found.b), static_cast<T>(found.c)};
   }
 
   const NormPlan& plan;

@@ -21,6 +21,11 @@ def numbers(*shape: int, dtype: str = "float64") -> ts.Tensor:
     return ts.asarray(rng.uniform(-2, 2, shape).astype(dtype))
 
 
+def channels_last(x: ts.Tensor) -> ts.Tensor:
+    spatial = tuple(range(2, x.ndim))
+    return ts.permute_dims(ts.permute_dims(x, (0, *spatial, 1)).contiguous(), (0, x.ndim - 1, *range(1, x.ndim - 1)))
+
+
 def below(high: int, *shape: int) -> ts.Tensor:
     return ts.asarray(rng.integers(0, high, shape))
 
@@ -158,3 +163,37 @@ def test_the_norm_of_many_gradients_agrees(norm_type: float) -> None:
     same(clip, *grads, rtol=1e-10)
     grads[40][7] = float("nan")
     same(clip, *grads, rtol=1e-10)
+
+
+# ---- normalisation ----
+
+
+def differentiated(function: Callable[..., ts.Tensor]) -> Callable[..., tuple[ts.Tensor, ...]]:
+    """The value and the gradients towards all arguments, of a sum with unequal weights."""
+
+    def run(*args: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        leaves = [a.detach().clone().requires_grad_() for a in args]
+        value = function(*leaves)
+        return value.detach(), *ts.autograd.grad([(value * value).sum()], leaves)
+
+    return run
+
+
+@pytest.mark.parametrize("shape", [(7, 3, 50, 40), (300, 5), (1, 2, 9000), (2000, 700)])
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm_over_parts_agrees(shape: tuple[int, ...], training: bool) -> None:
+    def run(x: ts.Tensor, w: ts.Tensor, b: ts.Tensor, mean: ts.Tensor, var: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        mean, var = mean.clone(), var.clone()
+        norm = differentiated(lambda x, w, b: _ops.batch_norm(x, mean, var, w, b, training=training))
+        return *norm(x, w, b), mean, var
+
+    channels = [numbers(shape[1]) + 3 for _ in range(4)]
+    same(run, numbers(*shape) + 100, *channels, rtol=1e-8)
+    if len(shape) == 4:
+        same(run, channels_last(numbers(*shape)), *channels, rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(3, 1000), (20000, 5), (1, 40)])
+def test_layer_norm_over_teams_agrees(shape: tuple[int, ...]) -> None:
+    norm = differentiated(lambda x, w, b: _ops.layer_norm(x, [shape[1]], w, b))
+    same(norm, numbers(*shape) + 100, numbers(shape[1]), numbers(shape[1]), rtol=1e-8)
