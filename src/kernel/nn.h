@@ -42,7 +42,7 @@ enum class PoolOp : int32_t {
   kMax,  // forward only; its backward is kPick's
   kAverage,
   kAdaptiveAverage,  // windows follow from the two sizes
-  kPick,             // output = input at `positions`
+  kPick,             // output = input at `positions`, each within its output's window of kMax
   kCount
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backend/common/pool_window.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn.h"
 #include "backend/cpu/nn_rows.h"
@@ -18,35 +19,16 @@ using kernel::Status;
 
 constexpr int64_t kGrain = 8192;
 
-// The plan as three axes, the missing ones in front and of size 1.
-struct Axis {
-  int64_t input = 1, output = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
-};
-
-Axis axis_of(const PoolPlan& plan, int axis) {
-  const int d = axis - (3 - plan.spatial);
-  if (d < 0) return {};
-  return {plan.input_size[d], plan.output_size[d], plan.kernel[d],
-          plan.stride[d],     plan.padding[d],     plan.dilation[d]};
-}
+using Axis = math::PooledAxis;
 
 void fill_windows(const PoolPlan& plan, const Axis& a, int64_t* begin, int64_t* end,
                   int64_t* span) {
+  const bool adaptive = plan.op == PoolOp::kAdaptiveAverage;
   for (int64_t o = 0; o < a.output; ++o) {
-    if (plan.op == PoolOp::kAdaptiveAverage) {
-      begin[o] = o * a.input / a.output;
-      end[o] = ((o + 1) * a.input + a.output - 1) / a.output;
-      span[o] = end[o] - begin[o];
-      continue;
-    }
-    const int64_t start = o * a.stride - a.padding;
-    const int64_t stop = start + (a.kernel - 1) * a.dilation + 1;
-    // The first point of the window's grid that is inside the input.
-    const int64_t skipped = start < 0 ? (-start + a.dilation - 1) / a.dilation : 0;
-    begin[o] = start + skipped * a.dilation;
-    end[o] = std::min(stop, a.input);
-    const int64_t padded_stop = std::min(stop, a.input + a.padding);
-    span[o] = plan.count_include_pad != 0 ? padded_stop - start : end[o] - begin[o];
+    const math::PoolWindow window = math::pool_window(a, adaptive, plan.count_include_pad != 0, o);
+    begin[o] = window.begin;
+    end[o] = window.end;
+    span[o] = window.span;
   }
 }
 
@@ -64,7 +46,7 @@ PoolShape shape_of(const PoolPlan& plan, int64_t* tables) {
   shape.channels = plan.channels_last != 0 ? plan.channels : 1;
   shape.divisor = static_cast<double>(plan.divisor);
   for (int i = 0; i < 3; ++i) {
-    const Axis a = axis_of(plan, i);
+    const Axis a = math::pooled_axis(plan, i);
     int64_t* begin = tables;
     int64_t* end = begin + a.output;
     int64_t* span = end + a.output;
@@ -191,7 +173,7 @@ class Pool {
 
 Status pool(const PoolPlan& plan) {
   int64_t outputs = 0;
-  for (int i = 0; i < 3; ++i) outputs += axis_of(plan, i).output;
+  for (int i = 0; i < 3; ++i) outputs += math::pooled_axis(plan, i).output;
   const Workspace tables(outputs * 3 * static_cast<int64_t>(sizeof(int64_t)));
   if (tables.data() == nullptr) {
     return failure(Code::kOutOfMemory, "expected memory for the pooling windows, got none");

@@ -34,6 +34,7 @@ constexpr kernel::KernelTable make_kernels() {
   table.class_loss = class_loss;
   table.norm = norm;
   table.optim = optim;
+  table.pool = pool;
   return table;
 }
 constexpr kernel::KernelTable kKernels = make_kernels();

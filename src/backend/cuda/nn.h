@@ -10,5 +10,6 @@ namespace tsr::cuda {
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
+kernel::Status pool(const kernel::PoolPlan& plan);
 
 }  // namespace tsr::cuda

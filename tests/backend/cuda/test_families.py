@@ -197,3 +197,22 @@ def test_batch_norm_over_parts_agrees(shape: tuple[int, ...], training: bool) ->
 def test_layer_norm_over_teams_agrees(shape: tuple[int, ...]) -> None:
     norm = differentiated(lambda x, w, b: _ops.layer_norm(x, [shape[1]], w, b))
     same(norm, numbers(*shape) + 100, numbers(shape[1]), numbers(shape[1]), rtol=1e-8)
+
+
+# ---- pooling ----
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("kernel, stride, padding", [([3, 2], [2, 1], [1, 1]), ([2, 5], [3, 5], [0, 2]), ([4, 4], [1, 3], [2, 0])])
+def test_pooling_of_many_planes_agrees(last: bool, kernel: list[int], stride: list[int], padding: list[int]) -> None:
+    x = numbers(3, 5, 23, 19)
+    if last:
+        x = channels_last(x)
+    for options in ({}, {"ceil_mode": True}):
+        same(differentiated(lambda x: _ops.avg_pool2d(x, kernel, stride, padding, **options)), x)
+        same(differentiated(lambda x: _ops.avg_pool2d(x, kernel, stride, padding, count_include_pad=False, **options)), x)
+        for dilation in ([1, 1], [2, 3]):
+            same(differentiated(lambda x: _ops.max_pool2d(x, kernel, stride, padding, dilation, **options)), x)
+    same(lambda x: tuple(_ops.max_pool2d_with_positions(ts.round(x), kernel, stride, padding)), x)
+    for size in ([7, 5], [30, 19], [1, 1]):
+        same(differentiated(lambda x: _ops.adaptive_avg_pool2d(x, size)), x)
