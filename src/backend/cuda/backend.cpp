@@ -32,6 +32,7 @@ constexpr kernel::KernelTable make_kernels() {
   table.sequence = sequence;
   table.triangle = triangle;
   table.class_loss = class_loss;
+  table.conv = conv;
   table.norm = norm;
   table.optim = optim;
   table.pool = pool;

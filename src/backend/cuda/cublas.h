@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS handles: making one takes milliseconds and memory, and one serves one call at a time.
+// cuBLAS handles.
 #pragma once
 
 #include <cublas_v2.h>

@@ -8,6 +8,7 @@
 namespace tsr::cuda {
 
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
+kernel::Status conv(const kernel::ConvPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
 kernel::Status pool(const kernel::PoolPlan& plan);

@@ -5,7 +5,12 @@ indices out of range; ties. The plugin is found as in test_op_table.py."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,3 +221,71 @@ def test_pooling_of_many_planes_agrees(last: bool, kernel: list[int], stride: li
     same(lambda x: tuple(_ops.max_pool2d_with_positions(ts.round(x), kernel, stride, padding)), x)
     for size in ([7, 5], [30, 19], [1, 1]):
         same(differentiated(lambda x: _ops.adaptive_avg_pool2d(x, size)), x)
+
+
+# ---- convolution ----
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"stride": [3, 2], "padding": [2, 1]},
+        {"dilation": [2, 3], "groups": 2, "padding": [1, 3]},
+        {"same": True},
+        {"same": True, "dilation": [1, 2], "groups": 4},
+    ],
+)
+def test_convolution_and_its_gradients_agree(last: bool, options: dict[str, Any]) -> None:
+    x, w = numbers(2, 4, 9, 8), numbers(8, 4 // options.get("groups", 1), 2, 3)
+    convolve = differentiated(lambda x, w, b: _ops.conv2d(x, w, b, **options))
+    for _ in range(2):  # the second time with the engine of the first
+        same(convolve, channels_last(x) if last else x, w, numbers(8), rtol=1e-10)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"stride": [2], "output_padding": [1]},
+        {"dilation": [3, 2], "output_padding": [2, 0], "padding": [1, 0]},  # inputs that no window reaches
+        {"groups": 2, "stride": [3, 1], "padding": [1, 2]},
+    ],
+)
+def test_transposed_convolution_and_its_gradients_agree(last: bool, options: dict[str, Any]) -> None:
+    x, w = numbers(2, 4, 5, 6), numbers(4, 3, 3, 2)
+    convolve = differentiated(lambda x, w, b: _ops.conv_transpose2d(x, w, b, **options))
+    same(convolve, channels_last(x) if last else x, w, numbers(3 * options.get("groups", 1)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name, shape", [("conv1d", (2, 4, 11)), ("conv3d", (2, 4, 5, 4, 6)), ("conv2d", (3, 4, 1, 1))])
+def test_convolution_along_other_numbers_of_axes_agrees(name: str, shape: tuple[int, ...]) -> None:
+    kernel = [min(2, n) for n in shape[2:]]
+    convolve = differentiated(lambda x, w, b: getattr(_ops, name)(x, w, b))
+    for x in (numbers(*shape), channels_last(numbers(*shape)), numbers(*shape)[:, 1:2]):
+        same(convolve, x, numbers(6, x.shape[1], *kernel), numbers(6), rtol=1e-10)
+
+
+def test_without_cudnn_everything_but_convolution_works(tmp_path: Path) -> None:
+    plugin = Path(os.environ["TESSERA_PLUGIN_PATH"].split(":")[0]) / "libtessera_cuda.so"
+    if not (plugin.parent / "libcudnn.so.900").exists():
+        pytest.skip("cuDNN cannot be taken away here")
+    shutil.copy(plugin, tmp_path)
+    program = """
+import tessera as ts
+x = ts.ones((1, 1, 3, 3), device="cuda")
+assert (x @ x).sum().item() == 27
+try:
+    ts._ops.conv2d(x, x)
+except ts.TesseraError as error:
+    print(error)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "TESSERA_PLUGIN_PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "conv2d: expected cuDNN (libcudnn.so.900) for a convolution, got none" in result.stdout
