@@ -121,15 +121,16 @@ items!(i32 i64 usize);
 
 /// What [`Tensor::i`] takes: an item, a tuple of up to six, or a slice of [`Item`]s.
 pub trait Index {
-    /// The items, in order.
-    fn items(self) -> Vec<Item>;
+    /// Gives away the items, in order.
+    fn each_item(self, take: impl FnMut(Item));
 }
 
 macro_rules! single_items {
     ($($kind:ty),* $(,)?) => {$(
         impl Index for $kind {
-            fn items(self) -> Vec<Item> {
-                vec![self.into()]
+            #[inline]
+            fn each_item(self, mut take: impl FnMut(Item)) {
+                take(self.into());
             }
         }
     )*};
@@ -144,8 +145,8 @@ single_items! { &Tensor, NewAxis, Ellipsis, Slice, RangeFull, Item }
 single_items! { @ranges i32, i64, usize }
 
 impl Index for &[Item] {
-    fn items(self) -> Vec<Item> {
-        self.to_vec()
+    fn each_item(self, take: impl FnMut(Item)) {
+        self.iter().cloned().for_each(take);
     }
 }
 
@@ -153,20 +154,35 @@ macro_rules! tuples {
     ($($($name:ident)+;)*) => {$(
         impl<$($name: Into<Item>),+> Index for ($($name,)+) {
             #[allow(non_snake_case)]
-            fn items(self) -> Vec<Item> {
+            #[inline]
+            fn each_item(self, mut take: impl FnMut(Item)) {
                 let ($($name,)+) = self;
-                vec![$($name.into()),+]
+                $(take($name.into());)+
             }
         }
     )*};
 }
 tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
 
-/// Items as the library takes them: four numbers each, and the tensors among them.
-fn encode(index: impl Index) -> (Vec<i64>, Vec<Tensor>) {
-    let items = index.items();
-    let codes = items.iter().flat_map(|item| item.code).collect();
-    (codes, items.into_iter().filter_map(|item| item.array).collect())
+/// The most items of a tuple: so many need no memory of the heap.
+const FEW: usize = 6;
+
+/// Calls `work` with the items as the library takes them: four numbers each, and the tensors among them.
+#[inline]
+fn encoded<R>(index: impl Index, work: impl FnOnce(&[i64], &[Tensor]) -> R) -> R {
+    let (mut few, mut many, mut arrays) = ([[0; 4]; FEW], Vec::new(), Vec::new());
+    let mut count = 0;
+    index.each_item(|item| {
+        match few.get_mut(count) {
+            Some(place) => *place = item.code,
+            None if count == FEW => many.extend(few.iter().chain([&item.code])),
+            None => many.push(item.code),
+        }
+        count += 1;
+        arrays.extend(item.array);
+    });
+    let codes = if count <= FEW { &few[..count] } else { &many };
+    work(codes.as_flattened(), &arrays)
 }
 
 impl Tensor {
@@ -186,12 +202,10 @@ impl Tensor {
     /// # }
     /// ```
     pub fn i(&self, index: impl Index) -> Result<Tensor> {
-        let (codes, arrays) = encode(index);
-        if arrays.is_empty() {
-            self.getitem_basic(&codes)
-        } else {
-            self.getitem(&codes, &arrays)
-        }
+        encoded(index, |codes, arrays| match arrays {
+            [] => self.getitem_basic(codes),
+            arrays => self.getitem(codes, arrays),
+        })
     }
 
     /// Writes to a part of the tensor: a tensor that broadcasts to it, or a number.
@@ -205,7 +219,6 @@ impl Tensor {
     /// # }
     /// ```
     pub fn set<'a>(&self, index: impl Index, value: impl Into<Operand<'a>>) -> Result<()> {
-        let (codes, arrays) = encode(index);
-        self.setitem_(&codes, &arrays, value.into())
+        encoded(index, |codes, arrays| self.setitem_(codes, arrays, value.into()))
     }
 }

@@ -30,6 +30,10 @@ fn indexing_matches_numpy() -> Result<()> {
     assert_eq!(x.i((first, ..first))?.shape(), [1, 4]);
     let items: Vec<Item> = vec![0i64.into(), (..).into(), 1i64.into()];
     assert_eq!(read(&x.i(items.as_slice())?), (vec![3], vec![1, 5, 9]));
+    let many: Vec<Item> = (0..9).map(|_| NewAxis.into()).chain(items).collect();
+    assert_eq!(read(&x.i(many.as_slice())?).0, [1, 1, 1, 1, 1, 1, 1, 1, 1, 3]);
+    assert_eq!(x.i((NewAxis, NewAxis, NewAxis, 1, 1, 1))?.shape(), [1, 1, 1]);
+    assert_eq!(x.i(&[] as &[Item])?.shape(), [2, 3, 4]);
     Ok(())
 }
 
