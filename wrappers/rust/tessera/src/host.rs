@@ -111,12 +111,15 @@ macro_rules! from_arrays {
     )*};
 }
 from_arrays! {
+    [] T, value => vec![value], [];
     [] Vec<T>, data => data, [data.len() as i64];
     [] &[T], data => data.to_vec(), [data.len() as i64];
     [const N: usize] [T; N], data => data.to_vec(), [N as i64];
     [const N: usize, const M: usize] [[T; M]; N], data => data.concat(), [N as i64, M as i64];
     [const N: usize, const M: usize, const L: usize] [[[T; L]; M]; N], data => data.concat().concat(),
         [N as i64, M as i64, L as i64];
+    [const N: usize, const M: usize, const L: usize, const K: usize] [[[[T; K]; L]; M]; N],
+        data => data.concat().concat().concat(), [N as i64, M as i64, L as i64, K as i64];
 }
 
 // ---- To memory of the host ----

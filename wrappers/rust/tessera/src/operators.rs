@@ -13,7 +13,10 @@ use std::ops;
 
 #[track_caller]
 fn expect(result: Result<Tensor>) -> Tensor {
-    result.unwrap_or_else(|error| panic!("{error}"))
+    match result {
+        Ok(tensor) => tensor,
+        Err(error) => panic!("{error}"), // in a closure it would be at a line of this file
+    }
 }
 
 macro_rules! binary {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensors: metadata, operators, conversions, text. Test names are those of the Python package.
 
+use std::cell::Cell;
 use tessera::{DType, Device, DeviceType, ErrorKind, Generator, Result, Scalar, Tensor};
 
 #[test]
@@ -65,6 +66,34 @@ fn operators_take_values_and_references() -> Result<()> {
 #[should_panic(expected = "add")]
 fn operators_panic_where_methods_return_errors() {
     let _ = Tensor::from([1, 2]) + Tensor::from([1, 2, 3]);
+}
+
+thread_local! {
+    static PANICKED_AT: Cell<u32> = const { Cell::new(0) };
+}
+
+#[test]
+fn operators_panic_at_the_line_of_the_caller() {
+    let previous = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let here = info.location().filter(|place| place.file().ends_with("test_tensor.rs"));
+        PANICKED_AT.set(here.map_or(0, |place| place.line()));
+        previous(info);
+    }));
+    let (a, b) = (Tensor::from([1, 2]), Tensor::from([1, 2, 3]));
+    let text = Tensor::from([1.5]);
+    let sums: [&(dyn Fn() + std::panic::RefUnwindSafe); 5] = [
+        &|| drop(&a + &b),
+        &|| drop(a.clone() * b.clone()),
+        &|| drop(1 & &text),
+        &|| drop(!text.clone()),
+        &|| *&mut a.clone() -= &b,
+    ];
+    let first = line!() - 6;
+    for (line, sum) in (first..).zip(sums) {
+        assert!(std::panic::catch_unwind(sum).is_err());
+        assert_eq!(PANICKED_AT.get(), line);
+    }
 }
 
 #[test]
@@ -137,6 +166,17 @@ fn clipping_takes_numbers_tensors_and_both() -> Result<()> {
     assert_eq!(counts.to_vec::<f32>()?, [1.0, 2.5]);
     x.clip_(|o| o.min(0.0))?;
     assert_eq!(x.to_vec::<f32>()?, [0.0, 0.5, 2.0]);
+    Ok(())
+}
+
+#[test]
+fn numbers_and_nested_arrays_become_tensors() -> Result<()> {
+    let number = Tensor::from(2.5f32);
+    assert_eq!((number.ndim(), number.item::<f32>()?), (0, 2.5));
+    assert_eq!(Tensor::from(true).dtype(), DType::Bool);
+    let image = Tensor::from([[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]]);
+    assert_eq!((image.shape(), image.i((0, 1, 0, 1))?.item()?), (vec![1, 2, 2, 2], 6));
+    assert_eq!(Tensor::from(&[1u8, 2][..]).shape(), [2]);
     Ok(())
 }
 
