@@ -126,17 +126,14 @@ int32_t tsr_inference_mode(void) {
   return inference_enabled() ? 1 : 0;
 }
 
-// Recording as it was before inference mode is kept by the thread, so that leaving can restore it.
-static constinit thread_local bool t_record_outside = true;
-
 tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous) {
   return guard(kInfo_inference_mode_set, [&] {
     const bool value = bool_arg(enabled, "enabled");
     *out_arg(previous, "previous") = t_grad_mode.inference ? 1 : 0;
     if (value == t_grad_mode.inference) return;
-    if (value) t_record_outside = t_grad_mode.record;
+    if (value) t_grad_mode.record_outside = t_grad_mode.record;
     t_grad_mode.inference = value;
-    t_grad_mode.record = !value && t_record_outside;
+    t_grad_mode.record = !value && t_grad_mode.record_outside;
   });
 }
 

@@ -1,12 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Devices, plugins, threads, and the thread-local state that can move between threads.
-#include "autograd/grad_mode.h"
+// Devices, plugins and threads.
 #include "base/parallel.h"
-#include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
-#include "capi/structs.h"
 #include "kernel/plugin.h"
 #include "kernel/registry.h"
 #include "memory/stream.h"
@@ -57,29 +54,17 @@ tsr_status tsr_set_num_threads(int32_t count) {
   });
 }
 
-tsr_status tsr_ambient_save(tsr_ambient* ambient) {
-  return guard(kInfo_ambient_save, [&] {
-    tsr_ambient state{};
-    state.grad_mode = t_grad_mode.record ? 1 : 0;
-    state.inference_mode = t_grad_mode.inference ? 1 : 0;
-    state.defer_drops = drops_deferred() ? 1 : 0;
-    state.scope = t_scope;
-    fill_struct(ambient, state, "ambient");
-  });
+tsr_status tsr_device_default(tsr_device_type* device_type, int32_t* device_index) {
+  return guard(kInfo_device_default,
+               [&] { give_device(t_default_device, device_type, device_index, "device"); });
 }
 
-tsr_status tsr_ambient_restore(const tsr_ambient* ambient) {
-  return guard(kInfo_ambient_restore, [&] {
-    const tsr_ambient state = read_struct(ambient, "ambient");
-    const bool record = bool_arg(state.grad_mode, "ambient");
-    const bool inference = bool_arg(state.inference_mode, "ambient");
-    const bool defer = bool_arg(state.defer_drops, "ambient");
-    auto* scope = static_cast<ScopeObject*>(state.scope);
-    TSR_CHECK(scope == nullptr || is_live(scope, ObjectTag::kScope), Code::kInvalidArgument,
-              "ambient", "expected a scope that is open");
-    t_grad_mode = {record, inference};
-    set_drops_deferred(defer);
-    t_scope = scope;
+tsr_status tsr_device_set_default(tsr_device_type device_type, int32_t device_index,
+                                  tsr_device_type* previous_type, int32_t* previous_index) {
+  return guard(kInfo_device_set_default, [&] {
+    const Device device = device_arg(device_type, device_index, "device");
+    give_device(t_default_device, previous_type, previous_index, "previous");
+    t_default_device = device;
   });
 }
 

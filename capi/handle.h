@@ -186,7 +186,7 @@ inline void check_flags(int32_t flags, int32_t known, const char* arg) {
   }
 }
 
-// Null for the default generator.
+// Null for the thread's current generator.
 Generator* generator_arg(tsr_generator handle, const char* arg);
 
 // The object behind a handle of another kind; T says which.
@@ -255,6 +255,12 @@ template <class Handle>
 void give_object(Object* object, Handle* out) {
   if (object != nullptr) hand_out(object);
   *out = reinterpret_cast<Handle>(object);
+}
+
+inline void give_device(Device device, tsr_device_type* type, int32_t* index, const char* arg) {
+  out_arg(type, arg);
+  *out_arg(index, arg) = device.index;
+  *type = static_cast<int32_t>(device.type);
 }
 
 // Several results; a NULL place means that the caller does not want that one.

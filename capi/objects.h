@@ -53,6 +53,7 @@ struct ScopeObject final : Object {
   }
   std::vector<Tensor> tensors;
   ScopeObject* outer;
+  bool open = true;  // until tsr_scope_end; a saved state may keep the object longer
 };
 
 // The innermost scope of this thread; null mostly.

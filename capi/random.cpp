@@ -23,6 +23,10 @@ Generator& required(tsr_generator handle) {
   return *object_arg<Generator>(handle, ObjectTag::kGenerator, "generator", "generator");
 }
 
+IntrusivePtr<Generator> share(Generator& generator) {
+  return IntrusivePtr<Generator>::share(&generator);
+}
+
 }  // namespace
 
 extern "C" {
@@ -47,9 +51,27 @@ tsr_status tsr_generator_default(tsr_generator* generator) {
   clear(generator);
   return guard(kInfo_generator_default, [&] {
     out_arg(generator, "generator");
-    Generator& shared = default_generator();
-    retain(&shared);
-    give_object(&shared, generator);
+    give_object(share(default_generator()).detach(), generator);
+  });
+}
+
+tsr_status tsr_generator_current(tsr_generator* generator) {
+  clear(generator);
+  return guard(kInfo_generator_current, [&] {
+    out_arg(generator, "generator");
+    give_object(share(current_generator()).detach(), generator);
+  });
+}
+
+tsr_status tsr_generator_set_current(tsr_generator generator, tsr_generator* previous) {
+  clear(previous);
+  return guard(kInfo_generator_set_current, [&] {
+    IntrusivePtr<Generator> next;
+    if (generator != nullptr) next = share(required(generator));
+    out_arg(previous, "previous");
+    IntrusivePtr<Generator> before = share(current_generator());
+    set_current_generator(std::move(next));
+    give_object(before.detach(), previous);
   });
 }
 

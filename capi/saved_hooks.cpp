@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Saved-tensor hooks: the host's way of keeping what nodes save.
-#include "autograd/saved_tensor.h"
+#include "capi/saved_hooks.h"
+
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/lend.h"
@@ -12,40 +13,29 @@ using namespace tsr::capi;
 
 namespace {
 
-// What this thread has pushed, the innermost last.
-struct Stack {
-  Stack() = default;
-  Stack(const Stack&) = delete;
-  Stack& operator=(const Stack&) = delete;
+struct ThisThread {
+  ThisThread() = default;
+  ThisThread(const ThisThread&) = delete;
+  ThisThread& operator=(const ThisThread&) = delete;
   // A thread that ends with hooks still pushed takes them off; host code must not run in it.
-  ~Stack() {
+  ~ThisThread() {
     set_drops_deferred(true);
-    while (!scopes.empty()) pop();
+    set_saved_tensor_hooks(nullptr);
   }
-  // What the hooks hold goes last: its destructor may push and pop.
-  void pop() {
-    const std::unique_ptr<SavedTensorHooksScope> last = std::move(scopes.back());
-    scopes.pop_back();
-  }
-  std::vector<std::unique_ptr<SavedTensorHooksScope>> scopes;
-  size_t fixed = 0;  // so many of them stay
+  std::shared_ptr<const PushedHooks> innermost;
 };
-thread_local Stack t_stack;
+thread_local ThisThread t_this;
 
-// While pack runs, the library's own stack has what was pushed before: it stays, and what the
-// callback leaves pushed goes.
-class Callback {
+// A pack callback runs as if nothing had been pushed, and what it leaves pushed goes.
+class Packing {
  public:
-  Callback() : fixed_(std::exchange(t_stack.fixed, t_stack.scopes.size())) {}
-  Callback(const Callback&) = delete;
-  Callback& operator=(const Callback&) = delete;
-  ~Callback() {
-    while (t_stack.scopes.size() > t_stack.fixed) t_stack.pop();
-    t_stack.fixed = fixed_;
-  }
+  Packing() : before_(pushed_hooks()) { set_pushed_hooks(nullptr); }
+  Packing(const Packing&) = delete;
+  Packing& operator=(const Packing&) = delete;
+  ~Packing() { set_pushed_hooks(std::move(before_)); }
 
  private:
-  size_t fixed_;
+  std::shared_ptr<const PushedHooks> before_;
 };
 
 class HostSavedHooks final : public SavedTensorHooks {
@@ -56,7 +46,7 @@ class HostSavedHooks final : public SavedTensorHooks {
   // The payload becomes ours only when the callback has succeeded.
   std::shared_ptr<void> pack(const Tensor& tensor) override {
     const Lent lent(tensor);
-    const Callback callback;
+    const Packing packing;
     void* payload = nullptr;
     tsr_drop_fn drop = nullptr;
     call_host("pack", table_.pack, data_.get(), lent.first(), &payload, &drop);
@@ -81,6 +71,20 @@ tsr_drop_fn drop_of(const tsr_saved_hooks_vtable* table) {
 
 }  // namespace
 
+namespace tsr::capi {
+
+std::shared_ptr<const PushedHooks> pushed_hooks() {
+  return t_this.innermost;
+}
+
+void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost) {
+  // What was the innermost goes last: its drop may call the library.
+  innermost.swap(t_this.innermost);
+  set_saved_tensor_hooks(t_this.innermost != nullptr ? &t_this.innermost->hooks : nullptr);
+}
+
+}  // namespace tsr::capi
+
 extern "C" {
 
 tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user) {
@@ -93,18 +97,17 @@ tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user
               "vtable", "expected pack and unpack, or neither");
     std::shared_ptr<SavedTensorHooks> hooks;
     if (table.pack != nullptr) hooks = std::make_shared<HostSavedHooks>(table, std::move(data));
-    t_stack.scopes.reserve(t_stack.scopes.size() + 1);
-    t_stack.scopes.push_back(std::make_unique<SavedTensorHooksScope>(std::move(hooks)));
+    set_pushed_hooks(
+        std::make_shared<const PushedHooks>(PushedHooks{std::move(hooks), pushed_hooks()}));
   });
 }
 
 tsr_status tsr_saved_hooks_pop(void) {
   return guard(kInfo_saved_hooks_pop, [] {
-    TSR_CHECK(!t_stack.scopes.empty(), Code::kAutograd, nullptr,
+    const std::shared_ptr<const PushedHooks> innermost = pushed_hooks();
+    TSR_CHECK(innermost != nullptr, Code::kAutograd, nullptr,
               "expected saved-tensor hooks pushed on this thread, got none");
-    TSR_CHECK(t_stack.scopes.size() > t_stack.fixed, Code::kAutograd, nullptr,
-              "expected hooks pushed inside the pack callback, got those it runs for");
-    t_stack.pop();
+    set_pushed_hooks(innermost->outer);
   });
 }
 

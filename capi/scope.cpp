@@ -55,12 +55,24 @@ tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep
               "expected the innermost open scope of this thread");
     keep_handles(*object, tensors_arg(keep, n_keep, "keep"));
     t_scope = object->outer;
+    object->open = false;
     for (Tensor& tensor : object->tensors) {
       static_cast<void>(take_back(tensor.impl()));
       tensor.reset();
       count_handle(-1);
     }
     release_handle<ScopeObject>(scope, ObjectTag::kScope);
+  });
+}
+
+tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous) {
+  return guard(kInfo_scope_set_current, [&] {
+    ScopeObject* object = nullptr;
+    if (scope != nullptr)
+      object = object_arg<ScopeObject>(scope, ObjectTag::kScope, "scope", "scope");
+    TSR_CHECK(object == nullptr || object->open, Code::kInvalidArgument, "scope",
+              "expected a scope that is open");
+    *out_arg(previous, "previous") = reinterpret_cast<tsr_scope>(std::exchange(t_scope, object));
   });
 }
 

@@ -74,10 +74,7 @@ tsr_status tsr_stream_native(tsr_stream stream, void** native) {
 tsr_status tsr_stream_device(tsr_stream stream, tsr_device_type* device_type,
                              int32_t* device_index) {
   return guard(kInfo_stream_device, [&] {
-    const Device device = stream_arg(stream).device();
-    out_arg(device_type, "device");
-    *out_arg(device_index, "device") = device.index;
-    *device_type = static_cast<int32_t>(device.type);
+    give_device(stream_arg(stream).device(), device_type, device_index, "device");
   });
 }
 

@@ -133,7 +133,7 @@ tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const
     const DimsView steps = list_arg(strides, n_strides, "strides");
     const DType type = optional_dtype_arg(dtype, "dtype").value_or(DType::kFloat32);
     const Device device =
-        optional_device_arg(device_type, device_index, "device").value_or(Device{});
+        optional_device_arg(device_type, device_index, "device").value_or(t_default_device);
     TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
               " strides, got ", steps.size());
     for (int64_t step : steps) {

@@ -42,6 +42,7 @@ inline constexpr CallInfo kInfo_tensor_item_i64{"tsr_tensor_item_i64", {"tensor"
 inline constexpr CallInfo kInfo_tensor_item_c128{"tsr_tensor_item_c128", {"tensor", "real", "imag"}};
 inline constexpr CallInfo kInfo_scope_begin{"tsr_scope_begin", {"scope"}};
 inline constexpr CallInfo kInfo_scope_end{"tsr_scope_end", {"scope", "keep"}};
+inline constexpr CallInfo kInfo_scope_set_current{"tsr_scope_set_current", {"scope", "previous"}};
 inline constexpr CallInfo kInfo_tensor_requires_grad{"tsr_tensor_requires_grad", {"tensor", "value"}};
 inline constexpr CallInfo kInfo_tensor_set_requires_grad{"tsr_tensor_set_requires_grad", {"tensor", "value"}};
 inline constexpr CallInfo kInfo_tensor_is_leaf{"tsr_tensor_is_leaf", {"tensor", "value"}};
@@ -108,13 +109,19 @@ inline constexpr CallInfo kInfo_generator_default{"tsr_generator_default", {"gen
 inline constexpr CallInfo kInfo_generator_seed{"tsr_generator_seed", {"generator", "seed"}};
 inline constexpr CallInfo kInfo_generator_get_state{"tsr_generator_get_state", {"generator", "seed", "offset"}};
 inline constexpr CallInfo kInfo_generator_set_state{"tsr_generator_set_state", {"generator", "seed", "offset"}};
+inline constexpr CallInfo kInfo_generator_current{"tsr_generator_current", {"generator"}};
+inline constexpr CallInfo kInfo_generator_set_current{"tsr_generator_set_current", {"generator", "previous"}};
 inline constexpr CallInfo kInfo_device_count{"tsr_device_count", {"device_type", "count"}};
 inline constexpr CallInfo kInfo_device_synchronize{"tsr_device_synchronize", {"device"}};
 inline constexpr CallInfo kInfo_plugin_load{"tsr_plugin_load", {"path"}};
 inline constexpr CallInfo kInfo_num_threads{"tsr_num_threads", {}};
 inline constexpr CallInfo kInfo_set_num_threads{"tsr_set_num_threads", {"count"}};
+inline constexpr CallInfo kInfo_device_default{"tsr_device_default", {"device"}};
+inline constexpr CallInfo kInfo_device_set_default{"tsr_device_set_default", {"device", "previous"}};
 inline constexpr CallInfo kInfo_ambient_save{"tsr_ambient_save", {"ambient"}};
 inline constexpr CallInfo kInfo_ambient_restore{"tsr_ambient_restore", {"ambient"}};
+inline constexpr CallInfo kInfo_ambient_retain{"tsr_ambient_retain", {"ambient"}};
+inline constexpr CallInfo kInfo_ambient_release{"tsr_ambient_release", {"ambient"}};
 inline constexpr CallInfo kInfo_stream_create{"tsr_stream_create", {"device", "stream"}};
 inline constexpr CallInfo kInfo_stream_wrap{"tsr_stream_wrap", {"device", "native", "stream"}};
 inline constexpr CallInfo kInfo_stream_retain{"tsr_stream_retain", {"stream"}};

@@ -233,8 +233,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_function_apply(
 /* From now on, what functions on this thread save for a backward goes through these hooks, until
  * the matching pop; the innermost hooks hold. What a function called by pack saves does not. A
  * failure of pack is the failure of the function that saves, a failure of unpack that of the
- * backward, each with its payload. The stack belongs to the thread and is no part of
- * tsr_ambient.
+ * backward, each with its payload. The stack belongs to the thread; tsr_ambient_save takes it
+ * along.
  * INVALID_ARGUMENT for one callback without the other. When unpack returns something else than
  * was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor go
  * unnoticed: pack decides what is kept. */

@@ -13,18 +13,6 @@
 extern "C" {
 #endif
 
-typedef struct tsr_ambient tsr_ambient;
-/* The thread-local state of the library, for schedulers that move a task to another thread.
- * Valid while the scope in it is open. */
-struct tsr_ambient {
-  uint32_t struct_size;
-  int32_t grad_mode;
-  int32_t inference_mode;
-  int32_t defer_drops;
-  void* scope; /* innermost scope, borrowed */
-};
-
-
 /* How many devices of a type can be used; 0 when the type has no backend here. */
 TSR_API TSR_NODISCARD tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count);
 
@@ -42,11 +30,32 @@ TSR_API int32_t tsr_num_threads(void);
 /* Sets how many threads the functions of the process may use; VALUE below 1 or above 1024. */
 TSR_API TSR_NODISCARD tsr_status tsr_set_num_threads(int32_t count);
 
-/* Copies the thread-local state of this thread. */
+/* Where functions of this thread make tensors when they are told no device. Every thread starts
+ * with the CPU. */
+TSR_API TSR_NODISCARD tsr_status tsr_device_default(
+    tsr_device_type* device_type, int32_t* device_index);
+
+/* Sets the device of tensors that functions of this thread make when they are told none, and
+ * tells which it was. */
+TSR_API TSR_NODISCARD tsr_status tsr_device_set_default(
+    tsr_device_type device_type, int32_t device_index, tsr_device_type* previous_type, int32_t*
+    previous_index);
+
+/* What the library keeps for this thread, for schedulers that move a task to another one:
+ * recording and inference mode, default device, current generator, current streams, pushed
+ * saved-tensor hooks, innermost scope, deferral of drops. The last error stays with its thread.
+ * A saved state never changes; it holds references to all of it. */
 TSR_API TSR_NODISCARD tsr_status tsr_ambient_save(tsr_ambient* ambient);
 
-/* Makes a saved state that of this thread. */
-TSR_API TSR_NODISCARD tsr_status tsr_ambient_restore(const tsr_ambient* ambient);
+/* Makes a saved state that of this thread, as often and on as many threads as one likes.
+ * INVALID_ARGUMENT when the scope in it has ended. A scope belongs to one thread at a time. */
+TSR_API TSR_NODISCARD tsr_status tsr_ambient_restore(tsr_ambient ambient);
+
+/* Adds a reference; NULL is ignored. */
+TSR_API void tsr_ambient_retain(tsr_ambient ambient);
+
+/* Gives a reference back; NULL is ignored. */
+TSR_API void tsr_ambient_release(tsr_ambient ambient);
 
 /* A stream of its own, from the library's stock. Its native stream outlives the handle and may
  * be used again. */

@@ -791,28 +791,28 @@ TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor othe
 
 /* A tensor whose contents are whatever the memory held.
  * dtype: absent means the default floating dtype
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_empty(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
 
 /* A tensor of zeros.
  * dtype: absent means the default floating dtype
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_zeros(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
 
 /* A tensor of ones.
  * dtype: absent means the default floating dtype
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_ones(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
 
 /* A tensor whose elements are all one number.
  * dtype: absent means bool, int64, the default floating or complex dtype, by the value
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_full_f64(
     const int64_t* shape, int32_t n_shape, double value, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out);
@@ -865,14 +865,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_full_like_bool(
 
 /* start, start + step, ... up to but not including stop.
  * dtype: absent means the default floating dtype
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_arange(
     double start, double stop, double step, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
 
 /* start, start + step, ... up to but not including stop, exact in integers.
  * dtype: absent means int64
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_arange_int(
     int64_t start, int64_t stop, int64_t step, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
@@ -880,7 +880,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_arange_int(
 /* Equally spaced numbers from start to stop.
  * dtype: absent means the default floating dtype
  * endpoint: whether stop is the last number
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_linspace(
     double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out);
@@ -889,7 +889,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_linspace(
  * n_cols: absent means n_rows
  * k: which diagonal: above the main one when positive
  * dtype: absent means the default floating dtype
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_eye(
     int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
@@ -906,16 +906,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_asarray(
 
 /* Uniform random numbers in [0, 1); floating dtypes.
  * dtype: absent means the default floating dtype
- * device: absent means the CPU
- * generator: absent means the default one */
+ * device: absent means the default device
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_rand(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_generator generator, tsr_tensor* out);
 
 /* Random numbers of the standard normal distribution; floating dtypes.
  * dtype: absent means the default floating dtype
- * device: absent means the CPU
- * generator: absent means the default one */
+ * device: absent means the default device
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_randn(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_generator generator, tsr_tensor* out);
@@ -923,34 +923,34 @@ TSR_API TSR_NODISCARD tsr_status tsr_randn(
 /* Uniform random integers in [low, high).
  * high: one above the largest number
  * dtype: absent means int64
- * device: absent means the CPU
- * generator: absent means the default one */
+ * device: absent means the default device
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_randint(
     int64_t low, int64_t high, const int64_t* shape, int32_t n_shape, tsr_dtype dtype,
     tsr_device_type device_type, int32_t device_index, tsr_generator generator, tsr_tensor* out);
 
 /* The numbers 0 to n - 1 in random order.
  * dtype: absent means int64
- * device: absent means the CPU
- * generator: absent means the default one */
+ * device: absent means the default device
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_randperm(
     int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_generator
     generator, tsr_tensor* out);
 
 /* 1 with the probability that each element of the input names, else 0; floating dtypes.
  * input: probabilities
- * generator: absent means the default one */
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_bernoulli(
     tsr_tensor input, tsr_generator generator, tsr_tensor* out);
 
 /* Overwrites the input with uniform random numbers in [low, high); floating dtypes.
- * generator: absent means the default one */
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_uniform_inplace(
     tsr_tensor input, double low, double high, tsr_generator generator);
 
 /* Overwrites the input with normal random numbers; floating dtypes.
  * std: standard deviation
- * generator: absent means the default one */
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_normal_inplace(
     tsr_tensor input, double mean, double std, tsr_generator generator);
 
@@ -1708,7 +1708,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy_with_logits(
 /* Zeros elements at random and divides the others by 1 - p; floating dtypes.
  * p: probability of a zero
  * training: otherwise the input is returned
- * generator: absent means the default one */
+ * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_dropout(
     tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_dropout_out(

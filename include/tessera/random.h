@@ -21,7 +21,7 @@ TSR_API void tsr_generator_retain(tsr_generator generator);
 /* Gives a reference back; NULL is ignored. */
 TSR_API void tsr_generator_release(tsr_generator generator);
 
-/* The generator that random functions use when none is given, as a new reference. */
+/* The generator of threads that have set none, as a new reference; one for the process. */
 TSR_API TSR_NODISCARD tsr_status tsr_generator_default(tsr_generator* generator);
 
 /* Starts the generator anew from a seed. */
@@ -34,6 +34,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_generator_get_state(
 /* Brings a generator back to a state that tsr_generator_get_state gave. */
 TSR_API TSR_NODISCARD tsr_status tsr_generator_set_state(
     tsr_generator generator, uint64_t seed, uint64_t offset);
+
+/* The generator that random functions of this thread use when they are given none, as a new
+ * reference; never NULL. */
+TSR_API TSR_NODISCARD tsr_status tsr_generator_current(tsr_generator* generator);
+
+/* Sets the generator that random functions of this thread use when they are given none, and
+ * tells which it was, as a new reference. NULL is the default one of the process. The thread
+ * keeps a reference of its own. */
+TSR_API TSR_NODISCARD tsr_status tsr_generator_set_current(
+    tsr_generator generator, tsr_generator* previous);
 
 #ifdef __cplusplus
 }

@@ -87,7 +87,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_from_data(
 /* A tensor with memory of its own, not initialised, and any strides that are not negative.
  * strides: in elements
  * dtype: absent means float32
- * device: absent means the CPU */
+ * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_empty_strided(
     const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype
     dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
@@ -125,6 +125,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_scope_begin(tsr_scope* scope);
  * it. */
 TSR_API TSR_NODISCARD tsr_status tsr_scope_end(
     tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
+
+/* Makes an open scope, or none when NULL, the innermost of this thread and tells which it was.
+ * Both are borrowed: each stays with whoever opened it. For code that hands handles out while
+ * the caller's scope rests.
+ * INVALID_ARGUMENT for a scope that has ended. */
+TSR_API TSR_NODISCARD tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@ typedef struct tsr_buffer_s* tsr_buffer;
 typedef struct tsr_stream_s* tsr_stream;
 typedef struct tsr_event_s* tsr_event;
 typedef struct tsr_scope_s* tsr_scope;
+typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
 typedef int32_t tsr_dtype;
 enum {
@@ -129,7 +130,6 @@ typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
 typedef struct tsr_memory_stats tsr_memory_stats;
 typedef struct tsr_memory_event tsr_memory_event;
 typedef struct tsr_exchange_table tsr_exchange_table;
-typedef struct tsr_ambient tsr_ambient;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
@@ -282,14 +282,6 @@ struct tsr_exchange_table {
   tsr_exchange_error_fn last_error;
 };
 
-struct tsr_ambient {
-  uint32_t struct_size;
-  int32_t grad_mode;
-  int32_t inference_mode;
-  int32_t defer_drops;
-  void* scope;
-};
-
 
 int64_t tsr_none(void);
 tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_len);
@@ -326,6 +318,7 @@ tsr_status tsr_tensor_item_i64(tsr_tensor tensor, int64_t* value);
 tsr_status tsr_tensor_item_c128(tsr_tensor tensor, double* real, double* imag);
 tsr_status tsr_scope_begin(tsr_scope* scope);
 tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
+tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
 tsr_status tsr_tensor_requires_grad(tsr_tensor tensor, int32_t* value);
 tsr_status tsr_tensor_set_requires_grad(tsr_tensor tensor, int32_t value);
 tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value);
@@ -392,13 +385,19 @@ tsr_status tsr_generator_default(tsr_generator* generator);
 tsr_status tsr_generator_seed(tsr_generator generator, uint64_t seed);
 tsr_status tsr_generator_get_state(tsr_generator generator, uint64_t* seed, uint64_t* offset);
 tsr_status tsr_generator_set_state(tsr_generator generator, uint64_t seed, uint64_t offset);
+tsr_status tsr_generator_current(tsr_generator* generator);
+tsr_status tsr_generator_set_current(tsr_generator generator, tsr_generator* previous);
 tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count);
 tsr_status tsr_device_synchronize(tsr_device_type device_type, int32_t device_index);
 tsr_status tsr_plugin_load(const char* path, int64_t path_len);
 int32_t tsr_num_threads(void);
 tsr_status tsr_set_num_threads(int32_t count);
+tsr_status tsr_device_default(tsr_device_type* device_type, int32_t* device_index);
+tsr_status tsr_device_set_default(tsr_device_type device_type, int32_t device_index, tsr_device_type* previous_type, int32_t* previous_index);
 tsr_status tsr_ambient_save(tsr_ambient* ambient);
-tsr_status tsr_ambient_restore(const tsr_ambient* ambient);
+tsr_status tsr_ambient_restore(tsr_ambient ambient);
+void tsr_ambient_retain(tsr_ambient ambient);
+void tsr_ambient_release(tsr_ambient ambient);
 tsr_status tsr_stream_create(tsr_device_type device_type, int32_t device_index, tsr_stream* stream);
 tsr_status tsr_stream_wrap(tsr_device_type device_type, int32_t device_index, void* native, tsr_stream* stream);
 void tsr_stream_retain(tsr_stream stream);

@@ -40,6 +40,8 @@ typedef struct tsr_stream_s* tsr_stream;
 typedef struct tsr_event_s* tsr_event;
 /* A thread-local arena of handles, see tsr_scope_begin. */
 typedef struct tsr_scope_s* tsr_scope;
+/* What the library keeps per thread, saved by tsr_ambient_save. */
+typedef struct tsr_ambient_s* tsr_ambient;
 /* A dtype: the bits of DLPack's DLDataType, code | bits << 8 | lanes << 16. */
 typedef int32_t tsr_dtype;
 enum {

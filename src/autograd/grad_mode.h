@@ -10,8 +10,9 @@
 namespace tsr {
 
 struct GradMode {
-  bool record = true;      // false: results never require grad
-  bool inference = false;  // results also lose version counting and view tracking
+  bool record = true;          // false: results never require grad
+  bool inference = false;      // results also lose version counting and view tracking
+  bool record_outside = true;  // what record goes back to when inference mode is set off
 };
 
 // The mode of the calling thread; every thread starts with the defaults.
@@ -37,14 +38,16 @@ class GradModeScope {
 };
 
 struct NoGrad : GradModeScope {
-  NoGrad() noexcept : GradModeScope({false, t_grad_mode.inference}) {}
+  NoGrad() noexcept : GradModeScope({false, t_grad_mode.inference, t_grad_mode.record_outside}) {}
 };
 // Inside inference mode it changes nothing: tensors made there can never be differentiated.
 struct EnableGrad : GradModeScope {
-  EnableGrad() noexcept : GradModeScope({!t_grad_mode.inference, t_grad_mode.inference}) {}
+  EnableGrad() noexcept
+      : GradModeScope({!t_grad_mode.inference, t_grad_mode.inference, t_grad_mode.record_outside}) {
+  }
 };
 struct InferenceMode : GradModeScope {
-  InferenceMode() noexcept : GradModeScope({false, true}) {}
+  InferenceMode() noexcept : GradModeScope({false, true, t_grad_mode.record}) {}
 };
 
 // Out of line: whether a tracked view takes part in autograd only since its base was written in

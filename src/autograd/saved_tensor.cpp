@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/saved_tensor.h"
 
+#include <utility>
+
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/tensor_record.h"
@@ -20,6 +22,19 @@ namespace tsr {
 namespace {
 
 constinit thread_local const std::shared_ptr<SavedTensorHooks>* t_hooks = nullptr;
+constinit thread_local bool t_packing = false;
+
+// For the time of a pack, which may itself set other hooks.
+class PackingScope {
+ public:
+  PackingScope() noexcept : before_(std::exchange(t_packing, true)) {}
+  PackingScope(const PackingScope&) = delete;
+  PackingScope& operator=(const PackingScope&) = delete;
+  ~PackingScope() { t_packing = before_; }
+
+ private:
+  bool before_;
+};
 
 bool keeps_its_history(const Tensor& tensor, SavedTensor::Kind kind) {
   if (kind == SavedTensor::Kind::kPrivate || !is_differentiable(tensor.dtype())) return true;
@@ -30,12 +45,8 @@ bool keeps_its_history(const Tensor& tensor, SavedTensor::Kind kind) {
 
 }  // namespace
 
-SavedTensorHooksScope::SavedTensorHooksScope(std::shared_ptr<SavedTensorHooks> hooks)
-    : hooks_(std::move(hooks)), previous_(t_hooks) {
-  t_hooks = &hooks_;
-}
-SavedTensorHooksScope::~SavedTensorHooksScope() {
-  t_hooks = previous_;
+void set_saved_tensor_hooks(const std::shared_ptr<SavedTensorHooks>* hooks) noexcept {
+  t_hooks = hooks;
 }
 
 struct SavedTensor::Packed {
@@ -61,14 +72,14 @@ SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
   }
   original_ = keeps_its_history(tensor, kind);
   data_ = original_ ? tensor : tensor.detached();
-  if (t_hooks == nullptr || *t_hooks == nullptr) return;
+  if (t_hooks == nullptr || *t_hooks == nullptr || t_packing) return;
   if (kind != Kind::kPrivate || !tensor.requires_grad()) pack(*t_hooks);
 }
 
 void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
   auto packed = std::make_shared<Packed>(
       Packed{hooks, nullptr, data_.sizes(), data_.device(), data_.dtype()});
-  const SavedTensorHooksScope off(nullptr);
+  const PackingScope packing;
   const NoGrad guard;
   packed->value = packed->hooks->pack(data_.detached());
   packed_ = std::move(packed);

@@ -29,18 +29,9 @@ class SavedTensorHooks {
   virtual Tensor unpack(const std::shared_ptr<void>& packed) = 0;
 };
 
-// Sets the hooks of the calling thread for a scope; null turns them off inside it.
-class SavedTensorHooksScope {
- public:
-  explicit SavedTensorHooksScope(std::shared_ptr<SavedTensorHooks> hooks);
-  SavedTensorHooksScope(const SavedTensorHooksScope&) = delete;
-  SavedTensorHooksScope& operator=(const SavedTensorHooksScope&) = delete;
-  ~SavedTensorHooksScope();
-
- private:
-  std::shared_ptr<SavedTensorHooks> hooks_;
-  const std::shared_ptr<SavedTensorHooks>* previous_;
-};
+// Sets the hooks of the calling thread; null: none. Whoever sets them keeps the pointer alive until
+// the next set.
+void set_saved_tensor_hooks(const std::shared_ptr<SavedTensorHooks>* hooks) noexcept;
 
 // Never owns the history of what it saved, so that no node can come to own itself: outputs and
 // inputs are kept as aliases without history, which is attached again when the gradient is itself

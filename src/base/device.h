@@ -20,6 +20,10 @@ struct Device {
   [[nodiscard]] constexpr bool is_cpu() const { return type == DeviceType::kCpu; }
 };
 
+// Where functions of this thread make tensors when they are told no device. Every thread starts
+// with the CPU.
+extern constinit thread_local Device t_default_device;
+
 inline void append_text(std::string& out, Device device) {
   switch (device.type) {
     case DeviceType::kCpu:

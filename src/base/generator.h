@@ -45,8 +45,14 @@ class Generator final : public Object {
   GeneratorState state_;
 };
 
-// The generator of functions that are given none; starts with seed 0 and lives as long as the
-// process.
+// The generator of threads that have set none; starts with seed 0 and lives as long as the process.
 Generator& default_generator();
+
+// ---- The current generator of a thread ----
+
+// Whose numbers functions of this thread take that are given no generator.
+[[nodiscard]] Generator& current_generator();
+// Null is the default one.
+void set_current_generator(IntrusivePtr<Generator> generator);
 
 }  // namespace tsr

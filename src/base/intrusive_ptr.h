@@ -22,6 +22,7 @@ enum class ObjectTag : uint32_t {
   kError = 0x54534552U,
   kBuffer = 0x54534255U,
   kScope = 0x54535343U,
+  kAmbient = 0x5453414dU,
 };
 
 // Starts with one reference, owned by whoever made it. Sits first in every derived object, so that

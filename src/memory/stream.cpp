@@ -185,15 +185,23 @@ constinit thread_local CurrentStream* t_current_streams = nullptr;
 
 namespace {
 
+void end_list(CurrentStream* list) noexcept {
+  while (list != nullptr) {
+    const std::unique_ptr<CurrentStream> entry(list);
+    list = entry->next;
+  }
+}
+
 // Made by the first set on a thread, so that other threads have nothing to end.
 struct AtThreadExit {
-  ~AtThreadExit() {
-    while (t_current_streams != nullptr) {
-      const std::unique_ptr<CurrentStream> entry(t_current_streams);
-      t_current_streams = entry->next;
-    }
-  }
+  ~AtThreadExit() { end_list(std::exchange(t_current_streams, nullptr)); }
 };
+
+CurrentStream* own_list(CurrentStream* list) {
+  static thread_local const AtThreadExit at_exit;
+  static_cast<void>(at_exit);
+  return list;
+}
 
 CurrentStream* find(Device device) noexcept {
   CurrentStream* entry = t_current_streams;
@@ -223,10 +231,21 @@ void set_current_stream(IntrusivePtr<Stream> stream) {
     entry->stream = std::move(stream);
     return;
   }
-  thread_local const detail::AtThreadExit at_exit;
-  static_cast<void>(at_exit);
-  detail::t_current_streams =
-      new detail::CurrentStream{device, std::move(stream), detail::t_current_streams};
+  detail::t_current_streams = detail::own_list(
+      new detail::CurrentStream{device, std::move(stream), detail::t_current_streams});
+}
+
+std::vector<IntrusivePtr<Stream>> current_streams() {
+  std::vector<IntrusivePtr<Stream>> streams;
+  for (const auto* entry = detail::t_current_streams; entry != nullptr; entry = entry->next) {
+    streams.push_back(entry->stream);
+  }
+  return streams;
+}
+
+void set_current_streams(std::span<const IntrusivePtr<Stream>> streams) {
+  detail::end_list(std::exchange(detail::t_current_streams, nullptr));
+  for (const IntrusivePtr<Stream>& stream : streams) set_current_stream(stream);
 }
 
 }  // namespace tsr

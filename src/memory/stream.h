@@ -3,6 +3,9 @@
 // Streams and events: queues of work on a device, marks in them, and which stream a thread uses.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "base/device.h"
 #include "base/device_interface.h"
 #include "base/intrusive_ptr.h"
@@ -91,5 +94,8 @@ StreamHandle find_current_stream(Device device) noexcept;
 // The same as an object; null for the default stream.
 [[nodiscard]] IntrusivePtr<Stream> current_stream_object(Device device) noexcept;
 void set_current_stream(IntrusivePtr<Stream> stream);
+// All that the thread has set, to be made those of another thread.
+[[nodiscard]] std::vector<IntrusivePtr<Stream>> current_streams();
+void set_current_streams(std::span<const IntrusivePtr<Stream>> streams);
 
 }  // namespace tsr

@@ -72,13 +72,14 @@ void refuse_bool(DType dtype) {
 }  // namespace
 
 Tensor empty(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
-  return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(Device{}));
+  return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(t_default_device));
 }
 
 Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype,
             std::optional<Device> device) {
   const DType natural = promote_scalar(DType::kBool, value);
-  return filled(tsr::empty(shape, dtype.value_or(natural), device.value_or(Device{})), value);
+  return filled(tsr::empty(shape, dtype.value_or(natural), device.value_or(t_default_device)),
+                value);
 }
 
 Tensor zeros(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
@@ -115,7 +116,7 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
   const DType type = dtype.value_or(integral ? DType::kInt64 : default_dtype());
   refuse_bool(type);
   const Dims shape{arange_count(start, stop, step, integral)};
-  Tensor result = tsr::empty(shape, type, device.value_or(Device{}));
+  Tensor result = tsr::empty(shape, type, device.value_or(t_default_device));
   kernel::SequencePlan plan{};
   plan.start = start.to<double>();
   plan.step = step.to<double>();
@@ -133,7 +134,7 @@ Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dty
   const auto steps = static_cast<double>(endpoint ? num - 1 : num);
   // Integers are rounded down from the real sequence, as NumPy does.
   const DType compute = is_integral(type) ? DType::kFloat64 : type;
-  Tensor result = tsr::empty(Dims{num}, compute, device.value_or(Device{}));
+  Tensor result = tsr::empty(Dims{num}, compute, device.value_or(t_default_device));
   kernel::SequencePlan plan{};
   plan.start = start;
   plan.step = steps > 0 ? (stop - start) / steps : 0;

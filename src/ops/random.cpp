@@ -22,7 +22,7 @@ using kernel::RandomPlan;
 // Fills a row-major tensor; the generator moves on by what the elements consume.
 void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) {
   if (result.numel() == 0) return;
-  Generator& source = generator != nullptr ? *generator : default_generator();
+  Generator& source = generator != nullptr ? *generator : current_generator();
   const GeneratorState state =
       source.take(static_cast<uint64_t>(result.numel() * kernel::kBlocksPerElement));
   plan.numel = result.numel();
@@ -46,7 +46,7 @@ Tensor fresh(RandomPlan plan, DimsView shape, std::optional<DType> dtype,
              std::optional<Device> device, Generator* generator) {
   const DType type = dtype.value_or(default_dtype());
   TSR_CHECK(is_floating(type), Code::kDType, "dtype", "expected a floating dtype, got ", type);
-  Tensor result = empty(shape, type, device.value_or(Device{}));
+  Tensor result = empty(shape, type, device.value_or(t_default_device));
   launch_random(result, plan, generator);
   return result;
 }
@@ -89,7 +89,7 @@ Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> d
   const DType type = dtype.value_or(DType::kInt64);
   TSR_CHECK(type != DType::kBool && !is_complex(type), Code::kDType, "dtype",
             "expected an integer or floating dtype, got ", type);
-  Tensor result = empty(shape, type, device.value_or(Device{}));
+  Tensor result = empty(shape, type, device.value_or(t_default_device));
   RandomPlan plan = distribution(RandomOp::kInteger, 0, 0);
   plan.low = low;
   plan.span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
@@ -106,7 +106,7 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
             "expected an integer or floating dtype, got ", type);
   const Dims shape{n};
   const Tensor keys = randint(INT64_MIN, INT64_MAX, shape, DType::kInt64, device, generator);
-  Tensor order = empty(shape, DType::kInt64, device.value_or(Device{}));
+  Tensor order = empty(shape, DType::kInt64, device.value_or(t_default_device));
   if (n != 0) {
     kernel::SortPlan plan{};
     plan.rows = 1;

@@ -221,10 +221,12 @@ def reset(lib, ffi):
     lib.tsr_grad_mode_set(1, previous)
     lib.tsr_defer_drops(0)
     lib.tsr_memory_set_limit(1, 0, 1 << 30)
-    ambient = ffi.new("tsr_ambient*")
-    ambient.struct_size = ffi.sizeof(ambient[0])
-    ambient.grad_mode = 1
-    lib.tsr_ambient_restore(ambient)
+    scope, generator = ffi.new("tsr_scope*"), ffi.new("tsr_generator*")
+    lib.tsr_scope_set_current(ffi.NULL, scope)
+    lib.tsr_generator_set_current(ffi.NULL, generator)
+    lib.tsr_generator_release(generator[0])
+    while lib.tsr_saved_hooks_pop() == 0:
+        pass
     lib.tsr_set_num_threads(1)
 
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Handles: scopes, deferred drops, use from many threads.
+#include <array>
 #include <thread>
 #include <vector>
 
@@ -113,24 +114,110 @@ TEST(Threads, may_release_what_another_made) {
   EXPECT_EQ(tsr_live_handles(), before);
 }
 
+struct Ambient {
+  Ambient() { ok(tsr_ambient_save(&handle)); }
+  Ambient(const Ambient&) = delete;
+  Ambient& operator=(const Ambient&) = delete;
+  ~Ambient() { tsr_ambient_release(handle); }
+  tsr_ambient handle = nullptr;
+};
+
 TEST(Ambient, moves_modes_and_scope_to_another_thread) {
   tsr_scope scope = nullptr;
   ok(tsr_scope_begin(&scope));
   int32_t previous = 0;
   ok(tsr_grad_mode_set(0, &previous));
-  tsr_ambient ambient = {};
-  ambient.struct_size = sizeof(ambient);
-  ok(tsr_ambient_save(&ambient));
+  const Ambient ambient;
   const int64_t before = tsr_live_handles();
   std::thread([&] {
     EXPECT_EQ(tsr_grad_mode(), 1);
-    ok(tsr_ambient_restore(&ambient));
+    ok(tsr_ambient_restore(ambient.handle));
     EXPECT_EQ(tsr_grad_mode(), 0);
     EXPECT_NE(f32_vector(2), nullptr);
   }).join();
   ok(tsr_grad_mode_set(1, &previous));
   ok(tsr_scope_end(scope, nullptr, 0));
   EXPECT_EQ(tsr_live_handles(), before);
+  refused(tsr_ambient_restore(ambient.handle), TSR_INVALID_ARGUMENT);  // its scope has ended
+}
+
+TEST(Ambient, moves_what_leaving_inference_mode_goes_back_to) {
+  int32_t previous = 0;
+  ok(tsr_grad_mode_set(0, &previous));
+  ok(tsr_inference_mode_set(1, &previous));
+  const Ambient ambient;
+  ok(tsr_inference_mode_set(0, &previous));
+  ok(tsr_grad_mode_set(1, &previous));
+  std::thread([&] {
+    ok(tsr_ambient_restore(ambient.handle));
+    EXPECT_EQ(tsr_inference_mode(), 1);
+    int32_t before = 0;
+    ok(tsr_inference_mode_set(0, &before));
+    EXPECT_EQ(tsr_grad_mode(), 0);
+  }).join();
+}
+
+TEST(Ambient, moves_the_current_generator_and_keeps_it_alive) {
+  tsr_generator mine = nullptr, previous = nullptr;
+  ok(tsr_generator_new(7, &mine));
+  ok(tsr_generator_set_current(mine, &previous));
+  tsr_generator_release(mine);
+  const Ambient ambient;
+  tsr_generator ours = nullptr;
+  ok(tsr_generator_set_current(nullptr, &ours));
+  tsr_generator_release(ours);
+  const auto draw = [](tsr_generator generator) {
+    const int64_t shape[] = {4};
+    Tensor drawn;
+    ok(tsr_rand(shape, 1, TSR_FLOAT32, -1, -1, generator, drawn.slot()));
+    std::array<float, 4> values{};
+    ok(tsr_tensor_read(drawn, values.data(), sizeof(values)));
+    return values;
+  };
+  std::array<float, 4> there{};
+  std::thread([&] {
+    ok(tsr_ambient_restore(ambient.handle));
+    there = draw(nullptr);
+  }).join();
+  tsr_generator same = nullptr;
+  ok(tsr_generator_new(7, &same));
+  EXPECT_EQ(there, draw(same));
+  tsr_generator_release(same);
+  tsr_generator_release(previous);
+}
+
+TEST(Ambient, moves_pushed_saved_tensor_hooks) {
+  static int packed;
+  packed = 0;
+  tsr_saved_hooks_vtable hooks = {};
+  hooks.struct_size = sizeof(hooks);
+  hooks.pack = [](void*, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) -> tsr_status {
+    ++packed;
+    tsr_tensor_retain(tensor);
+    *payload = tensor;
+    *drop = [](void* kept) { tsr_tensor_release(static_cast<tsr_tensor>(kept)); };
+    return TSR_OK;
+  };
+  hooks.unpack = [](void*, void* payload, tsr_tensor* tensor) -> tsr_status {
+    *tensor = static_cast<tsr_tensor>(payload);
+    tsr_tensor_retain(*tensor);
+    return TSR_OK;
+  };
+  ok(tsr_saved_hooks_push(&hooks, nullptr));
+  const Ambient ambient;
+  ok(tsr_saved_hooks_pop());
+  const Tensor x(reals(TSR_FLOAT32, {2}, {1, 2}));
+  ok(tsr_tensor_set_requires_grad(x, 1));
+  std::thread([&] {
+    ok(tsr_ambient_restore(ambient.handle));
+    tsr_tensor y = nullptr;
+    ok(tsr_exp(x, &y));
+    tsr_tensor_release(y);
+    ok(tsr_saved_hooks_pop());
+    refused(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
+  }).join();
+  EXPECT_EQ(packed, 1);
+  refused(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
 }
 
 TEST(OutHandle, is_null_after_a_failure) {

@@ -36,6 +36,7 @@ class Owned {
 };
 using Stream = Owned<tsr_stream, tsr_stream_release>;
 using Event = Owned<tsr_event, tsr_event_release>;
+using Ambient = Owned<tsr_ambient, tsr_ambient_release>;
 
 void* native(tsr_stream stream) {
   void* found = nullptr;
@@ -103,6 +104,32 @@ TEST_F(SimulatedStream, streams_are_different_and_say_where_they_are) {
   ok(tsr_stream_device(a_, &type, &index));
   EXPECT_EQ(type, kDevice);
   EXPECT_EQ(index, 0);
+}
+
+TEST_F(SimulatedStream, goes_to_another_thread_with_the_default_device_of_its_task) {
+  Ambient ambient;
+  {
+    const Current current(a_);
+    tsr_device_type type = 0;
+    int32_t index = -1;
+    ok(tsr_device_set_default(kDevice, 0, &type, &index));
+    ok(tsr_ambient_save(ambient.slot()));
+    ok(tsr_device_set_default(type, index, &type, &index));
+    EXPECT_EQ(type, kDevice);
+  }
+  std::thread([&] {
+    ok(tsr_ambient_restore(ambient));
+    const int64_t numel = 64;
+    Tensor made;
+    ok(tsr_ones(&numel, 1, TSR_FLOAT32, -1, -1, made.slot()));
+    tsr_info info = {};
+    info.struct_size = sizeof(info);
+    ok(tsr_tensor_info(made, &info));
+    EXPECT_EQ(info.device_type, kDevice);
+    EXPECT_FALSE(done(a_));
+  }).join();
+  EXPECT_TRUE(done(b_));
+  ok(tsr_stream_synchronize(a_));
 }
 
 TEST_F(SimulatedStream, work_goes_to_the_current_stream_of_the_thread) {

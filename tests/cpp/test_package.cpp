@@ -138,6 +138,24 @@ TEST(Package, ambient_state_goes_to_another_thread) {
   EXPECT_TRUE(after);
 }
 
+TEST(Package, ambient_state_takes_device_and_generator_along) {
+  const Generator mine(7);
+  const AmbientState state = [&] {
+    const DeviceGuard device(Device{});
+    const GeneratorGuard generator(mine);
+    EXPECT_EQ(Generator::current().handle(), mine.handle());
+    return AmbientState();
+  }();
+  EXPECT_EQ(Generator::current().handle(), Generator::default_generator().handle());
+  Tensor there;
+  std::thread([&] {
+    const AmbientGuard guard(state);
+    there = rand({4});
+  }).join();
+  EXPECT_EQ(numbers(there), numbers(rand({4}, {}, {}, Generator(7))));
+  EXPECT_THROW(DeviceGuard(Device{TSR_DEVICE_CPU, 5}), Error);
+}
+
 TEST(Package, scopes_release_raw_handles_and_leave_tensors_alone) {
   const int64_t before = live_handles();
   Tensor kept;

@@ -4,14 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
+#include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/error.hpp"
 #include "tessera/random.h"
 
 namespace tessera {
 
-// A generator; copies share its state. Generator{} stands for the default one of the process.
+// A generator; copies share its state. Generator{} stands for the thread's current one.
 class Generator {
  public:
   struct State {
@@ -20,46 +20,73 @@ class Generator {
   };
 
   Generator() noexcept = default;
-  explicit Generator(uint64_t seed) { check(tsr_generator_new(seed, &handle_)); }
-  Generator(const Generator& other) noexcept : handle_(other.handle_) {
-    tsr_generator_retain(handle_);
+  explicit Generator(uint64_t seed) {
+    tsr_generator handle = nullptr;
+    check(tsr_generator_new(seed, &handle));
+    handle_ = Handle(handle);
   }
-  Generator(Generator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Generator& operator=(Generator other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Generator() { tsr_generator_release(handle_); }
 
-  // The generator of the process, as an object of its own.
+  // The generator of threads that have set none, one for the process.
   static Generator default_generator() {
-    Generator made;
-    check(tsr_generator_default(&made.handle_));
-    return made;
+    tsr_generator handle = nullptr;
+    check(tsr_generator_default(&handle));
+    return Generator(Handle(handle));
+  }
+  // The one that random functions of this thread use when none is given.
+  static Generator current() {
+    tsr_generator handle = nullptr;
+    check(tsr_generator_current(&handle));
+    return Generator(Handle(handle));
   }
 
-  void seed(uint64_t value) const { check(tsr_generator_seed(resolved().handle_, value)); }
+  void seed(uint64_t value) const { check(tsr_generator_seed(resolved().handle(), value)); }
   State state() const {
     State state{};
-    check(tsr_generator_get_state(resolved().handle_, &state.seed, &state.offset));
+    check(tsr_generator_get_state(resolved().handle(), &state.seed, &state.offset));
     return state;
   }
   void set_state(State state) const {
-    check(tsr_generator_set_state(resolved().handle_, state.seed, state.offset));
+    check(tsr_generator_set_state(resolved().handle(), state.seed, state.offset));
   }
 
-  // The C handle, borrowed; null for the default generator.
-  tsr_generator handle() const noexcept { return handle_; }
+  // The C handle, borrowed; null for the current generator.
+  tsr_generator handle() const noexcept { return handle_.get(); }
 
  private:
-  Generator resolved() const { return handle_ == nullptr ? default_generator() : *this; }
+  friend class GeneratorGuard;
+  using Handle = detail::Counted<tsr_generator, &tsr_generator_retain, &tsr_generator_release>;
 
-  tsr_generator handle_ = nullptr;
+  explicit Generator(Handle handle) noexcept : handle_(std::move(handle)) {}
+  Generator resolved() const { return handle() == nullptr ? current() : *this; }
+
+  Handle handle_;
 };
 
-// Seeds the generator that random functions use when none is given.
+// Seeds the default generator of the process.
 inline void manual_seed(uint64_t seed) {
-  Generator().seed(seed);
+  Generator::default_generator().seed(seed);
 }
+
+// Makes a generator the current one of this thread, until it goes out of scope.
+class GeneratorGuard {
+ public:
+  explicit GeneratorGuard(const Generator& generator) : before_(exchange(generator)) {}
+  GeneratorGuard(const GeneratorGuard&) = delete;
+  GeneratorGuard& operator=(const GeneratorGuard&) = delete;
+  ~GeneratorGuard() {
+    tsr_generator ours = nullptr;
+    detail::ignore(tsr_generator_set_current(before_.handle(), &ours));
+    tsr_generator_release(ours);
+  }
+
+ private:
+  static Generator exchange(const Generator& generator) {
+    tsr_generator before = nullptr;
+    check(tsr_generator_set_current(generator.handle(), &before));
+    return Generator(Generator::Handle(before));
+  }
+
+  Generator before_;
+};
 
 }  // namespace tessera

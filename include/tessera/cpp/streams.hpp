@@ -4,36 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
+#include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/device.h"
 
 namespace tessera {
-
-namespace detail {
-
-// A counted handle whose copies share it.
-template <class Handle, void (*kRetain)(Handle), void (*kRelease)(Handle)>
-class Counted {
- public:
-  Counted() noexcept = default;
-  explicit Counted(Handle handle) noexcept : handle_(handle) {}
-  Counted(const Counted& other) noexcept : handle_(other.handle_) { kRetain(handle_); }
-  Counted(Counted&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Counted& operator=(Counted other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Counted() { kRelease(handle_); }
-
-  Handle get() const noexcept { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-
-}  // namespace detail
 
 class Event;
 

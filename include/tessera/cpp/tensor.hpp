@@ -35,28 +35,21 @@ class ScopePause {
  public:
   ScopePause() noexcept : scopes_(t_open_scopes) {
     if (scopes_ == 0) return;
-    before_.struct_size = sizeof before_;
-    ignore(tsr_ambient_save(&before_));
-    tsr_ambient outside = before_;
-    outside.scope = nullptr;
-    ignore(tsr_ambient_restore(&outside));
+    ignore(tsr_scope_set_current(nullptr, &resting_));
     t_open_scopes = 0;
   }
   ScopePause(const ScopePause&) = delete;
   ScopePause& operator=(const ScopePause&) = delete;
   ~ScopePause() {
     if (scopes_ == 0) return;
-    tsr_ambient now{};
-    now.struct_size = sizeof now;
-    ignore(tsr_ambient_save(&now));
-    now.scope = before_.scope;
-    ignore(tsr_ambient_restore(&now));
+    tsr_scope none = nullptr;
+    ignore(tsr_scope_set_current(resting_, &none));
     t_open_scopes = scopes_;
   }
 
  private:
   int32_t scopes_;
-  tsr_ambient before_{};
+  tsr_scope resting_ = nullptr;
 };
 
 }  // namespace detail

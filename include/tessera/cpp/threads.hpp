@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/device.h"
 
@@ -30,23 +31,51 @@ inline void synchronize(Device device = {}) {
   check(tsr_device_synchronize(device.type, device.index));
 }
 
-// The state of one thread (modes, scope), to be made that of another one which carries on with
-// the same task. Valid while the scope in it is open.
+// Where functions of this thread make tensors when they are told no device.
+inline Device default_device() {
+  Device device;
+  check(tsr_device_default(&device.type, &device.index));
+  return device;
+}
+
+// Makes a device the default one of this thread, until it goes out of scope.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(Device device) {
+    check(tsr_device_set_default(device.type, device.index, &before_.type, &before_.index));
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard() {
+    Device ours;
+    detail::ignore(tsr_device_set_default(before_.type, before_.index, &ours.type, &ours.index));
+  }
+
+ private:
+  Device before_;
+};
+
+// What the library keeps for one thread (modes, default device, current generator and streams,
+// saved-tensor hooks, scope), to be made that of another one which carries on with the same task.
+// May be restored as often as one likes, on one thread at a time while a Scope is open in it.
 class AmbientState {
  public:
-  // Copies the state of this thread.
-  AmbientState() {
-    state_.struct_size = sizeof state_;
-    check(tsr_ambient_save(&state_));
-  }
-  // Makes it that of this thread.
+  // The state of this thread.
+  AmbientState() : state_(save()) {}
+  // Makes it that of this thread. Throws when the Scope in it has ended.
   void restore() const {
-    check(tsr_ambient_restore(&state_));
+    check(tsr_ambient_restore(state_.get()));
     detail::t_open_scopes = open_scopes_;
   }
 
  private:
-  tsr_ambient state_{};
+  static tsr_ambient save() {
+    tsr_ambient state = nullptr;
+    check(tsr_ambient_save(&state));
+    return state;
+  }
+
+  detail::Counted<tsr_ambient, &tsr_ambient_retain, &tsr_ambient_release> state_;
   int32_t open_scopes_ = detail::t_open_scopes;
 };
 

@@ -376,6 +376,21 @@ static void example_tsr_scope_end(void) {
   CHECK(live_tensors() == before);
 }
 
+static void example_tsr_scope_set_current(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_scope scope = NULL, resting = NULL, none = NULL;
+  int64_t before = live_tensors();
+  CHECK_OK(tsr_scope_begin(&scope));
+  CHECK_OK(tsr_scope_set_current(NULL, &resting));
+  tsr_tensor mine = f32_vector(2);
+  CHECK_OK(tsr_scope_set_current(resting, &none));
+  CHECK(resting == scope && none == NULL);
+  CHECK_OK(tsr_scope_end(scope, NULL, 0));
+  CHECK(live_tensors() == before + 1);
+  tsr_tensor_release(mine);
+}
+
 static void example_tsr_tensor_requires_grad(void) {
   int drops = 0;
   (void)drops;
@@ -1183,6 +1198,30 @@ static void example_tsr_generator_set_state(void) {
   tsr_generator_release(g);
 }
 
+static void example_tsr_generator_current(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_generator a = NULL, b = NULL;
+  CHECK_OK(tsr_generator_current(&a));
+  CHECK_OK(tsr_generator_default(&b));
+  CHECK(a == b);
+  tsr_generator_release(a);
+  tsr_generator_release(b);
+}
+
+static void example_tsr_generator_set_current(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_generator g = NULL, previous = NULL, mine = NULL;
+  CHECK_OK(tsr_generator_new(7, &g));
+  CHECK_OK(tsr_generator_set_current(g, &previous));
+  CHECK_OK(tsr_generator_set_current(previous, &mine));
+  CHECK(mine == g);
+  tsr_generator_release(g);
+  tsr_generator_release(previous);
+  tsr_generator_release(mine);
+}
+
 static void example_tsr_device_count(void) {
   int drops = 0;
   (void)drops;
@@ -1221,23 +1260,56 @@ static void example_tsr_set_num_threads(void) {
   CHECK_FAILS(TSR_VALUE, tsr_set_num_threads(0));
 }
 
+static void example_tsr_device_default(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_device_type device_type = 0;
+  int32_t device_index = -1;
+  CHECK_OK(tsr_device_default(&device_type, &device_index));
+  CHECK(device_type == TSR_DEVICE_CPU && device_index == 0);
+}
+
+static void example_tsr_device_set_default(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_device_type previous_type = 0;
+  int32_t previous_index = -1;
+  CHECK_OK(tsr_device_set_default(TSR_DEVICE_CPU, 0, &previous_type, &previous_index));
+  CHECK(previous_type == TSR_DEVICE_CPU && previous_index == 0);
+  CHECK_FAILS(TSR_DEVICE, tsr_device_set_default(TSR_DEVICE_CPU, 7, &previous_type, &previous_index));
+}
+
 static void example_tsr_ambient_save(void) {
   int drops = 0;
   (void)drops;
-  tsr_ambient ambient = {sizeof(ambient)};
+  tsr_ambient ambient = NULL;
   CHECK_OK(tsr_ambient_save(&ambient));
-  CHECK(ambient.grad_mode == 1 && ambient.scope == NULL);
+  CHECK(ambient != NULL);
+  tsr_ambient_release(ambient);
 }
 
 static void example_tsr_ambient_restore(void) {
   int drops = 0;
   (void)drops;
-  tsr_ambient ambient = {sizeof(ambient)};
+  tsr_ambient ambient = NULL;
   int32_t previous = -1;
   CHECK_OK(tsr_ambient_save(&ambient));
   CHECK_OK(tsr_grad_mode_set(0, &previous));
-  CHECK_OK(tsr_ambient_restore(&ambient));
+  CHECK_OK(tsr_ambient_restore(ambient));
   CHECK(tsr_grad_mode() == 1);
+  tsr_ambient_release(ambient);
+}
+
+static void example_tsr_ambient_retain(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_ambient_retain(NULL);
+}
+
+static void example_tsr_ambient_release(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_ambient_release(NULL);
 }
 
 static void example_tsr_stream_create(void) {
@@ -1531,6 +1603,7 @@ const struct example kExamples[] = {
     {"tsr_tensor_item_c128", example_tsr_tensor_item_c128},
     {"tsr_scope_begin", example_tsr_scope_begin},
     {"tsr_scope_end", example_tsr_scope_end},
+    {"tsr_scope_set_current", example_tsr_scope_set_current},
     {"tsr_tensor_requires_grad", example_tsr_tensor_requires_grad},
     {"tsr_tensor_set_requires_grad", example_tsr_tensor_set_requires_grad},
     {"tsr_tensor_is_leaf", example_tsr_tensor_is_leaf},
@@ -1597,13 +1670,19 @@ const struct example kExamples[] = {
     {"tsr_generator_seed", example_tsr_generator_seed},
     {"tsr_generator_get_state", example_tsr_generator_get_state},
     {"tsr_generator_set_state", example_tsr_generator_set_state},
+    {"tsr_generator_current", example_tsr_generator_current},
+    {"tsr_generator_set_current", example_tsr_generator_set_current},
     {"tsr_device_count", example_tsr_device_count},
     {"tsr_device_synchronize", example_tsr_device_synchronize},
     {"tsr_plugin_load", example_tsr_plugin_load},
     {"tsr_num_threads", example_tsr_num_threads},
     {"tsr_set_num_threads", example_tsr_set_num_threads},
+    {"tsr_device_default", example_tsr_device_default},
+    {"tsr_device_set_default", example_tsr_device_set_default},
     {"tsr_ambient_save", example_tsr_ambient_save},
     {"tsr_ambient_restore", example_tsr_ambient_restore},
+    {"tsr_ambient_retain", example_tsr_ambient_retain},
+    {"tsr_ambient_release", example_tsr_ambient_release},
     {"tsr_stream_create", example_tsr_stream_create},
     {"tsr_stream_wrap", example_tsr_stream_wrap},
     {"tsr_stream_retain", example_tsr_stream_retain},

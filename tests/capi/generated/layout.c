@@ -108,12 +108,6 @@ PROVE(tsr_exchange_table_current_stream, offsetof(tsr_exchange_table, current_st
 PROVE(tsr_exchange_table_retain, offsetof(tsr_exchange_table, retain) == 56);
 PROVE(tsr_exchange_table_release, offsetof(tsr_exchange_table, release) == 64);
 PROVE(tsr_exchange_table_last_error, offsetof(tsr_exchange_table, last_error) == 72);
-PROVE(size_of_tsr_ambient, sizeof(tsr_ambient) == 24);
-PROVE(tsr_ambient_struct_size, offsetof(tsr_ambient, struct_size) == 0);
-PROVE(tsr_ambient_grad_mode, offsetof(tsr_ambient, grad_mode) == 4);
-PROVE(tsr_ambient_inference_mode, offsetof(tsr_ambient, inference_mode) == 8);
-PROVE(tsr_ambient_defer_drops, offsetof(tsr_ambient, defer_drops) == 12);
-PROVE(tsr_ambient_scope, offsetof(tsr_ambient, scope) == 16);
 PROVE(value_of_TSR_BOOL, TSR_BOOL == 67590);
 PROVE(value_of_TSR_UINT8, TSR_UINT8 == 67585);
 PROVE(value_of_TSR_UINT16, TSR_UINT16 == 69633);

@@ -638,6 +638,17 @@ TEST(Function_tsr_scope_end, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_scope_set_current, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_scope_set_current(wrong_kind<tsr_scope>(), &f.scope), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_scope_set_current(f.make_scope(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_tensor_requires_grad, refuses_bad_arguments) {
   {
     Fixture f;
@@ -1978,6 +1989,24 @@ TEST(Function_tsr_generator_set_state, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_generator_current, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_generator_current(nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_generator_set_current, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_generator_set_current(wrong_kind<tsr_generator>(), &f.generator), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_generator_set_current(f.make_generator(), nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_device_count, refuses_bad_arguments) {
   {
     Fixture f;
@@ -2027,22 +2056,44 @@ TEST(Function_tsr_plugin_load, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_device_default, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_device_default(nullptr, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_device_default(&f.i32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_device_set_default, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_device_set_default(99, 0, &f.i32, &f.i32), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_device_set_default(TSR_DEVICE_CPU, 77, &f.i32, &f.i32), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_device_set_default(TSR_DEVICE_CPU, -9, &f.i32, &f.i32), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_device_set_default(TSR_DEVICE_CPU, 0, nullptr, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_device_set_default(TSR_DEVICE_CPU, 0, &f.i32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_ambient_save, refuses_bad_arguments) {
   {
     Fixture f;
     refused(tsr_ambient_save(nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    Fixture f;
-    refused(tsr_ambient_save(f.sized<tsr_ambient>(0)), TSR_ABI);
-  }
-  {
-    Fixture f;
-    refused(tsr_ambient_save(f.sized<tsr_ambient>(3)), TSR_ABI);
-  }
-  {
-    Fixture f;
-    refused(tsr_ambient_save(f.sized<tsr_ambient>(UINT32_MAX)), TSR_ABI);
   }
 }
 
@@ -2053,15 +2104,7 @@ TEST(Function_tsr_ambient_restore, refuses_bad_arguments) {
   }
   {
     Fixture f;
-    refused(tsr_ambient_restore(f.sized<tsr_ambient>(0)), TSR_ABI);
-  }
-  {
-    Fixture f;
-    refused(tsr_ambient_restore(f.sized<tsr_ambient>(3)), TSR_ABI);
-  }
-  {
-    Fixture f;
-    refused(tsr_ambient_restore(f.sized<tsr_ambient>(UINT32_MAX)), TSR_ABI);
+    refused(tsr_ambient_restore(wrong_kind<tsr_ambient>()), TSR_INVALID_ARGUMENT);
   }
 }
 

@@ -45,21 +45,51 @@ end
 "Waits until all work queued on a device is done and reports its failures."
 synchronize(d::Device=CPU) = check(C.tsr_device_synchronize(d.type, d.index))
 
+"Where functions of this thread make tensors when they are told no device; the CPU at first."
+function default_device()
+    kind, index = Ref{Int32}(0), Ref{Int32}(0)
+    check(C.tsr_device_default(kind, index))
+    return Device(kind[], index[])
+end
+
+"Calls `f` with `d` as this thread's default device."
+with_device(f, d::Device) = pinned() do
+    kind, index = Ref{Int32}(0), Ref{Int32}(0)
+    check(C.tsr_device_set_default(d.type, d.index, kind, index))
+    try
+        return f()
+    finally
+        check(C.tsr_device_set_default(kind[], index[], Ref{Int32}(0), Ref{Int32}(0)))
+    end
+end
+
 num_threads() = Int(C.tsr_num_threads())
 set_num_threads(count::Integer) = check(C.tsr_set_num_threads(count))
 
 # ---- Ambient state ----
 
+"A thread's state of the library, see [`ambient`](@ref)."
+mutable struct Ambient
+    handle::tsr_ambient
+    function Ambient(handle::tsr_ambient)
+        state = new(handle)
+        finalizer(x -> C.tsr_ambient_release(x.handle), state)
+        return state
+    end
+end
+
+Base.unsafe_convert(::Type{tsr_ambient}, state::Ambient) = state.handle
+
 """
     ambient()
 
-The library's thread-local state (recording, inference mode) as it is on this thread; see
-[`with_ambient`](@ref).
+What the library keeps for this thread (recording, inference mode, default device, current generator
+and streams, saved-tensor hooks); see [`with_ambient`](@ref).
 """
 function ambient()
-    state = Ref(C.tsr_ambient())
-    check(C.tsr_ambient_save(state))
-    return state[]
+    out = Ref{tsr_ambient}()
+    check(C.tsr_ambient_save(out))
+    return Ambient(out[])
 end
 
 """
@@ -70,11 +100,11 @@ thread's own back. A task that is handed work begins with the state of whoever h
 """
 with_ambient(f, state) = pinned() do
     before = ambient()
-    check(C.tsr_ambient_restore(Ref(state)))
+    check(C.tsr_ambient_restore(state))
     try
         return f()
     finally
-        check(C.tsr_ambient_restore(Ref(before)))
+        check(C.tsr_ambient_restore(before))
     end
 end
 

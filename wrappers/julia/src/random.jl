@@ -26,10 +26,33 @@ end
 Base.unsafe_convert(::Type{tsr_generator}, g::Generator) = g.handle
 Base.cconvert(::Type{tsr_generator}, ::Nothing) = C_NULL
 
-"The generator that random functions use when none is given."
+"The generator of threads that have set none, one for the process."
 function default_generator()
     out = Ref{tsr_generator}()
     check(C.tsr_generator_default(out))
+    return Generator(out[])
+end
+
+"The generator that random functions of this thread use when none is given."
+function current_generator()
+    out = Ref{tsr_generator}()
+    check(C.tsr_generator_current(out))
+    return Generator(out[])
+end
+
+"Calls `f` with `g` as this thread's current generator."
+with_generator(f, g::Generator) = pinned() do
+    before = set_current(g)
+    try
+        return f()
+    finally
+        set_current(before)
+    end
+end
+
+function set_current(g::Generator)
+    out = Ref{tsr_generator}()
+    check(C.tsr_generator_set_current(g, out))
     return Generator(out[])
 end
 

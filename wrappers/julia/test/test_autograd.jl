@@ -83,6 +83,13 @@ end
     task = @async Tessera.with_ambient(Tessera.is_grad_enabled, state)
     @test !fetch(task)
     @test Tessera.is_grad_enabled()
+    mine = Tessera.Generator(7)
+    state = Tessera.with_generator(Tessera.ambient, mine)
+    drawn = Tessera.with_ambient(() -> Array(Tessera.rand(4)), state)
+    @test drawn == Array(Tessera.rand(4; generator=Tessera.Generator(7)))
+    @test Tessera.current_generator().handle == Tessera.default_generator().handle
+    @test Tessera.with_device(Tessera.default_device, Tessera.CPU) == Tessera.CPU
+    @test_throws TesseraError Tessera.with_device(() -> 0, Tessera.Device(1, 5))
 end
 
 @testset "test_requires_grad_rules" begin

@@ -388,3 +388,13 @@ def test_tensors_like_this_one() -> None:
     assert x.view_as(ts.ones((3, 2))).shape == x.reshape_as(ts.ones((3, 2))).shape == (3, 2)
     assert (x.byte().dtype, x.char().dtype, x.short().dtype) == (ts.uint8, ts.int8, ts.int16)
     assert not x.is_cuda and x.nelement() == 6 and x.ndimension() == 2
+
+
+def test_default_device_is_a_block_and_comes_back() -> None:
+    assert ts.get_default_device() == "cpu"
+    with pytest.raises(ts.DeviceError, match="got index 3"), ts.Device("simulated", 3):
+        raise AssertionError("the block must not be entered")
+    with ts.Device("cpu") as outer, ts.Device("cpu"):
+        assert ts.zeros((2,)).device == outer
+        assert ts.__array_namespace_info__().default_device() == outer
+    assert ts.set_default_device("cpu") == ts.get_default_device()

@@ -214,6 +214,15 @@ tsr_scope_end(scope, keep, n_keep) =
         (tsr_scope, Ptr{tsr_tensor}, Int32),
         scope, keep, n_keep)
 
+# Makes an open scope, or none when NULL, the innermost of this thread and tells which it was.
+# Both are borrowed: each stays with whoever opened it. For code that hands handles out while
+# the caller's scope rests.
+# INVALID_ARGUMENT for a scope that has ended.
+tsr_scope_set_current(scope, previous) =
+    ccall((:tsr_scope_set_current, libtessera), tsr_status,
+        (tsr_scope, Ptr{tsr_scope}),
+        scope, previous)
+
 # Whether the tensor takes part in differentiation.
 tsr_tensor_requires_grad(tensor, value) =
     ccall((:tsr_tensor_requires_grad, libtessera), tsr_status,
@@ -431,8 +440,8 @@ tsr_function_apply(name, name_len, vtable, user, inputs, n_inputs, n_results, re
 # From now on, what functions on this thread save for a backward goes through these hooks,
 # until the matching pop; the innermost hooks hold. What a function called by pack saves does
 # not. A failure of pack is the failure of the function that saves, a failure of unpack that
-# of the backward, each with its payload. The stack belongs to the thread and is no part of
-# tsr_ambient.
+# of the backward, each with its payload. The stack belongs to the thread; tsr_ambient_save
+# takes it along.
 # INVALID_ARGUMENT for one callback without the other. When unpack returns something else than
 # was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor go
 # unnoticed: pack decides what is kept.
@@ -610,7 +619,7 @@ tsr_generator_retain(generator) =
 tsr_generator_release(generator) =
     ccall((:tsr_generator_release, libtessera), Cvoid, (tsr_generator,), generator)
 
-# The generator that random functions use when none is given, as a new reference.
+# The generator of threads that have set none, as a new reference; one for the process.
 tsr_generator_default(generator) =
     ccall((:tsr_generator_default, libtessera), tsr_status, (Ptr{tsr_generator},), generator)
 
@@ -631,6 +640,19 @@ tsr_generator_set_state(generator, seed, offset) =
     ccall((:tsr_generator_set_state, libtessera), tsr_status,
         (tsr_generator, UInt64, UInt64),
         generator, seed, offset)
+
+# The generator that random functions of this thread use when they are given none, as a new
+# reference; never NULL.
+tsr_generator_current(generator) =
+    ccall((:tsr_generator_current, libtessera), tsr_status, (Ptr{tsr_generator},), generator)
+
+# Sets the generator that random functions of this thread use when they are given none, and
+# tells which it was, as a new reference. NULL is the default one of the process. The thread
+# keeps a reference of its own.
+tsr_generator_set_current(generator, previous) =
+    ccall((:tsr_generator_set_current, libtessera), tsr_status,
+        (tsr_generator, Ptr{tsr_generator}),
+        generator, previous)
 
 # How many devices of a type can be used; 0 when the type has no backend here.
 tsr_device_count(device_type, count) =
@@ -657,13 +679,39 @@ tsr_num_threads() =
 tsr_set_num_threads(count) =
     ccall((:tsr_set_num_threads, libtessera), tsr_status, (Int32,), count)
 
-# Copies the thread-local state of this thread.
+# Where functions of this thread make tensors when they are told no device. Every thread
+# starts with the CPU.
+tsr_device_default(device_type, device_index) =
+    ccall((:tsr_device_default, libtessera), tsr_status,
+        (Ptr{tsr_device_type}, Ptr{Int32}),
+        device_type, device_index)
+
+# Sets the device of tensors that functions of this thread make when they are told none, and
+# tells which it was.
+tsr_device_set_default(device_type, device_index, previous_type, previous_index) =
+    ccall((:tsr_device_set_default, libtessera), tsr_status,
+        (tsr_device_type, Int32, Ptr{tsr_device_type}, Ptr{Int32}),
+        device_type, device_index, previous_type, previous_index)
+
+# What the library keeps for this thread, for schedulers that move a task to another one:
+# recording and inference mode, default device, current generator, current streams, pushed
+# saved-tensor hooks, innermost scope, deferral of drops. The last error stays with its
+# thread. A saved state never changes; it holds references to all of it.
 tsr_ambient_save(ambient) =
     ccall((:tsr_ambient_save, libtessera), tsr_status, (Ptr{tsr_ambient},), ambient)
 
-# Makes a saved state that of this thread.
+# Makes a saved state that of this thread, as often and on as many threads as one likes.
+# INVALID_ARGUMENT when the scope in it has ended. A scope belongs to one thread at a time.
 tsr_ambient_restore(ambient) =
-    ccall((:tsr_ambient_restore, libtessera), tsr_status, (Ptr{tsr_ambient},), ambient)
+    ccall((:tsr_ambient_restore, libtessera), tsr_status, (tsr_ambient,), ambient)
+
+# Adds a reference; NULL is ignored.
+tsr_ambient_retain(ambient) =
+    ccall((:tsr_ambient_retain, libtessera), Cvoid, (tsr_ambient,), ambient)
+
+# Gives a reference back; NULL is ignored.
+tsr_ambient_release(ambient) =
+    ccall((:tsr_ambient_release, libtessera), Cvoid, (tsr_ambient,), ambient)
 
 # A stream of its own, from the library's stock. Its native stream outlives the handle and may
 # be used again.

@@ -8,7 +8,7 @@
 A tensor whose contents are whatever the memory held.
 
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function empty(shape::Dimensions; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
@@ -25,7 +25,7 @@ end
 A tensor of zeros.
 
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function zeros(shape::Dimensions; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
@@ -42,7 +42,7 @@ end
 A tensor of ones.
 
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function ones(shape::Dimensions; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
@@ -59,7 +59,7 @@ end
 A tensor whose elements are all one number.
 
 - `dtype`: absent means bool, int64, the default floating or complex dtype, by the value
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function full(shape::Dimensions, value::Real; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
@@ -185,7 +185,7 @@ end
 start, start + step, ... up to but not including stop.
 
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function _arange(start::Real, stop::Real, step::Real, dtype, device)
     out = Ref{tsr_tensor}()
@@ -201,7 +201,7 @@ end
 start, start + step, ... up to but not including stop, exact in integers.
 
 - `dtype`: absent means int64
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function _arange_int(start::Integer, stop::Integer, step::Integer, dtype, device)
     out = Ref{tsr_tensor}()
@@ -218,7 +218,7 @@ Equally spaced numbers from start to stop.
 
 - `dtype`: absent means the default floating dtype
 - `endpoint`: whether stop is the last number
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function linspace(start::Real, stop::Real, num::Integer; dtype=nothing, endpoint::Bool=true,
         device=nothing)
@@ -237,7 +237,7 @@ Ones on one diagonal, zeros elsewhere.
 - `n_cols`: absent means n_rows
 - `k`: which diagonal: above the main one when positive
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
+- `device`: absent means the default device
 """
 function eye(n_rows::Integer; n_cols=nothing, k=0, dtype=nothing, device=nothing)
     out = Ref{tsr_tensor}()

@@ -568,7 +568,7 @@ Zeros elements at random and divides the others by 1 - p; floating dtypes.
 
 - `p`: probability of a zero
 - `training`: otherwise the input is returned
-- `generator`: absent means the default one
+- `generator`: absent means the current one
 """
 function dropout(input::Tensor; p=0.5, training::Bool=true, generator=nothing)
     out = Ref{tsr_tensor}()

@@ -8,8 +8,8 @@
 Uniform random numbers in [0, 1); floating dtypes.
 
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
-- `generator`: absent means the default one
+- `device`: absent means the default device
+- `generator`: absent means the current one
 """
 function rand(shape::Dimensions; dtype=nothing, device=nothing, generator=nothing)
     shape_list = int_list(shape)
@@ -26,8 +26,8 @@ end
 Random numbers of the standard normal distribution; floating dtypes.
 
 - `dtype`: absent means the default floating dtype
-- `device`: absent means the CPU
-- `generator`: absent means the default one
+- `device`: absent means the default device
+- `generator`: absent means the current one
 """
 function randn(shape::Dimensions; dtype=nothing, device=nothing, generator=nothing)
     shape_list = int_list(shape)
@@ -45,8 +45,8 @@ Uniform random integers in [low, high).
 
 - `high`: one above the largest number
 - `dtype`: absent means int64
-- `device`: absent means the CPU
-- `generator`: absent means the default one
+- `device`: absent means the default device
+- `generator`: absent means the current one
 """
 function randint(low::Integer, high::Integer, shape::Dimensions; dtype=nothing,
         device=nothing, generator=nothing)
@@ -64,8 +64,8 @@ end
 The numbers 0 to n - 1 in random order.
 
 - `dtype`: absent means int64
-- `device`: absent means the CPU
-- `generator`: absent means the default one
+- `device`: absent means the default device
+- `generator`: absent means the current one
 """
 function randperm(n::Integer; dtype=nothing, device=nothing, generator=nothing)
     out = Ref{tsr_tensor}()
@@ -80,7 +80,7 @@ end
 1 with the probability that each element of the input names, else 0; floating dtypes.
 
 - `input`: probabilities
-- `generator`: absent means the default one
+- `generator`: absent means the current one
 """
 function bernoulli(input::Tensor; generator=nothing)
     out = Ref{tsr_tensor}()
@@ -93,7 +93,7 @@ end
 
 Overwrites the input with uniform random numbers in [low, high); floating dtypes.
 
-- `generator`: absent means the default one
+- `generator`: absent means the current one
 """
 function uniform!(input::Tensor; low=0, high=1, generator=nothing)
     check(C.tsr_uniform_inplace(input, low, high, generator))
@@ -106,7 +106,7 @@ end
 Overwrites the input with normal random numbers; floating dtypes.
 
 - `std`: standard deviation
-- `generator`: absent means the default one
+- `generator`: absent means the current one
 """
 function normal!(input::Tensor; mean=0, std=1, generator=nothing)
     check(C.tsr_normal_inplace(input, mean, std, generator))

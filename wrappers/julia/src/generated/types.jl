@@ -54,6 +54,12 @@ mutable struct tsr_scope_s end
 const tsr_scope = Ptr{tsr_scope_s}
 
 """
+What the library keeps per thread, saved by tsr_ambient_save.
+"""
+mutable struct tsr_ambient_s end
+const tsr_ambient = Ptr{tsr_ambient_s}
+
+"""
 An open safetensors file.
 """
 mutable struct tsr_archive_s end
@@ -324,19 +330,6 @@ tsr_exchange_table() = tsr_exchange_table(
     sizeof(tsr_exchange_table), 0, 0, 0, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL,
     C_NULL)
 
-"""
-The thread-local state of the library, for schedulers that move a task to another thread.
-Valid while the scope in it is open.
-"""
-struct tsr_ambient
-    struct_size::UInt32
-    grad_mode::Int32
-    inference_mode::Int32
-    defer_drops::Int32
-    scope::Ptr{Cvoid}
-end
-tsr_ambient() = tsr_ambient(sizeof(tsr_ambient), 0, 0, 0, C_NULL)
-
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -347,7 +340,6 @@ const STRUCTS = (
     ("tsr_memory_stats", tsr_memory_stats),
     ("tsr_memory_event", tsr_memory_event),
     ("tsr_exchange_table", tsr_exchange_table),
-    ("tsr_ambient", tsr_ambient),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

@@ -12,7 +12,7 @@ from typing import Any as _Any
 from . import _ops
 from ._core import TensorBase as _TensorBase, lib as _lib
 from ._creation import arange, broadcast_shapes
-from ._device import Device, device_count, synchronize
+from ._device import Device, device_count, get_default_device, set_default_device, synchronize
 from ._dtypes import (
     DType,
     bfloat16,
@@ -90,14 +90,14 @@ __all__ = [
     "CallbackError", "can_cast", "CancelledError", "complex128", "complex64", "default_generator",
     "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
-    "from_numpy", "frombuffer", "Generator", "get_num_threads", "get_rng_state", "iinfo", "inf",
-    "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
+    "from_numpy", "frombuffer", "Generator", "get_default_device", "get_num_threads",
+    "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "isdtype", "linalg", "load_file", "manual_seed",
     "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
-    "save_file", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "uint16", "uint32", "uint64",
+    "save_file", "set_default_device", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "uint16", "uint32", "uint64",
     "uint8", "utils",
 ]  # fmt: skip
 __all__ += _ops.__all__

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Final
 
 from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED
@@ -15,7 +16,10 @@ _NAMES: Final = {v: k for k, v in TYPES.items()}
 
 
 class Device:
-    """Where the memory of a tensor is: Device("cpu"), Device("cuda:1"), Device("cuda", 1)."""
+    """Where the memory of a tensor is: Device("cpu"), Device("cuda:1"), Device("cuda", 1).
+
+    As a context manager it is the thread's default device for the time of the block.
+    """
 
     __slots__ = ("index", "type")
 
@@ -43,6 +47,14 @@ class Device:
     def __reduce__(self) -> tuple[Any, ...]:
         return (Device, (self.type, self.index))
 
+    def __enter__(self) -> Device:
+        before = set_default_device(self)
+        _outside().append(before)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        set_default_device(_outside().pop())
+
     @property
     def code(self) -> int:
         """The device type as the C ABI and DLPack number it."""
@@ -68,6 +80,31 @@ def device_of(given: Any) -> Device:
 def device_pair(given: Any) -> tuple[int, int]:
     device = device_of(given)
     return device.code, device.index
+
+
+def get_default_device() -> Device:
+    """Where functions of this thread make tensors when they are told no device."""
+    kind, index = ffi.new("tsr_device_type*"), ffi.new("int32_t*")
+    check(lib.tsr_device_default(kind, index))
+    return make_device(kind[0], index[0])
+
+
+def set_default_device(device: Device | str) -> Device:
+    """Sets where functions of this thread make tensors when they are told no device; returns what it was."""
+    kind, index = ffi.new("tsr_device_type*"), ffi.new("int32_t*")
+    check(lib.tsr_device_set_default(*device_pair(device), kind, index))
+    return make_device(kind[0], index[0])
+
+
+_thread = threading.local()
+
+
+def _outside() -> list[Device]:
+    """The default devices outside the blocks that this thread is in."""
+    if not hasattr(_thread, "devices"):
+        _thread.devices = []
+    devices: list[Device] = _thread.devices
+    return devices
 
 
 def device_count(kind: str = "cpu") -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._device import CPU, Device, device_count
+from ._device import CPU, Device, device_count, get_default_device
 from ._dtypes import ALL, DType, complex64, dtype_of, float32, int64, kind_names
 
 
@@ -17,7 +17,7 @@ class ArrayNamespaceInfo:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
-        return CPU
+        return get_default_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         return {

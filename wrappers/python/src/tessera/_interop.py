@@ -11,7 +11,7 @@ import numpy as np
 
 from ._constants import DEVICE_CPU, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_READ_ONLY
 from ._core import ffi, lib, table
-from ._device import CPU, device_of, device_pair
+from ._device import CPU, device_of, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
 from ._errors import MemoryAccessError, check
 
@@ -165,6 +165,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         if copy is False:
             raise ValueError("asarray(): Python data can only be copied")
         made, copied = from_python(obj, kind), True
+        device = get_default_device() if device is None else device
     return _as(made, kind, device, None if copied else copy)
 
 
@@ -178,7 +179,7 @@ def _from_array(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tens
 
 
 def _as(given: Tensor, dtype: DType | None, device: Any, copy: bool | None) -> Tensor:
-    if dtype in (None, given.dtype) and not copy and device is None:
+    if dtype in (None, given.dtype) and not copy and device in (None, given.device):
         return given
     cell = ffi.new("tsr_tensor*")
     where = (-1, -1) if device is None else device_pair(device)

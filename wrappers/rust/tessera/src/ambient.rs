@@ -3,6 +3,7 @@
 //! The library's state of one thread: what a task takes along, and scopes.
 
 use crate::error::done;
+use crate::handle::handle;
 use crate::Result;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -10,51 +11,62 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tessera_sys as sys;
 
-/// The library's state of one thread: whether it records, whether it is in inference mode, whether
-/// drops are deferred. An executor that moves a task to another thread takes it along.
-///
-/// ```
-/// # fn main() -> tessera::Result<()> {
-/// let _guard = tessera::no_grad();
-/// let ambient = tessera::Ambient::save()?;
-/// std::thread::spawn(move || -> tessera::Result<()> {
-///     let _entered = ambient.enter()?;
-///     assert!(!tessera::autograd::is_grad_enabled());
-///     Ok(())
-/// })
-/// .join()
-/// .unwrap()
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Ambient(sys::tsr_ambient);
+handle! {
+    /// What the library keeps for one thread: modes, default device, current generator and streams,
+    /// saved-tensor hooks, whether drops are deferred. An executor that moves a task to another thread
+    /// takes it along; any number of threads may enter it.
+    ///
+    /// ```
+    /// # fn main() -> tessera::Result<()> {
+    /// let _guard = tessera::no_grad();
+    /// let ambient = tessera::Ambient::save()?;
+    /// std::thread::spawn(move || -> tessera::Result<()> {
+    ///     let _entered = ambient.enter()?;
+    ///     assert!(!tessera::autograd::is_grad_enabled());
+    ///     Ok(())
+    /// })
+    /// .join()
+    /// .unwrap()
+    /// # }
+    /// ```
+    #[derive(Debug)]
+    Ambient, tsr_ambient_s, tsr_ambient_retain, tsr_ambient_release
+}
 
-// SAFETY: the only pointer in it, the scope, is null but for the moment of a restore.
-unsafe impl Send for Ambient {}
-// SAFETY: as above; it is never changed.
-unsafe impl Sync for Ambient {}
+/// Lets the thread's open scope rest, which is no part of what a task takes along: it stays with its
+/// thread.
+struct ScopePause(sys::tsr_scope);
+
+impl ScopePause {
+    fn new() -> Result<Self> {
+        let mut resting = null_mut();
+        // SAFETY: no scope, and a writable place.
+        done(unsafe { sys::tsr_scope_set_current(null_mut(), &mut resting) })?;
+        Ok(Self(resting))
+    }
+}
+
+impl Drop for ScopePause {
+    fn drop(&mut self) {
+        let mut none = null_mut();
+        // SAFETY: the scope that was open on this thread, and still is.
+        unsafe { sys::tsr_scope_set_current(self.0, &mut none) };
+    }
+}
 
 impl Ambient {
     /// The state of this thread.
     pub fn save() -> Result<Self> {
-        let mut ambient = Self::current()?;
-        ambient.scope = null_mut(); // a scope stays with its thread
-        Ok(Self(ambient))
-    }
-
-    fn current() -> Result<sys::tsr_ambient> {
-        let mut ambient = sys::tsr_ambient::default();
-        // SAFETY: the struct has its size.
-        done(unsafe { sys::tsr_ambient_save(&mut ambient) })?;
-        Ok(ambient)
+        let _pause = ScopePause::new()?;
+        // SAFETY: `out` is writable.
+        Self::made(|out| unsafe { sys::tsr_ambient_save(out) })
     }
 
     /// Makes it the state of this thread.
     pub fn restore(&self) -> Result<()> {
-        let mut ambient = self.0;
-        ambient.scope = Self::current()?.scope;
-        // SAFETY: the struct has its size, and its scope is the one that is open on this thread.
-        done(unsafe { sys::tsr_ambient_restore(&ambient) })
+        let _pause = ScopePause::new()?;
+        // SAFETY: a valid handle; there is no scope in it.
+        done(unsafe { sys::tsr_ambient_restore(self.raw()) })
     }
 
     /// Makes it the state of this thread until the guard is dropped.

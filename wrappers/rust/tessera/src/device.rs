@@ -6,6 +6,7 @@ use crate::error::done;
 use crate::{DeviceType, Error, ErrorKind, Result};
 use std::ffi::CStr;
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 use tessera_sys as sys;
 
@@ -35,10 +36,56 @@ impl Device {
         Ok(count as usize)
     }
 
+    /// Where functions of this thread make tensors when they are told no device; the processor at
+    /// first.
+    pub fn current_default() -> Result<Self> {
+        let (mut kind, mut index) = (0, 0);
+        // SAFETY: two writable numbers.
+        done(unsafe { sys::tsr_device_default(&mut kind, &mut index) })?;
+        Ok(Self::new(DeviceType::from_raw(kind), index))
+    }
+
+    /// Makes it the default device of this thread until the guard is dropped.
+    ///
+    /// ```
+    /// # fn main() -> tessera::Result<()> {
+    /// use tessera::Device;
+    /// let _guard = Device::CPU.enter()?;
+    /// assert_eq!(Device::current_default()?, Device::CPU);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn enter(self) -> Result<DeviceGuard> {
+        Ok(DeviceGuard { previous: self.set_default()?, _thread: PhantomData })
+    }
+
+    fn set_default(self) -> Result<Self> {
+        let (mut kind, mut index) = (0, 0);
+        // SAFETY: plain numbers, two of them writable.
+        done(unsafe {
+            sys::tsr_device_set_default(self.kind as i32, self.index, &mut kind, &mut index)
+        })?;
+        Ok(Self::new(DeviceType::from_raw(kind), index))
+    }
+
     /// Waits until all work queued on the device is done, and reports its failures.
     pub fn synchronize(self) -> Result<()> {
         // SAFETY: plain numbers.
         done(unsafe { sys::tsr_device_synchronize(self.kind as i32, self.index) })
+    }
+}
+
+/// Brings the thread's former default device back when it is dropped.
+#[must_use = "the device is the default one until the guard is dropped"]
+#[derive(Debug)]
+pub struct DeviceGuard {
+    previous: Device,
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for DeviceGuard {
+    fn drop(&mut self) {
+        let _ = self.previous.set_default(); // cannot fail: it was the default device
     }
 }
 

@@ -48,13 +48,15 @@ mod tensor;
 pub use ambient::{scope, Ambient, AmbientGuard};
 pub use arguments::{Operand, Scalar};
 pub use autograd::{enable_grad, inference_mode, no_grad};
-pub use device::{defer_drops, load_plugin, num_threads, poll, set_num_threads, version, Device};
+pub use device::{
+    defer_drops, load_plugin, num_threads, poll, set_num_threads, version, Device, DeviceGuard,
+};
 pub use element::Element;
 pub use error::{Error, Result};
 pub use generated::{ops, DType, DeviceType, ErrorKind};
 pub use index::{Ellipsis, Index, Item, NewAxis, Slice};
 pub use log::{set_log, LogLevel};
-pub use random::{manual_seed, Generator};
+pub use random::{manual_seed, Generator, GeneratorGuard};
 pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use tessera_sys as sys;

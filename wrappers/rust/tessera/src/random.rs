@@ -5,6 +5,8 @@
 use crate::error::done;
 use crate::handle::handle;
 use crate::Result;
+use std::marker::PhantomData;
+use std::ptr::null_mut;
 use tessera_sys as sys;
 
 handle! {
@@ -20,10 +22,24 @@ impl Generator {
         Self::made(|out| unsafe { sys::tsr_generator_new(seed, out) })
     }
 
-    /// The generator that random functions use when none is given.
+    /// The generator of threads that have entered none, one for the process.
     pub fn default_generator() -> Result<Self> {
         // SAFETY: `out` is writable.
         Self::made(|out| unsafe { sys::tsr_generator_default(out) })
+    }
+
+    /// The generator that random functions of this thread use when none is given.
+    pub fn current() -> Result<Self> {
+        // SAFETY: `out` is writable.
+        Self::made(|out| unsafe { sys::tsr_generator_current(out) })
+    }
+
+    /// Makes it the current generator of this thread until the guard is dropped.
+    pub fn enter(&self) -> Result<GeneratorGuard> {
+        // SAFETY: a valid handle; `out` is writable.
+        let previous =
+            Self::made(|out| unsafe { sys::tsr_generator_set_current(self.raw(), out) })?;
+        Ok(GeneratorGuard { previous, _thread: PhantomData })
     }
 
     /// Starts anew from a seed.
@@ -44,6 +60,25 @@ impl Generator {
     pub fn set_state(&self, (seed, offset): (u64, u64)) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_generator_set_state(self.raw(), seed, offset) })
+    }
+}
+
+/// Brings the thread's former generator back when it is dropped.
+#[must_use = "the generator is current until the guard is dropped"]
+#[derive(Debug)]
+pub struct GeneratorGuard {
+    previous: Generator,
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for GeneratorGuard {
+    fn drop(&mut self) {
+        let mut between = null_mut();
+        // SAFETY: a valid handle; the reference that comes out is given back.
+        unsafe {
+            sys::tsr_generator_set_current(self.previous.raw(), &mut between);
+            sys::tsr_generator_release(between);
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tessera::autograd::{self, custom_function, gradcheck, saved_tensor_hooks, NodeBuilder};
-use tessera::{enable_grad, inference_mode, no_grad, Ambient, Error, ErrorKind, Result, Tensor};
+use tessera::{enable_grad, inference_mode, no_grad, Ambient, Device, DeviceType};
+use tessera::{Error, ErrorKind, Generator, Result, Tensor};
 
 fn leaf(values: &[f64]) -> Tensor {
     Tensor::from(values).requiring_grad().unwrap()
@@ -126,6 +127,25 @@ fn modes_belong_to_the_thread() -> Result<()> {
     })
     .join()
     .unwrap()
+}
+
+#[test]
+fn ambient_takes_device_and_generator_along() -> Result<()> {
+    let (mine, same) = (Generator::new(7)?, Generator::new(7)?);
+    let ambient = {
+        let _device = Device::CPU.enter()?;
+        let _generator = mine.enter()?;
+        Ambient::save()?
+    };
+    let expected = Tensor::rand_with(&[4], |o| o.generator(&same))?;
+    let there = std::thread::spawn(move || -> Result<Tensor> {
+        let _entered = ambient.enter()?;
+        assert_eq!(Device::current_default()?, Device::CPU);
+        Tensor::rand(&[4])
+    });
+    assert_eq!(there.join().unwrap()?.to_vec::<f32>()?, expected.to_vec::<f32>()?);
+    assert_eq!(Device::new(DeviceType::Cpu, 5).enter().unwrap_err().kind(), ErrorKind::Device);
+    Ok(())
 }
 
 #[test]

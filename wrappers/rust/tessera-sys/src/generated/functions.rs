@@ -124,7 +124,7 @@ extern "C" {
     /// A tensor with memory of its own, not initialised, and any strides that are not negative.
     /// strides: in elements
     /// dtype: absent means float32
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_tensor_empty_strided(
         shape: *const i64, n_shape: i32, strides: *const i64, n_strides: i32, dtype: tsr_dtype,
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
@@ -160,6 +160,12 @@ extern "C" {
     /// INVALID_ARGUMENT when the scope is not the innermost of this thread or a kept handle is not
     /// of it.
     pub fn tsr_scope_end(scope: tsr_scope, keep: *const tsr_tensor, n_keep: i32) -> tsr_status;
+
+    /// Makes an open scope, or none when NULL, the innermost of this thread and tells which it
+    /// was. Both are borrowed: each stays with whoever opened it. For code that hands handles out
+    /// while the caller's scope rests.
+    /// INVALID_ARGUMENT for a scope that has ended.
+    pub fn tsr_scope_set_current(scope: tsr_scope, previous: *mut tsr_scope) -> tsr_status;
 
     /// Whether the tensor takes part in differentiation.
     pub fn tsr_tensor_requires_grad(tensor: tsr_tensor, value: *mut i32) -> tsr_status;
@@ -333,8 +339,8 @@ extern "C" {
     /// From now on, what functions on this thread save for a backward goes through these hooks,
     /// until the matching pop; the innermost hooks hold. What a function called by pack saves does
     /// not. A failure of pack is the failure of the function that saves, a failure of unpack that
-    /// of the backward, each with its payload. The stack belongs to the thread and is no part of
-    /// tsr_ambient.
+    /// of the backward, each with its payload. The stack belongs to the thread; tsr_ambient_save
+    /// takes it along.
     /// INVALID_ARGUMENT for one callback without the other. When unpack returns something else
     /// than was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor
     /// go unnoticed: pack decides what is kept.
@@ -489,7 +495,7 @@ extern "C" {
     /// Gives a reference back; NULL is ignored.
     pub fn tsr_generator_release(generator: tsr_generator);
 
-    /// The generator that random functions use when none is given, as a new reference.
+    /// The generator of threads that have set none, as a new reference; one for the process.
     pub fn tsr_generator_default(generator: *mut tsr_generator) -> tsr_status;
 
     /// Starts the generator anew from a seed.
@@ -502,6 +508,17 @@ extern "C" {
 
     /// Brings a generator back to a state that tsr_generator_get_state gave.
     pub fn tsr_generator_set_state(generator: tsr_generator, seed: u64, offset: u64) -> tsr_status;
+
+    /// The generator that random functions of this thread use when they are given none, as a new
+    /// reference; never NULL.
+    pub fn tsr_generator_current(generator: *mut tsr_generator) -> tsr_status;
+
+    /// Sets the generator that random functions of this thread use when they are given none, and
+    /// tells which it was, as a new reference. NULL is the default one of the process. The thread
+    /// keeps a reference of its own.
+    pub fn tsr_generator_set_current(
+        generator: tsr_generator, previous: *mut tsr_generator,
+    ) -> tsr_status;
 
     /// How many devices of a type can be used; 0 when the type has no backend here.
     pub fn tsr_device_count(device_type: tsr_device_type, count: *mut i32) -> tsr_status;
@@ -519,11 +536,34 @@ extern "C" {
     /// Sets how many threads the functions of the process may use; VALUE below 1 or above 1024.
     pub fn tsr_set_num_threads(count: i32) -> tsr_status;
 
-    /// Copies the thread-local state of this thread.
+    /// Where functions of this thread make tensors when they are told no device. Every thread
+    /// starts with the CPU.
+    pub fn tsr_device_default(
+        device_type: *mut tsr_device_type, device_index: *mut i32,
+    ) -> tsr_status;
+
+    /// Sets the device of tensors that functions of this thread make when they are told none, and
+    /// tells which it was.
+    pub fn tsr_device_set_default(
+        device_type: tsr_device_type, device_index: i32, previous_type: *mut tsr_device_type,
+        previous_index: *mut i32,
+    ) -> tsr_status;
+
+    /// What the library keeps for this thread, for schedulers that move a task to another one:
+    /// recording and inference mode, default device, current generator, current streams, pushed
+    /// saved-tensor hooks, innermost scope, deferral of drops. The last error stays with its
+    /// thread. A saved state never changes; it holds references to all of it.
     pub fn tsr_ambient_save(ambient: *mut tsr_ambient) -> tsr_status;
 
-    /// Makes a saved state that of this thread.
-    pub fn tsr_ambient_restore(ambient: *const tsr_ambient) -> tsr_status;
+    /// Makes a saved state that of this thread, as often and on as many threads as one likes.
+    /// INVALID_ARGUMENT when the scope in it has ended. A scope belongs to one thread at a time.
+    pub fn tsr_ambient_restore(ambient: tsr_ambient) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_ambient_retain(ambient: tsr_ambient);
+
+    /// Gives a reference back; NULL is ignored.
+    pub fn tsr_ambient_release(ambient: tsr_ambient);
 
     /// A stream of its own, from the library's stock. Its native stream outlives the handle and
     /// may be used again.
@@ -1708,7 +1748,7 @@ extern "C" {
 
     /// A tensor whose contents are whatever the memory held.
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_empty(
         shape: *const i64, n_shape: i32, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, out: *mut tsr_tensor,
@@ -1716,7 +1756,7 @@ extern "C" {
 
     /// A tensor of zeros.
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_zeros(
         shape: *const i64, n_shape: i32, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, out: *mut tsr_tensor,
@@ -1724,7 +1764,7 @@ extern "C" {
 
     /// A tensor of ones.
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_ones(
         shape: *const i64, n_shape: i32, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, out: *mut tsr_tensor,
@@ -1732,7 +1772,7 @@ extern "C" {
 
     /// A tensor whose elements are all one number.
     /// dtype: absent means bool, int64, the default floating or complex dtype, by the value
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_full_f64(
         shape: *const i64, n_shape: i32, value: f64, dtype: tsr_dtype,
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
@@ -1802,7 +1842,7 @@ extern "C" {
 
     /// start, start + step, ... up to but not including stop.
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_arange(
         start: f64, stop: f64, step: f64, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, out: *mut tsr_tensor,
@@ -1810,7 +1850,7 @@ extern "C" {
 
     /// start, start + step, ... up to but not including stop, exact in integers.
     /// dtype: absent means int64
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_arange_int(
         start: i64, stop: i64, step: i64, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, out: *mut tsr_tensor,
@@ -1819,7 +1859,7 @@ extern "C" {
     /// Equally spaced numbers from start to stop.
     /// dtype: absent means the default floating dtype
     /// endpoint: whether stop is the last number
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_linspace(
         start: f64, stop: f64, num: i64, dtype: tsr_dtype, endpoint: i32,
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
@@ -1829,7 +1869,7 @@ extern "C" {
     /// n_cols: absent means n_rows
     /// k: which diagonal: above the main one when positive
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
+    /// device: absent means the default device
     pub fn tsr_eye(
         n_rows: i64, n_cols: i64, k: i64, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, out: *mut tsr_tensor,
@@ -1846,8 +1886,8 @@ extern "C" {
 
     /// Uniform random numbers in \[0, 1); floating dtypes.
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
-    /// generator: absent means the default one
+    /// device: absent means the default device
+    /// generator: absent means the current one
     pub fn tsr_rand(
         shape: *const i64, n_shape: i32, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, generator: tsr_generator, out: *mut tsr_tensor,
@@ -1855,8 +1895,8 @@ extern "C" {
 
     /// Random numbers of the standard normal distribution; floating dtypes.
     /// dtype: absent means the default floating dtype
-    /// device: absent means the CPU
-    /// generator: absent means the default one
+    /// device: absent means the default device
+    /// generator: absent means the current one
     pub fn tsr_randn(
         shape: *const i64, n_shape: i32, dtype: tsr_dtype, device_type: tsr_device_type,
         device_index: i32, generator: tsr_generator, out: *mut tsr_tensor,
@@ -1865,8 +1905,8 @@ extern "C" {
     /// Uniform random integers in \[low, high).
     /// high: one above the largest number
     /// dtype: absent means int64
-    /// device: absent means the CPU
-    /// generator: absent means the default one
+    /// device: absent means the default device
+    /// generator: absent means the current one
     pub fn tsr_randint(
         low: i64, high: i64, shape: *const i64, n_shape: i32, dtype: tsr_dtype,
         device_type: tsr_device_type, device_index: i32, generator: tsr_generator,
@@ -1875,8 +1915,8 @@ extern "C" {
 
     /// The numbers 0 to n - 1 in random order.
     /// dtype: absent means int64
-    /// device: absent means the CPU
-    /// generator: absent means the default one
+    /// device: absent means the default device
+    /// generator: absent means the current one
     pub fn tsr_randperm(
         n: i64, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
         generator: tsr_generator, out: *mut tsr_tensor,
@@ -1884,20 +1924,20 @@ extern "C" {
 
     /// 1 with the probability that each element of the input names, else 0; floating dtypes.
     /// input: probabilities
-    /// generator: absent means the default one
+    /// generator: absent means the current one
     pub fn tsr_bernoulli(
         input: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// Overwrites the input with uniform random numbers in \[low, high); floating dtypes.
-    /// generator: absent means the default one
+    /// generator: absent means the current one
     pub fn tsr_uniform_inplace(
         input: tsr_tensor, low: f64, high: f64, generator: tsr_generator,
     ) -> tsr_status;
 
     /// Overwrites the input with normal random numbers; floating dtypes.
     /// std: standard deviation
-    /// generator: absent means the default one
+    /// generator: absent means the current one
     pub fn tsr_normal_inplace(
         input: tsr_tensor, mean: f64, std: f64, generator: tsr_generator,
     ) -> tsr_status;
@@ -2890,7 +2930,7 @@ extern "C" {
     /// Zeros elements at random and divides the others by 1 - p; floating dtypes.
     /// p: probability of a zero
     /// training: otherwise the input is returned
-    /// generator: absent means the default one
+    /// generator: absent means the current one
     pub fn tsr_dropout(
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;

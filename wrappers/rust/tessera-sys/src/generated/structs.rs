@@ -474,42 +474,6 @@ impl Default for tsr_exchange_table {
     }
 }
 
-/// The thread-local state of the library, for schedulers that move a task to another thread. Valid
-/// while the scope in it is open.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct tsr_ambient {
-    /// struct size.
-    pub struct_size: u32,
-    /// grad mode.
-    pub grad_mode: i32,
-    /// inference mode.
-    pub inference_mode: i32,
-    /// defer drops.
-    pub defer_drops: i32,
-    /// innermost scope, borrowed
-    pub scope: *mut c_void,
-}
-
-const _: () = {
-    assert!(size_of::<tsr_ambient>() == 24);
-    assert!(offset_of!(tsr_ambient, struct_size) == 0);
-    assert!(offset_of!(tsr_ambient, grad_mode) == 4);
-    assert!(offset_of!(tsr_ambient, inference_mode) == 8);
-    assert!(offset_of!(tsr_ambient, defer_drops) == 12);
-    assert!(offset_of!(tsr_ambient, scope) == 16);
-};
-
-impl Default for tsr_ambient {
-    /// All zero, but for the size.
-    fn default() -> Self {
-        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
-        let mut zero: Self = unsafe { std::mem::zeroed() };
-        zero.struct_size = size_of::<Self>() as u32;
-        zero
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -527,7 +491,6 @@ mod tests {
             ("tsr_memory_stats", size_of::<tsr_memory_stats>()),
             ("tsr_memory_event", size_of::<tsr_memory_event>()),
             ("tsr_exchange_table", size_of::<tsr_exchange_table>()),
-            ("tsr_ambient", size_of::<tsr_ambient>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -71,6 +71,14 @@ pub type tsr_scope = *mut tsr_scope_s;
 
 /// Behind a handle; never seen.
 #[repr(C)]
+pub struct tsr_ambient_s {
+    _opaque: [u8; 0],
+}
+/// What the library keeps per thread, saved by tsr_ambient_save.
+pub type tsr_ambient = *mut tsr_ambient_s;
+
+/// Behind a handle; never seen.
+#[repr(C)]
 pub struct tsr_archive_s {
     _opaque: [u8; 0],
 }

@@ -18,7 +18,7 @@ impl EmptyOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -41,7 +41,7 @@ impl ZerosOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -64,7 +64,7 @@ impl OnesOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -87,7 +87,7 @@ impl FullOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -216,7 +216,7 @@ impl ArangeOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -253,7 +253,7 @@ impl ArangeIntOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -290,7 +290,7 @@ impl LinspaceOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
@@ -329,7 +329,7 @@ impl EyeOptions {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);

@@ -848,7 +848,7 @@ impl<'a> DropoutOptions<'a> {
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);

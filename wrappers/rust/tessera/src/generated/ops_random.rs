@@ -19,14 +19,14 @@ impl<'a> RandOptions<'a> {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -50,14 +50,14 @@ impl<'a> RandnOptions<'a> {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -81,14 +81,14 @@ impl<'a> RandintOptions<'a> {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -112,14 +112,14 @@ impl<'a> RandpermOptions<'a> {
         self
     }
 
-    /// absent means the CPU
+    /// absent means the default device
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -134,7 +134,7 @@ pub struct BernoulliOptions<'a> {
 }
 
 impl<'a> BernoulliOptions<'a> {
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -171,7 +171,7 @@ impl<'a> UniformOptions<'a> {
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);
@@ -208,7 +208,7 @@ impl<'a> NormalOptions<'a> {
         self
     }
 
-    /// absent means the default one
+    /// absent means the current one
     #[must_use]
     pub fn generator(mut self, generator: &'a Generator) -> Self {
         self.generator = Some(generator);

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The state that the library keeps per thread, as an object that goes to another thread.
+#include "autograd/grad_mode.h"
+#include "base/generator.h"
+#include "capi/callback.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/saved_hooks.h"
+#include "memory/stream.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+// Never changes once made, so that any number of threads may restore it.
+struct AmbientObject final : Object {
+  AmbientObject() : Object(ObjectTag::kAmbient) {}
+  static void destroy(AmbientObject* object) noexcept {
+    object->tag = ObjectTag::kDead;
+    delete object;
+  }
+
+  GradMode grad_mode = t_grad_mode;
+  bool defer_drops = drops_deferred();
+  Device default_device = t_default_device;
+  IntrusivePtr<Generator> generator = IntrusivePtr<Generator>::share(&current_generator());
+  std::vector<IntrusivePtr<Stream>> streams = current_streams();
+  std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
+  IntrusivePtr<ScopeObject> scope = IntrusivePtr<ScopeObject>::share(t_scope);
+};
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_ambient_save(tsr_ambient* ambient) {
+  clear(ambient);
+  return guard(kInfo_ambient_save, [&] {
+    out_arg(ambient, "ambient");
+    give_object(new AmbientObject, ambient);
+  });
+}
+
+tsr_status tsr_ambient_restore(tsr_ambient ambient) {
+  return guard(kInfo_ambient_restore, [&] {
+    const auto& state =
+        *object_arg<AmbientObject>(ambient, ObjectTag::kAmbient, "saved state", "ambient");
+    TSR_CHECK(!state.scope || state.scope->open, Code::kInvalidArgument, "ambient",
+              "expected one whose scope is open, got one whose scope has ended");
+    set_current_streams(state.streams);  // may run out of memory, so it comes first
+    set_current_generator(state.generator);
+    t_grad_mode = state.grad_mode;
+    t_default_device = state.default_device;
+    t_scope = state.scope.get();
+    set_drops_deferred(state.defer_drops);
+    set_pushed_hooks(state.saved_hooks);
+  });
+}
+
+void tsr_ambient_retain(tsr_ambient ambient) {
+  retain_handle(ambient, ObjectTag::kAmbient);
+}
+
+void tsr_ambient_release(tsr_ambient ambient) {
+  release_handle<AmbientObject>(ambient, ObjectTag::kAmbient);
+}
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The saved-tensor hooks that a thread has pushed.
+#pragma once
+
+#include <memory>
+
+#include "autograd/saved_tensor.h"
+
+namespace tsr::capi {
+
+// A push and what was pushed before it. Never changes, so that threads may share it.
+struct PushedHooks {
+  std::shared_ptr<SavedTensorHooks> hooks;  // null turns hooks off
+  std::shared_ptr<const PushedHooks> outer;
+};
+
+// The innermost push of this thread; null mostly.
+std::shared_ptr<const PushedHooks> pushed_hooks();
+void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost);
+
+}  // namespace tsr::capi

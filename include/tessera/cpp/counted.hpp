@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Counted: the owner of a counted handle, of every kind but the tensor.
+#pragma once
+
+#include <utility>
+
+namespace tessera {
+namespace detail {
+
+// Copies share what the handle stands for. Null is allowed.
+template <class Handle, void (*kRetain)(Handle), void (*kRelease)(Handle)>
+class Counted {
+ public:
+  Counted() noexcept = default;
+  explicit Counted(Handle handle) noexcept : handle_(handle) {}
+  Counted(const Counted& other) noexcept : handle_(other.handle_) { kRetain(handle_); }
+  Counted(Counted&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Counted& operator=(Counted other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Counted() { kRelease(handle_); }
+
+  Handle get() const noexcept { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace tessera
