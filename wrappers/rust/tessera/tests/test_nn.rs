@@ -291,6 +291,17 @@ fn initial_values_have_pytorchs_bounds() -> Result<()> {
 }
 
 #[test]
+fn layers_without_inputs_or_with_wrong_sizes() -> Result<()> {
+    let y = Linear::new(0, 2)?.forward(&Tensor::zeros(&[3, 0])?)?;
+    assert_eq!(y.shape(), [3, 2]);
+    init::xavier_uniform_(&Tensor::zeros(&[0, 0])?, 1.0)?;
+    let error = ConvTranspose2d::with(3, 4, [3, 3], |c| c.groups(2)).unwrap_err();
+    let text = "ConvTranspose2d: expected groups that divide 3 and 4 channels, got 2";
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Value, text));
+    Ok(())
+}
+
+#[test]
 fn losses_match_values_by_hand() -> Result<()> {
     let logits = Tensor::from([[0.0, 0.0], [0.0, 0.0]]);
     let classes = Tensor::from([0i64, 1]);

@@ -12,7 +12,6 @@ use tessera_sys as sys;
 
 type GradHook = Box<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
 type LeafHook = Box<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
-type Drop = unsafe extern "C" fn(*mut c_void);
 type FinalHook = Box<dyn FnOnce() -> Result<()> + Send>;
 
 /// A registered hook. It stays when this is dropped; [`Hook::remove`] takes it away.
@@ -92,14 +91,10 @@ impl Tensor {
         &self,
         hook: impl Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync + 'static,
     ) -> Result<Hook> {
-        let user = Box::into_raw(Box::new(Box::new(hook) as GradHook)).cast();
-        let mut id = 0;
-        // SAFETY: the box is freed by drop_box once, also when this fails.
-        done(unsafe {
-            let drop = Some(drop_box::<GradHook> as Drop);
-            sys::tsr_tensor_hook_add(self.raw(), Some(run_grad_hook), user, drop, &mut id)
-        })?;
-        Ok(Hook { tensor: self.clone(), id })
+        self.add_hook(Box::new(hook) as GradHook, |user, drop, id| {
+            // SAFETY: a valid handle; the box of a GradHook, which drop frees.
+            unsafe { sys::tsr_tensor_hook_add(self.raw(), Some(run_grad_hook), user, drop, id) }
+        })
     }
 
     /// Calls the closure with this leaf each time its gradient was brought up to date.
@@ -107,19 +102,22 @@ impl Tensor {
         &self,
         hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Hook> {
-        let user = Box::into_raw(Box::new(Box::new(hook) as LeafHook)).cast();
+        self.add_hook(Box::new(hook) as LeafHook, |user, drop, id| {
+            let run = Some(run_leaf_hook as _);
+            // SAFETY: a valid handle; the box of a LeafHook, which drop frees.
+            unsafe { sys::tsr_tensor_accumulate_hook_add(self.raw(), run, user, drop, id) }
+        })
+    }
+
+    /// `add` gets a box of the hook and the function that frees it, also when it fails.
+    fn add_hook<H>(
+        &self,
+        hook: H,
+        add: impl FnOnce(*mut c_void, sys::tsr_drop_fn, *mut i64) -> i32,
+    ) -> Result<Hook> {
+        let user = Box::into_raw(Box::new(hook)).cast();
         let mut id = 0;
-        // SAFETY: the box is freed by drop_box once, also when this fails.
-        done(unsafe {
-            let drop = Some(drop_box::<LeafHook> as Drop);
-            sys::tsr_tensor_accumulate_hook_add(
-                self.raw(),
-                Some(run_leaf_hook),
-                user,
-                drop,
-                &mut id,
-            )
-        })?;
+        done(add(user, Some(drop_box::<H>), &mut id))?;
         Ok(Hook { tensor: self.clone(), id })
     }
 }

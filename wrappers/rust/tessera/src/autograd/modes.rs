@@ -19,7 +19,8 @@ pub fn is_inference_mode() -> bool {
 
 type Switch = unsafe extern "C" fn(i32, *mut i32) -> i32;
 
-/// Brings this thread's mode of recording back when it is dropped.
+/// Brings this thread's mode of recording back when it is dropped. Each brings back what it found: end
+/// them in reverse order, as variables do by themselves.
 #[must_use = "the mode ends with the guard"]
 #[derive(Debug)]
 pub struct ModeGuard {

@@ -6,11 +6,13 @@ use super::module::described;
 use super::{init, Module, Visitor};
 use crate::{Error, ErrorKind, Result, Tensor};
 
-fn check_groups(inputs: i64, outputs: i64, groups: i64) -> Result<()> {
+fn check_groups(layer: &str, inputs: i64, outputs: i64, groups: i64) -> Result<()> {
     if groups > 0 && inputs % groups == 0 && outputs % groups == 0 {
         return Ok(());
     }
-    let text = format!("{inputs} and {outputs} channels cannot be divided into {groups} groups");
+    let text = format!(
+        "{layer}: expected groups that divide {inputs} and {outputs} channels, got {groups}"
+    );
     Err(Error::new(ErrorKind::Value, text))
 }
 
@@ -86,7 +88,7 @@ macro_rules! convolution {
             ) -> Result<Self> {
                 let config = config($config::default());
                 let $groups = config.groups;
-                check_groups($inputs, $outputs, $groups)?;
+                check_groups(stringify!($name), $inputs, $outputs, $groups)?;
                 let [first, second]: [i64; 2] = $sizes;
                 let shape = [first, second, kernel[0], kernel[1]];
                 let (weight, bias) = init::layer(&shape, $outputs, config.bias)?;

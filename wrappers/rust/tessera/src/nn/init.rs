@@ -68,9 +68,14 @@ pub fn constant_(tensor: &Tensor, value: f64) -> Result<()> {
     tensor.fill_(value).map(|_| ())
 }
 
+/// Without inputs or outputs there are no elements, and any spread will do.
+fn nonzero(fan: i64) -> f64 {
+    fan.max(1) as f64
+}
+
 fn xavier(tensor: &Tensor, gain: f64) -> Result<f64> {
     let (fan_in, fan_out) = fan_in_and_fan_out(tensor)?;
-    Ok(gain * (2.0 / (fan_in + fan_out) as f64).sqrt())
+    Ok(gain * (2.0 / nonzero(fan_in + fan_out)).sqrt())
 }
 
 /// Glorot's uniform values.
@@ -87,7 +92,7 @@ pub fn xavier_normal_(tensor: &Tensor, gain: f64) -> Result<()> {
 fn kaiming(tensor: &Tensor, mode: FanMode, nonlinearity: Nonlinearity) -> Result<f64> {
     let (fan_in, fan_out) = fan_in_and_fan_out(tensor)?;
     let fan = if mode == FanMode::In { fan_in } else { fan_out };
-    Ok(nonlinearity.gain() / (fan as f64).sqrt())
+    Ok(nonlinearity.gain() / nonzero(fan).sqrt())
 }
 
 /// He's uniform values.
