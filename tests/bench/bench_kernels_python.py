@@ -25,6 +25,7 @@ import tessera as ts
 import tessera.nn.functional as F
 
 Case = tuple[str, Callable[[], object], Callable[[], object]]
+clock = time.perf_counter  # or time.process_time
 ROUND_SECONDS = 0.02
 SHORT_ROUND_SECONDS = 0.001  # likely to pass without another process in between
 RNG = np.random.default_rng(0)
@@ -153,7 +154,129 @@ def passes(conv: Callable[..., object], image: object, weight: object, *rest: ob
     image.grad = weight.grad = None  # type: ignore[attr-defined]
 
 
+def layout_cases(rows: int) -> Iterator[Case]:
+    """Operands that are broadcast, transposed, sliced or have channels last."""
+    (a, p), (row, r), (column, c) = pair(rows, COLUMNS), pair(COLUMNS), pair(rows, 1)
+    side = min(rows, COLUMNS)
+    s, t = (tensor.T for tensor in pair(side, side))
+    yield "add a row", lambda: a + row, lambda: p + r
+    yield "add a column", lambda: a + column, lambda: p + c
+    yield "row plus column", lambda: row + column, lambda: r + c
+    yield "exp of a transposed", lambda: ts.exp(s), lambda: torch.exp(t)
+    yield "add of two transposed", lambda: s + s, lambda: t + t
+    yield "sum, axis 1, of a transposed", lambda: s.sum(1), lambda: t.sum(1)
+    yield "sum, axis 0, of a transposed", lambda: s.sum(0), lambda: t.sum(0)
+    yield "softmax, axis 1, of a transposed", lambda: F.softmax(s, 1), lambda: TF.softmax(t, 1)
+    yield "add of every second column", lambda: a[:, ::2] + 1.0, lambda: p[:, ::2] + 1.0
+    yield "add of every second row", lambda: a[::2] + 1.0, lambda: p[::2] + 1.0
+    yield "copy of every second column", lambda: a[:, ::2].contiguous(), lambda: p[:, ::2].contiguous()
+    yield "to float64, transposed", lambda: s.astype(ts.float64), lambda: t.double()
+    image, photo = pair(max(1, rows // 128), 56, 56, 64)
+    x, y = image.permute((0, 3, 1, 2)), photo.permute(0, 3, 1, 2)
+    bias, b = pair(64, 1, 1)
+    yield "relu, channels last", lambda: F.relu(x), lambda: TF.relu(y)
+    yield "add a bias, channels last", lambda: x + bias, lambda: y + b
+    yield "mean over space, channels last", lambda: x.mean((2, 3)), lambda: y.mean((2, 3))
+    yield "max_pool2d, channels last", lambda: F.max_pool2d(x, 2), lambda: TF.max_pool2d(y, 2)
+    yield "avg_pool2d, channels last", lambda: F.avg_pool2d(x, 2), lambda: TF.avg_pool2d(y, 2)
+    yield "contiguous of channels last", lambda: x.contiguous(), lambda: y.contiguous()
+    image, photo = x.contiguous(), y.contiguous()
+    yield "add a bias", lambda: image + bias, lambda: photo + b
+    yield "mean over space", lambda: image.mean((2, 3)), lambda: photo.mean((2, 3))
+    yield "sum over all but the channels", lambda: image.sum((0, 2, 3)), lambda: photo.sum((0, 2, 3))
+    yield "to channels last", lambda: image.permute((0, 2, 3, 1)).contiguous(), lambda: move_channels(photo)
+
+
+def move_channels(photo: torch.Tensor) -> torch.Tensor:
+    return photo.contiguous(memory_format=torch.channels_last)
+
+
+def integer_cases(rows: int) -> Iterator[Case]:
+    """Integers, bools, comparisons and 16-bit floats."""
+    (i, j), (k, l) = indices(1000, rows, COLUMNS), indices(1000, rows, COLUMNS)
+    n, m = i.astype(ts.int32), j.int()
+    (a, p), (b, q) = pair(rows, COLUMNS), pair(rows, COLUMNS)
+    yield "add, int64", lambda: i + k, lambda: j + l
+    yield "add, int32", lambda: n + n, lambda: m + m
+    yield "multiply, int64", lambda: i * k, lambda: j * l
+    yield "floor divide, int64", lambda: i // 7, lambda: torch.div(j, 7, rounding_mode="floor")
+    yield "sum, int64", lambda: i.sum(), lambda: j.sum()
+    yield "greater", lambda: a > b, lambda: p > q
+    yield "equal, int64", lambda: i == k, lambda: j == l
+    yield "isnan", lambda: ts.isnan(a), lambda: torch.isnan(p)
+    yield "any", lambda: (a > 9.0).any(), lambda: (p > 9.0).any()
+    yield "to int64", lambda: a.astype(ts.int64), lambda: p.long()
+    yield "int64 to float32", lambda: i.astype(ts.float32), lambda: j.float()
+    for name in ("bfloat16", "float16"):
+        h, s = a.astype(getattr(ts, name)), p.to(getattr(torch, name))
+        yield f"{name} to float32", lambda h=h: h.astype(ts.float32), lambda s=s: s.float()
+        yield f"sum, {name}", lambda h=h: h.sum(), lambda s=s: s.sum()
+        yield f"multiply, {name}", lambda h=h: h * h, lambda s=s: s * s
+    h, s = a.astype(ts.bfloat16), p.bfloat16()
+    yield "softmax, bfloat16", lambda: F.softmax(h, 1), lambda: TF.softmax(s, 1)
+    yield "gelu, bfloat16", lambda: F.gelu(h), lambda: TF.gelu(s)
+
+
+def backward_cases(rows: int) -> Iterator[Case]:
+    """Forward and backward of one layer, from a gradient that is there."""
+    a, p = pair(rows, COLUMNS)
+    w, u = pair(COLUMNS)
+    image, photo = pair(max(1, rows // 128), 64, 56, 56)
+    v, t = pair(64)
+    (i, j), (table, weights) = indices(10000, rows), pair(10000, 256)
+    x, y = indices(COLUMNS, rows, COLUMNS)
+    label, target = indices(COLUMNS, rows)
+    layers: list[tuple[str, Callable[..., object], Callable[..., object], list[ts.Tensor], list[torch.Tensor]]] = [
+        ("relu", F.relu, TF.relu, [a], [p]),
+        ("gelu", F.gelu, TF.gelu, [a], [p]),
+        ("silu", F.silu, TF.silu, [a], [p]),
+        ("sigmoid", ts.sigmoid, torch.sigmoid, [a], [p]),
+        ("tanh", ts.tanh, torch.tanh, [a], [p]),
+        ("multiply by a row", lambda b, c: b * c, lambda b, c: b * c, [a, w], [p, u]),
+        ("sum, axis 1", lambda b: b.sum(1), lambda b: b.sum(1), [a], [p]),
+        ("amax, axis 1", lambda b: ts.amax(b, 1), lambda b: torch.amax(b, 1), [a], [p]),
+        ("softmax", lambda b: F.softmax(b, 1), lambda b: TF.softmax(b, 1), [a], [p]),
+        ("log_softmax", lambda b: F.log_softmax(b, 1), lambda b: TF.log_softmax(b, 1), [a], [p]),
+        ("layer_norm", lambda b, c: F.layer_norm(b, [COLUMNS], c, c), lambda b, c: TF.layer_norm(b, [COLUMNS], c, c),
+         [a, w], [p, u]),
+        ("batch_norm", lambda b, c: F.batch_norm(b, None, None, c, c, True),
+         lambda b, c: TF.batch_norm(b, None, None, c, c, True), [image, v], [photo, t]),
+        ("max_pool2d", lambda b: F.max_pool2d(b, 2), lambda b: TF.max_pool2d(b, 2), [image], [photo]),
+        ("max_pool2d 3, stride 2", lambda b: F.max_pool2d(b, 3, 2, 1), lambda b: TF.max_pool2d(b, 3, 2, 1),
+         [image], [photo]),
+        ("avg_pool2d", lambda b: F.avg_pool2d(b, 2), lambda b: TF.avg_pool2d(b, 2), [image], [photo]),
+        ("adaptive_avg_pool2d", lambda b: F.adaptive_avg_pool2d(b, 1), lambda b: TF.adaptive_avg_pool2d(b, 1),
+         [image], [photo]),
+        ("embedding", lambda b: F.embedding(i, b), lambda b: TF.embedding(j, b), [table], [weights]),
+        ("index_select", lambda b: ts.index_select(b, 0, i), lambda b: torch.index_select(b, 0, j),
+         [table], [weights]),
+        ("gather", lambda b: ts.gather(b, 1, x), lambda b: torch.gather(b, 1, y), [a], [p]),
+        ("cat", lambda b: ts.cat([b, b], axis=1), lambda b: torch.cat([b, b], 1), [a], [p]),
+        ("slice", lambda b: b[:, 3:900], lambda b: b[:, 3:900], [a], [p]),
+        ("cross_entropy", lambda b: F.cross_entropy(b, label), lambda b: TF.cross_entropy(b, target), [a], [p]),
+        ("matmul, 8 rows", lambda b, c: c @ b.T, lambda b, c: c @ b.T, [a, a[:8]], [p, p[:8]]),
+    ]  # fmt: skip
+    for name, one, two, ours, theirs in layers:
+        yield f"{name}, forward and backward", Passes(ts, one, ours), Passes(torch, two, theirs)
+
+
+class Passes:
+    """One call and its gradients."""
+
+    def __init__(self, library: object, function: Callable[..., object], tensors: list) -> None:
+        self.library, self.function = library, function
+        self.tensors = [tensor.detach().requires_grad_() for tensor in tensors]
+        self.grad = library.ones_like(function(*self.tensors).detach())  # type: ignore[attr-defined]
+
+    def __call__(self) -> None:
+        result = self.function(*self.tensors)
+        self.library.autograd.grad([result], self.tensors, [self.grad])  # type: ignore[attr-defined]
+
+
 FAMILIES = {
+    "layout": layout_cases,
+    "integer": integer_cases,
+    "backward": backward_cases,
     "pointwise": pointwise_cases,
     "reduction": reduction_cases,
     "moving": moving_cases,
@@ -164,10 +287,10 @@ FAMILIES = {
 
 
 def microseconds(function: Callable[[], object], calls: int) -> float:
-    start = time.perf_counter()
+    start = clock()
     for _ in range(calls):
         function()
-    return (time.perf_counter() - start) / calls * 1e6
+    return (clock() - start) / calls * 1e6
 
 
 def main() -> None:
@@ -175,10 +298,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--rows", type=int, default=4096, help="of 1024 float32: 4096 are 16 MiB, 256 stay in cache")
     parser.add_argument("--best", action="store_true", help="best rounds instead of medians: for loaded machines")
+    parser.add_argument("--cpu", action="store_true", help="the process's own time: for loaded machines")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--families", nargs="*", choices=FAMILIES, default=list(FAMILIES))
     parser.add_argument("--match", default="", help="a regular expression that a case's name holds")
     options = parser.parse_args()
+    global clock
+    clock = time.process_time if options.cpu else time.perf_counter
     ts.set_num_threads(options.threads)
     torch.set_num_threads(options.threads)
     statistic, length = (min, SHORT_ROUND_SECONDS) if options.best else (statistics.median, ROUND_SECONDS)
