@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/onednn/conv.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/onednn/conv_approach.h"
 #include "backend/cpu/onednn/conv_key.h"
 #include "base/parallel.h"
 
@@ -19,57 +21,12 @@ using dnnl::memory;
 using kernel::ConvPass;
 using kernel::ConvPlan;
 using kernel::Status;
-using Tag = memory::format_tag;
 
 constexpr int64_t kAlignment = 64;
 
 const dnnl::engine& cpu_engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
-}
-
-// ---- descriptions ----
-
-// Whether channels are innermost; a tensor that is both counts as row-major. Sizes of 1 say
-// nothing.
-bool channels_last(const ConvPlan& plan, int64_t channels, const int64_t* size,
-                   const int64_t* strides) {
-  int64_t points = 1;
-  for (int d = 0; d < plan.spatial; ++d) points *= size[d];
-  if (channels == 1 || points == 1) return false;
-  return strides[1] == 1;
-}
-
-memory::desc image(const ConvPlan& plan, int64_t channels, const int64_t* size,
-                   memory::data_type type, bool last, bool any) {
-  memory::dims dims{plan.batch, channels};
-  for (int d = 0; d < plan.spatial; ++d) dims.push_back(size[d]);
-  if (any) return {dims, type, Tag::any};
-  constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};
-  constexpr Tag kLast[] = {Tag::nwc, Tag::nhwc, Tag::ndhwc};
-  return {dims, type, (last ? kLast : kPlain)[plan.spatial - 1]};
-}
-
-memory::desc weight(const ConvPlan& plan, memory::data_type type, bool any) {
-  memory::dims dims;
-  if (plan.groups > 1) dims.push_back(plan.groups);
-  dims.push_back(plan.out_channels / plan.groups);
-  dims.push_back(plan.in_channels / plan.groups);
-  for (int d = 0; d < plan.spatial; ++d) dims.push_back(plan.kernel[d]);
-  if (any) return {dims, type, Tag::any};
-  constexpr Tag kOne[] = {Tag::oiw, Tag::oihw, Tag::oidhw};
-  constexpr Tag kGroups[] = {Tag::goiw, Tag::goihw, Tag::goidhw};
-  return {dims, type, (plan.groups > 1 ? kGroups : kOne)[plan.spatial - 1]};
-}
-
-// Where oneDNN does better on row-major memory as it is than with a layout of its own and the
-// reorders that this costs (measured: pointwise kernels, which are one matrix product per image,
-// and gradients towards images of few channels).
-bool prefers_plain(const ConvPlan& plan) {
-  int64_t taps = 1;
-  for (int d = 0; d < plan.spatial; ++d) taps *= plan.kernel[d];
-  if (plan.pass == ConvPass::kBackwardWeight || plan.groups > 1) return false;
-  return taps == 1 || (plan.pass == ConvPass::kBackwardInput && plan.in_channels <= 4);
 }
 
 // ---- a prepared convolution ----
@@ -92,6 +49,7 @@ struct Prepared {
   memory::desc scratchpad;
   int64_t scratchpad_offset = 0;
   int64_t scratch_bytes = 0;
+  bool clears_input = false;  // it is written, but not everywhere
 };
 
 int64_t take(int64_t& total, size_t nbytes) {
@@ -104,9 +62,14 @@ struct Window {
   memory::dims stride, dilation, left, right;
 };
 
-Window window_of(const ConvPlan& plan) {
+Window window_of(const ConvPlan& plan, bool view) {
   Window w;
   for (int d = 0; d < plan.spatial; ++d) {
+    if (view) {
+      w.stride.push_back(1);
+      for (memory::dims* zeros : {&w.dilation, &w.left, &w.right}) zeros->push_back(0);
+      continue;
+    }
     const int64_t reach = (plan.kernel[d] - 1) * plan.dilation[d] + 1;
     w.stride.push_back(plan.stride[d]);
     w.dilation.push_back(plan.dilation[d] - 1);
@@ -124,9 +87,8 @@ struct Chosen {
   memory::desc scratchpad;
 };
 
-Chosen choose(const ConvPlan& plan, const memory::desc& input, const memory::desc& filter,
-              const memory::desc& output, const memory::desc& bias) {
-  const Window w = window_of(plan);
+Chosen choose(const ConvPlan& plan, const Window& w, const memory::desc& input,
+              const memory::desc& filter, const memory::desc& output, const memory::desc& bias) {
   const auto direct = dnnl::algorithm::convolution_direct;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -161,11 +123,13 @@ struct Arguments {
   int number[4];
   bool written[4];
 };
-Arguments arguments_of(ConvPass pass) {
+Arguments arguments_of(ConvPass pass, bool swapped) {
   switch (pass) {
     case ConvPass::kBackwardInput:
       return {{DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0}, {true}};
     case ConvPass::kBackwardWeight:
+      if (swapped)
+        return {{DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_SRC, 0}, {false, true}};
       return {{DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_BIAS},
               {false, true, false, true}};
     default:
@@ -187,32 +151,46 @@ void add_operand(Prepared& prepared, int slot, const Arguments& arguments, const
                                     : dnnl::reorder({cpu_engine(), user, cpu_engine(), wanted});
 }
 
+Chosen choose(const ConvPlan& plan, const Approach& way, memory::data_type type,
+              const memory::desc& bias) {
+  const memory::desc input = wanted_image(plan, plan.in_channels,
+                                          way.view ? plan.output_size : plan.input_size, type, way);
+  const memory::desc output = wanted_image(plan, plan.out_channels, plan.output_size, type, way);
+  const memory::desc filter = wanted_weight(plan, type, way.swapped);
+  const Window window = window_of(plan, way.view);
+  if (!way.swapped) return choose(plan, window, input, filter, output, bias);
+  Chosen chosen = choose(plan, window, output, filter, input, bias);
+  std::swap(chosen.wanted[0], chosen.wanted[2]);
+  return chosen;
+}
+
 // Computes in `type`; bfloat16 memory is converted by the reorders when that is float32.
 std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool output_last,
                                   memory::data_type type) {
   const auto user =
       plan.dtype == DType::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
-  const bool last = input_last && output_last;
-  const bool any = !last && !prefers_plain(plan);
+  const Approach way = approach_to(plan, input_last, output_last);
   const bool has_bias = plan.bias != nullptr && plan.pass != ConvPass::kBackwardInput;
   const memory::dims bias_dims{plan.out_channels};
-  const Chosen chosen = choose(
-      plan, image(plan, plan.in_channels, plan.input_size, type, last, any),
-      weight(plan, type, true), image(plan, plan.out_channels, plan.output_size, type, last, any),
-      has_bias ? memory::desc(bias_dims, type, Tag::x) : memory::desc());
+  const Chosen chosen =
+      choose(plan, way, type,
+             has_bias ? memory::desc(bias_dims, type, memory::format_tag::x) : memory::desc());
   auto prepared = std::make_shared<Prepared>();
   prepared->primitive = chosen.primitive;
   prepared->scratchpad = chosen.scratchpad;
-  const Arguments arguments = arguments_of(plan.pass);
+  prepared->clears_input = way.view && plan.pass == ConvPass::kBackwardInput;
+  const Arguments arguments = arguments_of(plan.pass, way.swapped);
   add_operand(*prepared, 0, arguments,
-              image(plan, plan.in_channels, plan.input_size, user, input_last, false),
+              way.view ? input_view(plan, user, input_last)
+                       : image(plan, plan.in_channels, plan.input_size, user, input_last),
               chosen.wanted[0]);
-  add_operand(*prepared, 1, arguments, weight(plan, user, false), chosen.wanted[1]);
+  add_operand(*prepared, 1, arguments, weight(plan, user, way.swapped), chosen.wanted[1]);
   add_operand(*prepared, 2, arguments,
-              image(plan, plan.out_channels, plan.output_size, user, output_last, false),
+              image(plan, plan.out_channels, plan.output_size, user, output_last),
               chosen.wanted[2]);
   if (has_bias) {
-    add_operand(*prepared, 3, arguments, memory::desc(bias_dims, user, Tag::x), chosen.wanted[3]);
+    add_operand(*prepared, 3, arguments, memory::desc(bias_dims, user, memory::format_tag::x),
+                chosen.wanted[3]);
     prepared->count = 4;
   }
   prepared->scratchpad_offset = take(prepared->scratch_bytes, chosen.scratchpad.get_size());
@@ -262,9 +240,7 @@ class Cache {
   static constexpr size_t kCapacity = 1024;
 
   static bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
-    int64_t points = 1;
-    for (int d = 0; d < plan.spatial; ++d) points *= size[d];
-    return channels == 1 || points == 1;
+    return channels == 1 || product(plan.spatial, size) == 1;
   }
 
   std::mutex mutex_;
@@ -275,6 +251,14 @@ Cache& cache() {
   // Never destroyed: threads may still convolve while the process ends.
   static auto* instance = new Cache;
   return *instance;
+}
+
+void clear_input(const ConvPlan& plan) {
+  const int64_t numel = plan.batch * plan.in_channels * product(plan.spatial, plan.input_size);
+  auto* bytes = static_cast<char*>(plan.input);
+  parallel_for(numel * itemsize(plan.dtype), int64_t{1} << 16, [&](int64_t begin, int64_t end) {
+    std::memset(bytes + begin, 0, static_cast<size_t>(end - begin));
+  });
 }
 
 Status execute(const Prepared& prepared, const ConvPlan& plan) {
@@ -299,6 +283,7 @@ Status execute(const Prepared& prepared, const ConvPlan& plan) {
   arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(prepared.scratchpad, cpu_engine(),
                                                 scratch + prepared.scratchpad_offset));
   prepared.primitive.execute(stream, arguments);
+  if (prepared.clears_input) clear_input(plan);
   for (int i = 0; i < prepared.count; ++i) {
     const Operand& operand = prepared.operands[i];
     if (operand.direct() || !operand.written) continue;
