@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/index_rows.h"
 #include "backend/cpu/strided.h"
 #include "backend/cpu/walk.h"
 #include "base/parallel.h"
@@ -74,23 +75,16 @@ struct IndexArray {
 // Whether an index lies outside [-size, size).
 bool any_outside(const IndexArray& array, int64_t size) {
   std::atomic<bool> found(false);
-  const auto shift = static_cast<uint64_t>(size);
+  const auto extent = static_cast<uint64_t>(size);
   parallel_for(array.numel, kGrain, [&](int64_t begin, int64_t end) {
-    // The sign of i + size is set below the range, that of size - 1 - i above it; where one of them
-    // wraps, the other is set.
     uint64_t signs = 0;
     array.each_row(begin, end, [&](const std::byte* first, int64_t stride, int64_t count) {
-      uint64_t row = 0;
-      const auto sign = [&](uint64_t index) { return (index + shift) | (shift - 1 - index); };
       if (stride == kIndexSize) {
-#pragma omp simd reduction(| : row)
-        for (int64_t i = 0; i < count; ++i) {
-          row |= sign(load<uint64_t>(first + i * kIndexSize));
-        }
+        signs |= index_rows().outside_signs(count, first, extent);
       } else {
-        for (int64_t i = 0; i < count; ++i) row |= sign(load<uint64_t>(first + i * stride));
+        for (int64_t i = 0; i < count; ++i)
+          signs |= outside_sign(load<uint64_t>(first + i * stride), extent);
       }
-      signs |= row;
       return true;
     });
     if (signs >> 63 != 0) found.store(true, std::memory_order_relaxed);
@@ -213,9 +207,12 @@ struct Accumulate {
   }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
-    if (step == kSize && stride == kSize) {
-      for (int64_t i = 0; i < count; ++i) one(values + i * kSize, elements + i * kSize);
-      return;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      if (step == kSize && stride == kSize) {
+        const IndexRows& rows = index_rows();
+        (std::is_same_v<T, float> ? rows.add_float : rows.add_double)(count, elements, values);
+        return;
+      }
     }
     for (int64_t i = 0; i < count; ++i) one(values + i * step, elements + i * stride);
   }
@@ -227,13 +224,15 @@ struct Place {
   int64_t step[kMaxOperands];
 };
 
-int64_t wrapped(const std::byte* index, int64_t size) {
-  const auto value = load<int64_t>(index);
-  return value + (size & value >> 63);
-}
-
-bool is_inside(int64_t position, int64_t size) {
-  return static_cast<uint64_t>(position) < static_cast<uint64_t>(size);
+// The position that an index means; false when it is outside. What is neither negative nor outside
+// takes one comparison, which the processor foresees.
+bool wrap(const std::byte* index, int64_t size, int64_t& position) {
+  const auto value = load<uint64_t>(index);
+  const auto end = static_cast<uint64_t>(size);
+  position = static_cast<int64_t>(value);
+  if (__builtin_expect_with_probability(static_cast<long>(value < end), 1, 0.999) != 0) return true;
+  position = static_cast<int64_t>(value + end);
+  return value + end < end;
 }
 
 // The loop over a row with one index array; false: an index is outside. Everything it reads besides
@@ -249,12 +248,13 @@ template <class Move, Range kRange>
   const int64_t low = part.low;
   const int64_t high = part.high;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t position = wrapped(index + i * index_step, size);
-    if constexpr (kRange == Range::kWindow) {
-      if (position < low || position >= high) continue;
-    } else if (!is_inside(position, size)) {
+    int64_t position = 0;
+    if (!wrap(index + i * index_step, size, position)) {
       if constexpr (kRange == Range::kChecked) return false;
       continue;
+    }
+    if constexpr (kRange == Range::kWindow) {
+      if (position < low || position >= high) continue;
     }
     Move::one(value + i * value_step, element + i * element_step + position * stride);
   }
@@ -291,16 +291,15 @@ bool scattered_row(const Part& part, const Place& place, int64_t count) {
     return single_row<Move, Range::kAll>(part, place, count);
   }
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t first = wrapped(place.at[2] + i * place.step[2], plan.indexed_sizes[0]);
+    int64_t first = 0;
+    bool inside = wrap(place.at[2] + i * place.step[2], plan.indexed_sizes[0], first);
     if constexpr (Move::kWrites) {
       if (first < part.low || first >= part.high) continue;
     }
-    bool inside = is_inside(first, plan.indexed_sizes[0]);
     int64_t offset = first * plan.indexed_strides[0];
     for (int32_t j = 1; j < plan.indices; ++j) {
-      const int64_t position =
-          wrapped(place.at[j + 2] + i * place.step[j + 2], plan.indexed_sizes[j]);
-      inside = inside && is_inside(position, plan.indexed_sizes[j]);
+      int64_t position = 0;
+      inside &= wrap(place.at[j + 2] + i * place.step[j + 2], plan.indexed_sizes[j], position);
       offset += position * plan.indexed_strides[j];
     }
     if (!inside) continue;
@@ -315,8 +314,8 @@ void shared_row(const Part& part, const Place& place, int64_t count) {
   const IndexPlan& plan = part.plan;
   int64_t offset = 0;
   for (int32_t j = 0; j < plan.indices; ++j) {
-    const int64_t position = wrapped(place.at[j + 2], plan.indexed_sizes[j]);
-    if (!is_inside(position, plan.indexed_sizes[j])) return;
+    int64_t position = 0;
+    if (!wrap(place.at[j + 2], plan.indexed_sizes[j], position)) return;
     if (Move::kWrites && j == 0 && (position < part.low || position >= part.high)) return;
     offset += position * plan.indexed_strides[j];
   }

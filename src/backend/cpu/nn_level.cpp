@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The neural-network rows of one instruction-set level.
+// The neural-network and index rows of one instruction-set level.
+#include <cstring>
+
+#include "backend/cpu/index_rows.h"
 #include "backend/cpu/norm_rows.h"
 #include "backend/cpu/optim_rows.h"
 #include "backend/cpu/pool_rows.h"
@@ -38,11 +41,34 @@ constexpr NnRows<T> make_rows() {
   };
 }
 
+uint64_t outside_signs(int64_t count, const void* indices, uint64_t size) {
+  const auto* bytes = static_cast<const char*>(indices);
+  uint64_t signs = 0;
+#pragma omp simd reduction(| : signs)
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t index = 0;
+    std::memcpy(&index, bytes + i * 8, sizeof(index));
+    signs |= outside_sign(index, size);
+  }
+  return signs;
+}
+
+template <class T>
+void add_row(int64_t count, void* to, const void* from) {
+  auto* target = static_cast<T*>(to);
+  const auto* source = static_cast<const T*>(from);
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) target[i] += source[i];
+}
+
 }  // namespace
 
 extern const NnRows<float> kNnRowsFloat;
 extern const NnRows<double> kNnRowsDouble;
 const NnRows<float> kNnRowsFloat = make_rows<float>();
 const NnRows<double> kNnRowsDouble = make_rows<double>();
+
+extern const IndexRows kIndexRows;
+const IndexRows kIndexRows{outside_signs, add_row<float>, add_row<double>};
 
 }  // namespace tsr::cpu::TSR_ISA

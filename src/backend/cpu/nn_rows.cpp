@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the neural-network rows of the level that the other kernels run at.
+// Chooses the neural-network and index rows of the level that the other kernels run at.
 #include "backend/cpu/nn_rows.h"
 
 #include <cstring>
 #include <iterator>
 
+#include "backend/cpu/index_rows.h"
 #include "backend/cpu/rows.h"
 
 namespace tsr::cpu {
@@ -14,18 +15,21 @@ namespace tsr::cpu {
 namespace sse42 {
 extern const NnRows<float> kNnRowsFloat;
 extern const NnRows<double> kNnRowsDouble;
+extern const IndexRows kIndexRows;
 }  // namespace sse42
 #endif
 #if defined(TSR_HAVE_avx2)
 namespace avx2 {
 extern const NnRows<float> kNnRowsFloat;
 extern const NnRows<double> kNnRowsDouble;
+extern const IndexRows kIndexRows;
 }  // namespace avx2
 #endif
 #if defined(TSR_HAVE_avx512)
 namespace avx512 {
 extern const NnRows<float> kNnRowsFloat;
 extern const NnRows<double> kNnRowsDouble;
+extern const IndexRows kIndexRows;
 }  // namespace avx512
 #endif
 
@@ -35,16 +39,17 @@ struct Candidate {
   const char* name;
   const NnRows<float>* single;
   const NnRows<double>* twice;
+  const IndexRows* index;
 };
 const Candidate kCandidates[] = {
 #if defined(TSR_HAVE_avx512)
-    {"avx512", &avx512::kNnRowsFloat, &avx512::kNnRowsDouble},
+    {"avx512", &avx512::kNnRowsFloat, &avx512::kNnRowsDouble, &avx512::kIndexRows},
 #endif
 #if defined(TSR_HAVE_avx2)
-    {"avx2", &avx2::kNnRowsFloat, &avx2::kNnRowsDouble},
+    {"avx2", &avx2::kNnRowsFloat, &avx2::kNnRowsDouble, &avx2::kIndexRows},
 #endif
 #if defined(TSR_HAVE_sse42)
-    {"sse42", &sse42::kNnRowsFloat, &sse42::kNnRowsDouble},
+    {"sse42", &sse42::kNnRowsFloat, &sse42::kNnRowsDouble, &sse42::kIndexRows},
 #endif
 };
 
@@ -69,6 +74,10 @@ const NnRows<float>& nn_rows<float>() noexcept {
 template <>
 const NnRows<double>& nn_rows<double>() noexcept {
   return *chosen().twice;
+}
+
+const IndexRows& index_rows() noexcept {
+  return *chosen().index;
 }
 
 }  // namespace tsr::cpu
