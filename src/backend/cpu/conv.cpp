@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolution: oneDNN where it has the type, im2col and matrix products elsewhere.
+// Convolution: depthwise kernels by hand, others by oneDNN where it has the type, im2col and matrix
+// products elsewhere.
 #include "backend/cpu/onednn/conv.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn.h"
@@ -8,6 +9,7 @@
 namespace tsr::cpu {
 
 kernel::Status conv(const kernel::ConvPlan& plan) {
+  if (prefers_depthwise(plan)) return depthwise(plan);
   if (plan.dtype == DType::kFloat32 || plan.dtype == DType::kBFloat16) {
     const std::optional<kernel::Status> done = onednn::conv(plan);
     if (done.has_value()) return *done;

@@ -16,6 +16,10 @@ kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
 
+// Convolution with a kernel for every channel, where that does better than oneDNN.
+bool prefers_depthwise(const kernel::ConvPlan& plan);
+kernel::Status depthwise(const kernel::ConvPlan& plan);
+
 // Convolution by im2col and matrix products, for what oneDNN does not do. Real floating types; the
 // weight is row-major.
 kernel::Status conv_by_columns(const kernel::ConvPlan& plan);

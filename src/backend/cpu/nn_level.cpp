@@ -3,6 +3,7 @@
 // The neural-network and index rows of one instruction-set level.
 #include <cstring>
 
+#include "backend/cpu/depthwise_rows.h"
 #include "backend/cpu/index_rows.h"
 #include "backend/cpu/norm_rows.h"
 #include "backend/cpu/optim_rows.h"
@@ -34,6 +35,9 @@ constexpr NnRows<T> make_rows() {
       .max_pool = max_pool<T>,
       .average_pool = average_pool<T>,
       .average_pool_backward = average_pool_backward<T>,
+      .depthwise_forward = depthwise_forward<T>,
+      .depthwise_backward_input = depthwise_backward_input<T>,
+      .depthwise_backward_weight = depthwise_backward_weight<T>,
       .adam = adam<T>,
       .sgd = sgd<T>,
       .sum_of_squares = sum_of_squares<T>,

@@ -31,6 +31,24 @@ struct PoolShape {
   double divisor;    // 0: the window's size
 };
 
+// One axis of a depthwise convolution, whose packed numbers are those that a window reaches.
+struct DepthwiseAxis {
+  int64_t input, output, stride, padding;
+  int64_t packed;  // rows or columns of each remainder modulo the stride
+};
+inline constexpr int kMaxTaps = 49;
+// See Note [Packed planes]; sizes are in elements.
+struct DepthwiseShape {
+  DepthwiseAxis height, width;
+  int taps;
+  int64_t offsets[kMaxTaps];  // from where an output stands to what the tap reads for it
+  int64_t length;             // of a packed row
+  int64_t part;               // from one remainder's rows to the next one's
+  int64_t margin;             // zeros before a packed gradient
+  int64_t block_rows;         // that are computed at a time
+  int64_t input_room, output_room, block_room;  // for packed planes, and for a block
+};
+
 template <class T>
 struct NnRows {
   // ---- softmax over `count` rows of `columns` contiguous numbers ----
@@ -77,6 +95,16 @@ struct NnRows {
   void (*average_pool)(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out);
   // Writes the whole gradient of one plane or image.
   void (*average_pool_backward)(const PoolShape& shape, const T* g, T* dx);
+  // ---- depthwise convolution of one plane ----
+  // `scratch` holds zeros at first (input_room or output_room, then block_room), and serves any
+  // number of calls of the same kind.
+  void (*depthwise_forward)(const DepthwiseShape& shape, const T* x, const T* weight, T bias, T* y,
+                            T* scratch);
+  void (*depthwise_backward_input)(const DepthwiseShape& shape, const T* g, const T* weight, T* dx,
+                                   T* scratch);
+  // Adds to the taps' and the bias' gradient (may be null); scratch: input_room and output_room.
+  void (*depthwise_backward_weight)(const DepthwiseShape& shape, const T* x, const T* g, double* dw,
+                                    double* db, T* scratch);
   // ---- optimizers ----
   void (*adam)(int64_t count, const AdamStep<T>& step, T* p, const T* g, T* m, T* v, T* v_max);
   void (*sgd)(int64_t count, const SgdStep<T>& step, T* p, const T* g, T* buffer);
