@@ -60,6 +60,8 @@ class Reduction {
   void fold_row(const std::byte* row, void* state) const;
   void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                    int64_t stride) const;
+  [[nodiscard]] bool fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
+                                   int64_t* state, int64_t stride) const;
   void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
   // Each result's elements lie together, in the form that the fold takes.
   [[nodiscard]] bool takes_rows() const {
@@ -166,9 +168,37 @@ void Reduction::fold_row(const std::byte* row, void* state) const {
   }
 }
 
+// Few results whose rows lie one behind the other: many rows count as one, with results of their
+// own that are merged in the end. False: not such.
+bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
+                              int64_t* state, int64_t stride) const {
+  constexpr int64_t kWorthIt = 8;  // rounds for each merge
+  const int64_t together = kAcross / width;
+  const int64_t rounds = (end - begin) / together;
+  if (together < 2 || rounds < kWorthIt || cast_ != nullptr || kernel_.of_magnitudes ||
+      kernel_.by_position || plan_.reduced_ndim != 1 || plan_.reduced_strides[0] != width * size_ ||
+      plan_.kept_input_strides[plan_.kept_ndim - 1] != size_)
+    return false;
+  const auto* row = static_cast<const std::byte*>(plan_.input) +
+                    kept_cursor(kept).offset(plan_.kept_input_strides) + begin * width * size_;
+  int64_t states[kAcross * kMaxWords];
+  kernel_.start(together * width, states, kAcross);
+  for (int64_t i = 0; i < rounds; ++i, row += together * width * size_)
+    kernel_.across(together * width, row, i, states, kAcross, plan_.params);
+  int64_t folded = rounds;
+  for (; folded < end - begin - (together - 1) * rounds; ++folded, row += width * size_)
+    kernel_.across(width, row, folded, states, kAcross, plan_.params);
+  for (int64_t i = 1; i < together; ++i, folded += rounds)
+    kernel_.merge(width, states, folded, states + i * width, rounds, kAcross);
+  for (int w = 0; w < kernel_.words; ++w)
+    std::copy_n(states + w * kAcross, width, state + w * stride);
+  return true;
+}
+
 void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                             int64_t stride) const {
-  if (begin == end) return;
+  if (begin == end || fold_together(kept, width, begin, end, static_cast<int64_t*>(state), stride))
+    return;
   Buffers buffers;
   Cursor results[kAcross / kBlock];
   const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
@@ -288,7 +318,12 @@ Status Reduction::run_along() const {
 
 Status Reduction::run_across() const {
   const int64_t kept = plan_.kept_numel;
-  const int64_t blocks = (kept + kAcross - 1) / kAcross;
+  // A block of results is of one row of them, where that is not too little to do.
+  const int64_t inner = plan_.kept_sizes[plan_.kept_ndim - 1];
+  const bool by_row = inner >= kShortRun && inner * plan_.reduced_numel >= 2 * kBlock;
+  const int64_t row = by_row ? inner : kept;
+  const int64_t row_blocks = (row + kAcross - 1) / kAcross;
+  const int64_t blocks = kept / row * row_blocks;
   int64_t parts = 1;
   if (blocks < kFewResults / 4)
     parts = std::clamp<int64_t>(plan_.reduced_numel * kept / kPart, 1, kMaxParts);
@@ -301,12 +336,14 @@ Status Reduction::run_across() const {
   if (parts > 1 && shared == nullptr)
     return failure(Code::kOutOfMemory, "expected workspace for a reduction, got none");
   const int64_t grain =
-      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, rows * std::min(kept, kAcross)));
+      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, rows * std::min(row, kAcross)));
   parallel_for(blocks * parts, grain, [&](int64_t begin, int64_t end) {
     int64_t own[kAcross * kMaxWords];
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task % blocks * kAcross;
-      const int64_t width = std::min(kAcross, kept - first);
+      const int64_t block = task % blocks;
+      const int64_t start = block % row_blocks * kAcross;
+      const int64_t first = block / row_blocks * row + start;
+      const int64_t width = std::min(kAcross, row - start);
       const int64_t part = task / blocks;
       int64_t* states = parts > 1 ? shared + part * kept * kMaxWords + first : own;
       const int64_t stride = parts > 1 ? kept : kAcross;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/strided.h"
@@ -38,6 +39,7 @@ struct Operand {
   bool constant;     // one element for the whole plan
   bool unit;         // innermost stride is the element's size
   bool transposed;   // runs along the second innermost dim: brought in by tiles
+  int64_t period;    // elements of the plan after which it starts again; numel when it does not
   CastRow cast;      // null: memory holds what the row wants
 };
 
@@ -69,6 +71,7 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
                   true,
                   true,
                   false,
+                  1,
                   nullptr};
   operand.unit = operand.strides[plan.ndim - 1] == operand.size;
   int64_t expected = operand.size;
@@ -77,6 +80,7 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
     operand.dense &= operand.strides[d] == expected;
     operand.constant &= operand.strides[d] == 0;
     expected *= plan.sizes[d];
+    if (operand.strides[d] != 0) operand.period = expected / operand.size;
   }
   const int32_t inner = plan.ndim - 1;
   operand.transposed = plan.ndim > 1 && !operand.unit && operand.strides[inner] != 0 &&
@@ -105,6 +109,7 @@ class Walk {
     by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
     stream_ = plan.numel * output_.size >= kStreamBytes && output_.dense && !in_place() && !tiled_;
     block_ = (stream_ ? kStreamBlockBytes : kBlockBytes) / widest;
+    if (!tiled_) find_period();
   }
 
   // All of it, on as many threads as pay.
@@ -116,6 +121,11 @@ class Walk {
   bool run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
                 Buffers& buffers) const;
   void prepare_constants(int64_t count, const void** in, Buffers& buffers) const;
+  void find_period();
+  // Whether a buffer, once filled, serves all blocks.
+  [[nodiscard]] bool repeats(const Operand& operand) const {
+    return operand.constant || (period_ != 0 && operand.period <= period_);
+  }
 
   [[nodiscard]] bool in_place() const {
     for (int k = 0; k < inputs_; ++k) {
@@ -142,13 +152,35 @@ class Walk {
   const ElementwisePlan& plan_;
   Row row_;
   int inputs_;
-  int64_t block_ = 0;  // elements
+  int64_t block_ = 0;   // elements
+  int64_t period_ = 0;  // of the inputs that repeat themselves within a block; 0: none does
   bool by_row_ = false;
   bool stream_ = false;
   bool tiled_ = false;  // some input is transposed
   Operand output_;
   Operand input_[kMaxInputs];
 };
+
+// A bias along the innermost dim, among operands that lie as the plan does: blocks of whole periods
+// take it from one buffer.
+void Walk::find_period() {
+  int64_t period = 1;
+  for (int k = 0; k < inputs_; ++k) {
+    if (input_[k].dense) continue;
+    if (input_[k].period > block_ / 2) return;
+    period = std::max(period, input_[k].period);
+  }
+  if (period == 1 || !output_.dense) return;
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].dense && period % input_[k].period != 0) return;
+  }
+  // Blocks that go past the caches are whole lines, too.
+  const int64_t unit = stream_ ? std::lcm(period, kLine / output_.size) : period;
+  if (unit > block_) return;
+  period_ = period;
+  block_ = block_ / unit * unit;
+  by_row_ = false;
+}
 
 // Brings input elements into the form the row wants.
 const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
@@ -215,12 +247,16 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
   cursor.sizes = plan_.sizes;
   cursor.seek(begin);
   prepare_constants(end - begin, in, buffers);
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].constant && repeats(input_[k]))
+      in[k] = fetch(k, cursor, begin, std::min(block_, end - begin), buffers);
+  }
   bool ok = true;
   for (int64_t linear = begin; linear < end;) {
     int64_t count = std::min(block_, end - linear);
     if (by_row_) count = std::min(count, cursor.left_in_row());
     for (int k = 0; k < inputs_; ++k) {
-      if (!input_[k].constant) in[k] = fetch(k, cursor, linear, count, buffers);
+      if (!repeats(input_[k])) in[k] = fetch(k, cursor, linear, count, buffers);
     }
     ok &= emit(cursor, linear, count, in, buffers);
     linear += count;

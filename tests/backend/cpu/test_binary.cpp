@@ -265,6 +265,48 @@ TEST(Binary, large_arrays_of_every_layout_agree_with_contiguous_ones) {
   }
 }
 
+// Long and short rows, several to a block or not, also where results go past the caches.
+TEST(Binary, a_row_or_a_column_stands_for_all) {
+  for (const int64_t columns : {3, 64, 100, 256, 1001}) {
+    for (const int64_t rows : {37, columns % 100 == 0 ? 21001 : 2100}) {
+      for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+        Array a(DType::kFloat32, {rows, columns});
+        Array output(DType::kFloat32, {rows, columns});
+        Array row(dtype, {columns});
+        Array column(dtype, {rows});
+        a.randomize(-1, 1, 1);
+        row.randomize(-1, 1, 2);
+        column.randomize(-1, 1, 3);
+        for (const bool by_row : {true, false}) {
+          const Array& other = by_row ? row : column;
+          kernel::ElementwisePlan plan = elementwise({&output, &a, &a});
+          plan.ndim = 2;
+          plan.data[2] = other.data();
+          plan.dtypes[2] = dtype;
+          plan.sizes[0] = rows;
+          plan.sizes[1] = columns;
+          for (int k = 0; k < 2; ++k) {
+            plan.strides[k][0] = 4 * columns;
+            plan.strides[k][1] = 4;
+          }
+          plan.strides[2][0] = by_row ? 0 : itemsize(dtype);
+          plan.strides[2][1] = by_row ? itemsize(dtype) : 0;
+          ASSERT_EQ(kernels().binary(BinaryOp::kAdd, plan), kernel::kOk);
+          const auto* x = static_cast<const float*>(a.data());
+          const auto* y = static_cast<const float*>(output.data());
+          std::vector<float> added;
+          for (int64_t i = 0; i < other.numel(); ++i)
+            added.push_back(static_cast<float>(other.get(i).real()));
+          for (int64_t i = 0; i < rows * columns; ++i) {
+            const auto j = static_cast<size_t>(by_row ? i % columns : i / columns);
+            ASSERT_EQ(y[i], x[i] + added[j]) << columns << " " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Binary, power_follows_c_at_the_special_points) {
   const float points[] = {0.0F, -0.0F,    1,         -1,  2,      -2,   0.5F,
                           -3,   INFINITY, -INFINITY, NAN, 1e-40F, 3e38F};

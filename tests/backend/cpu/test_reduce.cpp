@@ -209,6 +209,7 @@ TEST(Reduce, large_arrays_are_split_into_parts) {
     if (c.op == ReduceOp::kProd) continue;
     check(c, DType::kFloat32, {1, 3, 150000}, {true, false, true}, Layout::kContiguous);
     check(c, DType::kFloat32, {30000, 1, 20}, {true, true, false}, Layout::kContiguous);
+    check(c, DType::kFloat32, {3, 3001, 24}, {false, true, false}, Layout::kContiguous);
   }
 }
 
