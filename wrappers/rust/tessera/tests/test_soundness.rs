@@ -109,6 +109,27 @@ fn tensors_written_and_hooked_while_others_read_them() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn hooks_registered_by_several_threads() -> Result<()> {
+    for _ in 0..10 {
+        let w = Tensor::rand(&[4])?.requiring_grad()?;
+        let hook =
+            || -> Result<()> { (0..200).try_for_each(|_| w.register_hook(|_| Ok(None))?.remove()) };
+        let derive = || -> Result<()> {
+            (0..50).try_for_each(|_| {
+                w.sum()?.backward()?;
+                w.set_grad(None)
+            })
+        };
+        std::thread::scope(|scope| {
+            let threads = [scope.spawn(hook), scope.spawn(hook), scope.spawn(hook)];
+            derive()?;
+            threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        })?;
+    }
+    Ok(())
+}
+
 thread_local! {
     static KEPT: RefCell<Option<SavedHooksGuard>> = const { RefCell::new(None) };
 }
