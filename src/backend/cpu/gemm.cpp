@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: OpenBLAS for float32, float64 and complex; 16-bit floats through float32; tiny
-// ones by hand.
+// and skinny ones by hand.
 #include "backend/cpu/gemm.h"
 
 #include <cblas.h>
@@ -140,6 +140,7 @@ void multiply_real_or_complex(const GemmPlan& plan, const void* a, const void* b
               static_cast<double*>(c));
     return;
   }
+  if (skinny_gemm(plan, a, b, c)) return;
   const Side left = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
   const Side right = describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);
   const bool matrix_vector = plan.k > 1 && !is_complex(plan.dtype);

@@ -12,4 +12,7 @@ kernel::Status gemm(const kernel::GemmPlan& plan);
 // One matrix product of integers or bools; false when there was no memory for it.
 bool gemm_integer(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
+// A product whose cost is one large matrix, read or written once; false when it is no such product.
+bool skinny_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
+
 }  // namespace tsr::cpu

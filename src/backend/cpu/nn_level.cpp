@@ -8,6 +8,7 @@
 #include "backend/cpu/norm_rows.h"
 #include "backend/cpu/optim_rows.h"
 #include "backend/cpu/pool_rows.h"
+#include "backend/cpu/skinny_rows.h"
 #include "backend/cpu/softmax_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -38,6 +39,9 @@ constexpr NnRows<T> make_rows() {
       .depthwise_forward = depthwise_forward<T>,
       .depthwise_backward_input = depthwise_backward_input<T>,
       .depthwise_backward_weight = depthwise_backward_weight<T>,
+      .skinny_dots = skinny_dots<T>,
+      .skinny_sums = skinny_sums<T>,
+      .skinny_outer = skinny_outer<T>,
       .adam = adam<T>,
       .sgd = sgd<T>,
       .sum_of_squares = sum_of_squares<T>,

@@ -49,6 +49,20 @@ struct DepthwiseShape {
   int64_t input_room, output_room, block_room;  // for packed planes, and for a block
 };
 
+// A product of a large matrix with few rows, or of few lines with a large result.
+template <class T>
+struct SkinnyProduct {
+  const T* matrix;
+  int64_t line_step;  // lines are contiguous
+  const T* rows;
+  int64_t row_step, inner_step;
+  T* out;
+  int64_t out_row_step;         // rows of the result are contiguous
+  int64_t few, inner, columns;  // rows, what is summed over, length of the result's rows
+  T alpha, beta;
+  bool streams;  // the result goes past the caches
+};
+
 template <class T>
 struct NnRows {
   // ---- softmax over `count` rows of `columns` contiguous numbers ----
@@ -105,6 +119,14 @@ struct NnRows {
   // Adds to the taps' and the bias' gradient (may be null); scratch: input_room and output_room.
   void (*depthwise_backward_weight)(const DepthwiseShape& shape, const T* x, const T* g, double* dw,
                                     double* db, T* scratch);
+  // ---- products with few rows ----
+  // out[r][j] = alpha Σ_i rows[r][i] matrix[j][i] + beta out[r][j], for j in [begin, end);
+  // inner_step is 1.
+  void (*skinny_dots)(const SkinnyProduct<T>& product, int64_t begin, int64_t end);
+  // out[r][j] = alpha Σ_i rows[r][i] matrix[i][j] + beta out[r][j], for j in [begin, end).
+  void (*skinny_sums)(const SkinnyProduct<T>& product, int64_t begin, int64_t end);
+  // out[r][j] = alpha Σ_i rows[r][i] matrix[i][j] for all j, r in [begin, end) and few i.
+  void (*skinny_outer)(const SkinnyProduct<T>& product, int64_t begin, int64_t end);
   // ---- optimizers ----
   void (*adam)(int64_t count, const AdamStep<T>& step, T* p, const T* g, T* m, T* v, T* v_max);
   void (*sgd)(int64_t count, const SgdStep<T>& step, T* p, const T* g, T* buffer);

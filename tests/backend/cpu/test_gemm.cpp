@@ -89,6 +89,25 @@ TEST(Gemm, matches_three_loops_for_every_storage_order) {
   }
 }
 
+// A few rows, columns or products beside one large matrix, also not in whole registers or groups.
+TEST(Gemm, skinny_products_match_three_loops) {
+  const auto contiguous = Layout::kContiguous;
+  const auto transposed = Layout::kTransposed;
+  for (const Layout a : kOrders) {
+    for (const Layout b : kOrders) {
+      check(DType::kFloat32, {3, 1030, 1021}, a, b, contiguous, 1, 0);
+      check(DType::kFloat32, {1030, 2, 1021}, a, b, transposed, 0.5, 0);
+      check(DType::kFloat32, {1030, 1021, 3}, a, b, a == b ? contiguous : transposed, 2, 0);
+    }
+  }
+  check(DType::kFloat32, {9, 1030, 1021}, contiguous, transposed, contiguous, 2, 3);
+  check(DType::kFloat32, {9, 1030, 1021}, transposed, contiguous, contiguous, 2, 3);
+  check(DType::kFloat32, {2100, 1008, 9}, contiguous, contiguous, contiguous, 1, 0);
+  check(DType::kFloat64, {2, 1030, 1021}, contiguous, transposed, contiguous, 1, 0);
+  check(DType::kFloat64, {2, 1030, 1021}, contiguous, contiguous, contiguous, 1, 0);
+  check(DType::kFloat64, {1030, 1021, 3}, contiguous, contiguous, contiguous, 1, 0);
+}
+
 TEST(Gemm, conjugates_its_operands) {
   for (const Layout a : kOrders)
     check(DType::kComplex64, {12, 13, 14}, a, Layout::kContiguous, Layout::kContiguous, 1, 0, true);
