@@ -3,49 +3,16 @@
 // The CPU kernels as the library calls them: small calls, streams through memory, reductions,
 // products. Peers are plain C (memcpy) or OpenBLAS alone.
 #include <cblas.h>
-#include <sys/mman.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 
-#include "backend/cpu/backend.h"
-#include "base/parallel.h"
-#include "bench/harness.h"
+#include "bench/backend.h"
 
 namespace tsr::bench {
 namespace {
 
 using kernel::ElementwisePlan;
-
-void* allocate(DeviceType, kernel::Place, uint64_t nbytes) {
-  return std::aligned_alloc(64, (nbytes + 63) / 64 * 64);
-}
-void release(DeviceType, kernel::Place, void* data, uint64_t) {
-  std::free(data);
-}
-void ignore_error(const char*, int64_t) {}
-void ignore_log(int32_t, const char*) {}
-const kernel::HostServices kServices{kernel::kContractVersion, allocate, release, ignore_error,
-                                     ignore_log};
-
-const kernel::KernelTable& kernels() {
-  static const kernel::Backend* backend = cpu::backend_entry(&kServices);
-  return *backend->kernels;
-}
-
-struct Freer {
-  void operator()(float* data) const { std::free(data); }
-};
-using Floats = std::unique_ptr<float, Freer>;
-Floats floats(int64_t count) {
-  Floats data(static_cast<float*>(
-      std::aligned_alloc(2 << 20, static_cast<size_t>((count * 4 + (2 << 20)) >> 21 << 21))));
-  madvise(data.get(), static_cast<size_t>(count * 4), MADV_HUGEPAGE);
-  for (int64_t i = 0; i < count; ++i) data.get()[i] = static_cast<float>(i % 1000) * 0.001F;
-  return data;
-}
 
 ElementwisePlan contiguous(int64_t count, std::initializer_list<float*> operands) {
   ElementwisePlan plan{};
@@ -57,18 +24,6 @@ ElementwisePlan contiguous(int64_t count, std::initializer_list<float*> operands
     plan.strides[plan.operands++][0] = 4;
   }
   return plan;
-}
-
-Case make(const std::string& name, const std::string& shape, const char* unit, int64_t count,
-          double bytes) {
-  Case c;
-  c.name = name;
-  c.shape = shape;
-  c.unit_of_work = unit;
-  c.count = count;
-  c.bytes = bytes;
-  c.threads = num_threads();
-  return c;
 }
 
 void small_calls() {
