@@ -789,7 +789,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor othe
 
 /* ---- Ops: creation ---- */
 
-/* A tensor whose contents are whatever the memory held.
+/* A tensor whose contents are whatever the memory held; bools are false.
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_empty(
@@ -826,7 +826,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_full_bool(
     const int64_t* shape, int32_t n_shape, int32_t value, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out);
 
-/* A tensor of the input's shape and memory order with contents of whatever the memory held.
+/* A tensor of the input's shape and memory order with contents of whatever the memory held;
+ * bools are false.
  * dtype: absent means the input's
  * device: absent means the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_empty_like(

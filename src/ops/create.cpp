@@ -33,6 +33,16 @@ Tensor filled(Tensor result, const Scalar& value) {
   return result;
 }
 
+Tensor allocate(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
+  return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(t_default_device));
+}
+
+// A byte other than 0 and 1 is no bool: a count of them would exceed their number.
+Tensor without_garbage(Tensor result) {
+  if (result.dtype() == DType::kBool) fill_memory(result, 0);
+  return result;
+}
+
 // How many numbers arange gives; exact for integers.
 int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step, bool integral) {
   if (integral) {
@@ -72,7 +82,7 @@ void refuse_bool(DType dtype) {
 }  // namespace
 
 Tensor empty(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
-  return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(t_default_device));
+  return without_garbage(allocate(shape, dtype, device));
 }
 
 Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype,
@@ -83,15 +93,15 @@ Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype,
 }
 
 Tensor zeros(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
-  return filled(empty(shape, dtype, device), 0);
+  return filled(allocate(shape, dtype, device), 0);
 }
 
 Tensor ones(DimsView shape, std::optional<DType> dtype, std::optional<Device> device) {
-  return filled(empty(shape, dtype, device), 1);
+  return filled(allocate(shape, dtype, device), 1);
 }
 
 Tensor empty_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device) {
-  return allocate_like(input, dtype, device);
+  return without_garbage(allocate_like(input, dtype, device));
 }
 
 Tensor zeros_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device) {

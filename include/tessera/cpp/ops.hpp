@@ -2261,7 +2261,7 @@ inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) 
 
 // ---- Ops: creation ----
 
-// A tensor whose contents are whatever the memory held.
+// A tensor whose contents are whatever the memory held; bools are false.
 inline Tensor empty(
     const IntList& shape, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
     std::nullopt) {
@@ -2320,7 +2320,8 @@ inline Tensor full(
   return Tensor::take(out);
 }
 
-// A tensor of the input's shape and memory order with contents of whatever the memory held.
+// A tensor of the input's shape and memory order with contents of whatever the memory held; bools
+// are false.
 inline Tensor empty_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
     std::nullopt) {

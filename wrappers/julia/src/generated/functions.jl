@@ -2568,7 +2568,7 @@ tsr_outer_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-# A tensor whose contents are whatever the memory held.
+# A tensor whose contents are whatever the memory held; bools are false.
 tsr_empty(shape, n_shape, dtype, device_type, device_index, out) =
     ccall((:tsr_empty, libtessera), tsr_status,
         (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
@@ -2608,7 +2608,8 @@ tsr_full_bool(shape, n_shape, value, dtype, device_type, device_index, out) =
         (Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
         shape, n_shape, value, dtype, device_type, device_index, out)
 
-# A tensor of the input's shape and memory order with contents of whatever the memory held.
+# A tensor of the input's shape and memory order with contents of whatever the memory held;
+# bools are false.
 tsr_empty_like(input, dtype, device_type, device_index, out) =
     ccall((:tsr_empty_like, libtessera), tsr_status,
         (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),

@@ -5,7 +5,7 @@
 """
     empty(shape; dtype, device)
 
-A tensor whose contents are whatever the memory held.
+A tensor whose contents are whatever the memory held; bools are false.
 
 - `dtype`: absent means the default floating dtype
 - `device`: absent means the default device
@@ -100,7 +100,8 @@ end
 """
     empty_like(input; dtype, device)
 
-A tensor of the input's shape and memory order with contents of whatever the memory held.
+A tensor of the input's shape and memory order with contents of whatever the memory held;
+bools are false.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's

@@ -188,7 +188,7 @@ impl Tensor {
     /// While the slice is used nothing writes to this memory: not through this tensor, nor another
     /// reference, nor a view, nor a backward that runs meanwhile, nor, for tensors of an
     /// [`Archive`](crate::io::Archive), whoever changes the file. For `bool`, every byte is 0 or 1,
-    /// which memory of others and [`Tensor::empty`] do not promise.
+    /// which memory of others does not promise.
     pub unsafe fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.expect_plain::<T>("as_slice")?;
         let mut data = null();

@@ -41,6 +41,20 @@ fn positions_written_behind_the_graph_are_refused() -> Result<()> {
 }
 
 #[test]
+fn bools_are_true_or_false_also_when_nobody_wrote_them() -> Result<()> {
+    for length in [100, 5000, 200_000] {
+        drop(Tensor::full_with(&[length], 255, |o| o.dtype(DType::U8))?); // leaves its bytes behind
+        let bools = Tensor::empty_with(&[length], |o| o.dtype(DType::Bool))?;
+        let like = Tensor::zeros(&[length])?.empty_like_with(|o| o.dtype(DType::Bool))?;
+        for bools in [bools, like] {
+            assert_eq!(bools.count_nonzero()?.item::<i64>()?, 0);
+            assert_eq!(bools.i(&bools)?.numel(), 0);
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn masks_written_while_they_select() -> Result<()> {
     let mask = Tensor::zeros_with(&[150_000], |o| o.dtype(DType::Bool))?;
     let x = Tensor::rand(&[150_000])?;

@@ -1746,7 +1746,7 @@ extern "C" {
     /// Another form of [`tsr_outer`].
     pub fn tsr_outer_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
-    /// A tensor whose contents are whatever the memory held.
+    /// A tensor whose contents are whatever the memory held; bools are false.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
     pub fn tsr_empty(
@@ -1793,7 +1793,8 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A tensor of the input's shape and memory order with contents of whatever the memory held.
+    /// A tensor of the input's shape and memory order with contents of whatever the memory held;
+    /// bools are false.
     /// dtype: absent means the input's
     /// device: absent means the input's
     pub fn tsr_empty_like(

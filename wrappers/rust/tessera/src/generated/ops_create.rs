@@ -370,7 +370,7 @@ impl AsarrayOptions {
 
 /// Ops: creation.
 impl Tensor {
-    /// A tensor whose contents are whatever the memory held.
+    /// A tensor whose contents are whatever the memory held; bools are false.
     #[inline]
     pub fn empty(shape: &[i64]) -> Result<Tensor> {
         Self::empty_with(shape, |o| o)
@@ -477,7 +477,8 @@ impl Tensor {
         })
     }
 
-    /// A tensor of the input's shape and memory order with contents of whatever the memory held.
+    /// A tensor of the input's shape and memory order with contents of whatever the memory held;
+    /// bools are false.
     #[inline]
     pub fn empty_like(&self) -> Result<Tensor> {
         self.empty_like_with(|o| o)
