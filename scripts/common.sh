@@ -31,6 +31,7 @@ run_quietly() {
 debian_mirror() {
   local codename
   codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+  # shellcheck disable=SC2016  # apt-get expands it
   apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' |
     awk -v codename="$codename" '$2 == codename { print $1; exit }'
 }
@@ -41,7 +42,10 @@ debian_mirror() {
 # already is not fetched again.
 use_suite() {
   local apt="$1" suite="$2" mirror="${3:-}" keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { echo "this is no Debian system"; return 1; }
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+    echo "this is no Debian system"
+    return 1
+  fi
   [ -r "$keyring" ] || { echo "$keyring is missing (package debian-archive-keyring)"; return 1; }
   [ -n "$mirror" ] || mirror="$(debian_mirror)"
   [ -n "$mirror" ] || { echo "no Debian mirror found in this system's apt sources"; return 1; }

@@ -118,8 +118,8 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
         "  PyObject* result = NULL;\n  tsr_status status = TSR_OK;\n"
     )
     text += _body(schema, op, form, with_out) + f"  Py_XDECREF(s[{count}]);\n"
-    required = f"tpy_requiring(sig, {count - 1}, s[{count - 1}], result)" if creates(op, form) else "result"
-    return f"{text}  return {required};\n}}\n"
+    returned = f"tpy_requiring(sig, {count - 1}, s[{count - 1}], result)" if creates(op, form) else "result"
+    return f"{text}  return {returned};\n}}\n"
 
 
 class _Converted:
