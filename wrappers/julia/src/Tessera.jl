@@ -47,21 +47,16 @@ include("nn.jl")
 include("optim.jl")
 include("data.jl")
 
-function init_callbacks()
-    FINALIZER[] = @cfunction(finalize_tensor, Cvoid, (Ptr{Cvoid},))
-    DROP[] = @cfunction(drop_box, Cvoid, (Ptr{Cvoid},))
-    HOOK[] = @cfunction(run_hook, Int32, (Ptr{Cvoid}, tsr_tensor, Ptr{tsr_tensor}))
-    ACCUMULATE_HOOK[] = @cfunction(run_accumulate_hook, Int32, (Ptr{Cvoid}, tsr_tensor))
-    FINAL[] = @cfunction(run_final, Int32, (Ptr{Cvoid},))
-    NODE_BACKWARD[] = @cfunction(run_node_backward, Int32,
-        (Ptr{Cvoid}, tsr_node, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32))
-    PRESSURE[] = @cfunction(run_pressure, Int32, (Ptr{Cvoid}, Ptr{C.tsr_memory_event}))
-end
-
 function __init__()
     load_library()
-    init_callbacks()
+    FINALIZER[] = @cfunction(finalize_tensor, Cvoid, (Ptr{Cvoid},))
     init_memory()
 end
+
+# What every program runs while it loads the package: half of that time is type inference otherwise.
+precompile(__init__, ())
+precompile(run_pressure, (Ptr{Cvoid}, Ptr{C.tsr_memory_event}))
+precompile(finalize_tensor, (Ptr{Cvoid},))
+precompile(wrap, (tsr_tensor,))
 
 end

@@ -71,7 +71,7 @@ function share(array::AbstractArray{T,N}) where {T,N}
     memory = isempty(array) ? C_NULL : Ptr{Cvoid}(pointer(array))
     out = Ref{tsr_tensor}()
     check(C.tsr_tensor_from_data(memory, bits, CPU.type, CPU.index, shape, length(shape), steps,
-        length(steps), 0, root(array), DROP[], out))
+        length(steps), 0, root(array), drop_pointer(), out))
     return wrap(out[])
 end
 

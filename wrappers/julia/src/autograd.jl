@@ -131,14 +131,14 @@ Calls `f(gradient)` each time the gradient of the tensor is computed; a tensor t
 in for the gradient, `nothing` leaves it. An exception ends the backward and comes out of it as
 itself.
 """
-hook!(f, t::Tensor) = add_hook(C.tsr_tensor_hook_add, HOOK[], f, t)
+hook!(f, t::Tensor) = add_hook(C.tsr_tensor_hook_add, hook_pointer(), f, t)
 
 "Calls `f(leaf)` after each time the gradient of this leaf was brought up to date."
-accumulate_hook!(f, t::Tensor) = add_hook(C.tsr_tensor_accumulate_hook_add, ACCUMULATE_HOOK[], f, t)
+accumulate_hook!(f, t::Tensor) = add_hook(C.tsr_tensor_accumulate_hook_add, accumulate_hook_pointer(), f, t)
 
 function add_hook(add, callback, f, t)
     id = Ref{Int64}(0)
-    check(add(t, callback, root(f), DROP[], id))
+    check(add(t, callback, root(f), drop_pointer(), id))
     return Hook(t, id[])
 end
 
@@ -146,7 +146,7 @@ end
 remove!(hook::Hook) = check(C.tsr_tensor_hook_remove(hook.tensor, hook.id))
 
 "Calls `f()` when the backward that is running on this thread has finished."
-after_backward!(f) = check(C.tsr_backward_queue(FINAL[], root(f), DROP[]))
+after_backward!(f) = check(C.tsr_backward_queue(final_pointer(), root(f), drop_pointer()))
 
 function run_hook(user::Ptr{Cvoid}, gradient::tsr_tensor, replacement::Ptr{tsr_tensor})::Int32
     return guarded() do
@@ -154,9 +154,13 @@ function run_hook(user::Ptr{Cvoid}, gradient::tsr_tensor, replacement::Ptr{tsr_t
         result === nothing || unsafe_store!(replacement, give(result, "a hook"))
     end
 end
+hook_pointer() = @cfunction(run_hook, Int32, (Ptr{Cvoid}, tsr_tensor, Ptr{tsr_tensor}))
 
 run_accumulate_hook(user::Ptr{Cvoid}, leaf::tsr_tensor)::Int32 = guarded(() -> unbox(user)(borrow(leaf)))
+accumulate_hook_pointer() = @cfunction(run_accumulate_hook, Int32, (Ptr{Cvoid}, tsr_tensor))
+
 run_final(user::Ptr{Cvoid})::Int32 = guarded(() -> unbox(user)())
+final_pointer() = @cfunction(run_final, Int32, (Ptr{Cvoid},))
 
 "A reference of its own for the library."
 function give(t::Tensor, who)

@@ -40,6 +40,9 @@ function drop_box(user::Ptr{Cvoid})::Cvoid
     return nothing
 end
 
+# The pointers that the library gets are made where they are first used: each costs a compilation.
+drop_pointer() = @cfunction(drop_box, Cvoid, (Ptr{Cvoid},))
+
 unbox(user::Ptr{Cvoid}) = (unsafe_pointer_to_objref(user)::Box).payload
 
 "What a pointer of an error record stands for; `nothing` for one that is not ours."
@@ -50,15 +53,6 @@ end
 
 "How many callbacks and shared arrays the library still holds."
 live_boxes() = lock(() -> count(box -> !(box.payload isa Dropped), BOXES), BOXES_LOCK)
-
-# ---- Pointers to functions, filled in when the package is loaded ----
-
-const DROP = Ref{Ptr{Cvoid}}(C_NULL)
-const HOOK = Ref{Ptr{Cvoid}}(C_NULL)
-const ACCUMULATE_HOOK = Ref{Ptr{Cvoid}}(C_NULL)
-const FINAL = Ref{Ptr{Cvoid}}(C_NULL)
-const NODE_BACKWARD = Ref{Ptr{Cvoid}}(C_NULL)
-const PRESSURE = Ref{Ptr{Cvoid}}(C_NULL)
 
 "An exception on its way through C."
 struct Failure
@@ -76,7 +70,7 @@ function guarded(body)
         catch
             string(typeof(e))  # an exception that cannot even be shown
         end
-        C.tsr_error_set(C.TSR_CALLBACK, message, sizeof(message), root(Failure(e)), DROP[])
+        C.tsr_error_set(C.TSR_CALLBACK, message, sizeof(message), root(Failure(e)), drop_pointer())
         return C.TSR_CALLBACK
     end
 end

@@ -68,7 +68,7 @@ give_borrowed(other, f) =
 
 function create_node(f::Differentiable, inputs)
     table = Ref(C.tsr_node_vtable(
-        sizeof(C.tsr_node_vtable), f.flags, C_NULL, NODE_BACKWARD[], C_NULL, DROP[]))
+        sizeof(C.tsr_node_vtable), f.flags, C_NULL, node_backward_pointer(), C_NULL, drop_pointer()))
     raw = handles(inputs)
     node = Ref{tsr_node}()
     GC.@preserve inputs check(C.tsr_node_create(
@@ -97,6 +97,8 @@ function run_node_backward(user::Ptr{Cvoid}, node::tsr_node, gradients::Ptr{tsr_
         foreach(i -> unsafe_store!(results, owned[i], i), 1:Int(n_results))
     end
 end
+node_backward_pointer() = @cfunction(run_node_backward, Int32,
+    (Ptr{Cvoid}, tsr_node, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32))
 
 "Keeps tensors for the backward, with a check that nobody writes to them meanwhile."
 save!(ctx::FunctionContext, tensors::Union{Nothing,Tensor}...) = mark(C.tsr_node_save, ctx, tensors)

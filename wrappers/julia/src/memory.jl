@@ -3,7 +3,9 @@
 # Memory: Julia's collector answers when the library is about to ask for more; statistics, limits.
 
 # The collector sees 16 bytes of a tensor, however large it is. So the library calls before it grows
-# beyond a threshold: unused tensors are collected, and the threshold moves to twice what is in use.
+# beyond a threshold, which is twice what was in use after a collection. One of young objects is mostly
+# enough; all are collected where more than three quarters of the threshold stay in use after it. Only
+# then may the threshold rise, so that a program that holds much is not asked for a full one each time.
 const LEAST_THRESHOLD = 32 << 20
 
 # Set while the collection runs: the finalizers it runs must not begin another.
@@ -11,8 +13,8 @@ const COLLECTING = Threads.Atomic{Bool}(false)
 
 function init_memory()
     id = Ref{Int64}(0)
-    check(C.tsr_memory_pressure_add(CPU.type, CPU.index, PRESSURE[], C_NULL, C_NULL, id))
-    check(C.tsr_memory_pressure_threshold_set(CPU.type, CPU.index, LEAST_THRESHOLD))
+    check(C.tsr_memory_pressure_add(CPU.type, CPU.index, pressure_pointer(), C_NULL, C_NULL, id))
+    check(threshold!(CPU, LEAST_THRESHOLD))
 end
 
 function run_pressure(user::Ptr{Cvoid}, event::Ptr{C.tsr_memory_event})::Int32
@@ -29,14 +31,17 @@ function run_pressure(user::Ptr{Cvoid}, event::Ptr{C.tsr_memory_event})::Int32
     end
 end
 
+pressure_pointer() = @cfunction(run_pressure, Int32, (Ptr{Cvoid}, Ptr{C.tsr_memory_event}))
+
 function collect_for(d::Device, requested)
     GC.gc(false)
-    live = allocated_bytes(d)
-    if live + requested > threshold(d) ÷ 2
+    highest = threshold(d)
+    if allocated_bytes(d) + requested > highest ÷ 4 * 3
         GC.gc(true)
-        live = allocated_bytes(d)
+        highest = typemax(Int64)
     end
-    C.tsr_memory_pressure_threshold_set(d.type, d.index, max(LEAST_THRESHOLD, 2live))
+    # Not of what was requested: that may be more than there will ever be.
+    threshold!(d, min(highest, max(LEAST_THRESHOLD, 2allocated_bytes(d))))
 end
 
 function threshold(d::Device)
@@ -44,6 +49,8 @@ function threshold(d::Device)
     C.tsr_memory_pressure_threshold(d.type, d.index, nbytes)
     return nbytes[]
 end
+
+threshold!(d::Device, nbytes) = C.tsr_memory_pressure_threshold_set(d.type, d.index, nbytes)
 
 function raw_stats(d::Device)
     stats = Ref{C.tsr_memory_stats}()

@@ -75,6 +75,21 @@ end
     @test drop(haskey(ENV, "TSR_TEST_LONG") ? 100_000 : 8_000) - before < 200
 end
 
+@testset "test_young_collections_suffice_beside_held_memory" begin
+    GC.gc()
+    Tessera.empty_cache!()
+    held = [fill!(Tessera.empty(Float32, 512, 512), i) for i in 1:64]
+    drop(n) = foreach(_ -> fill!(Tessera.empty(Float32, 512, 512), 1), 1:n)
+    drop(200)  # the threshold settles
+    before = Base.gc_num()
+    drop(1_000)  # 1 GiB past 64 MiB in use: at least 8 collections
+    counted = Base.GC_Diff(Base.gc_num(), before)
+    @test counted.pause >= 8
+    @test counted.full_sweep <= counted.pause ÷ 4
+    @test Tessera.memory_stats().reserved <= 4 * length(held) << 20
+    foreach(free!, held)
+end
+
 @testset "test_memory_in_use_raises_the_threshold" begin
     held = [fill!(Tessera.empty(Float32, 512, 512), i) for i in 1:300]
     @test Tessera.threshold(CPU) > 300 << 20
@@ -83,6 +98,7 @@ end
 end
 
 @testset "test_memory_statistics" begin
+    GC.gc()
     Tessera.reset_peak!()
     before = Tessera.memory_stats()
     t = Tessera.zeros(1 << 20)
