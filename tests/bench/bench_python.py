@@ -1,65 +1,77 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Overhead from Python beside PyTorch's, case by case in turns: a JSON line each, then a table."""
+"""Calls from Python beside PyTorch's, in turns in one process, on one thread: a JSON line each, then a table.
+
+Figures are the best of many short rounds. The statements stand in python_cases.py and python_training_cases.py.
+
+Usage: python tests/bench/bench_python.py [--only TEXT ...] [--rounds N] [--above RATIO]
+--only takes sections and parts of statements; --above shows no other rows in the table.
+"""
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
-import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+import timeit
+from typing import Any
 
 import torch
 
 import tessera as ts
 
-Case = Callable[[], object]
+import python_training_cases  # noqa: F401 (adds its sections)
+from python_cases import SECTIONS
+
+ROUND_SECONDS = 1e-3
+Row = tuple[str, str, float, float]
 
 
-def nanoseconds(function: Case, calls: int) -> float:
-    start = time.perf_counter_ns()
-    for _ in range(calls):
-        function()
-    return (time.perf_counter_ns() - start) / calls
+def timer(statement: str, names: dict[str, Any]) -> timeit.Timer:
+    return timeit.Timer(statement, "enable()", globals={**names, "enable": gc.enable})
 
 
-def chain(x: object) -> None:
-    """Forward and backward through 100 multiplications."""
-    y = x
-    for _ in range(100):
-        y = y * x  # type: ignore[operator]
-    y.sum().backward()  # type: ignore[attr-defined]
+def calls_a_round(one: timeit.Timer) -> int:
+    calls = 1
+    while (seconds := one.timeit(calls)) < ROUND_SECONDS / 2:
+        calls *= 2
+    return max(1, int(calls * ROUND_SECONDS / seconds))
 
 
-def cases() -> dict[str, tuple[Case, Case, int]]:
-    """name: (ours, PyTorch's, calls a round)."""
-    data = [1.0, 2.0, 3.0, 4.0]
-    a, b, g = ts.tensor(data), ts.tensor(data), ts.tensor(data, requires_grad=True)
-    c, d, h = torch.tensor(data), torch.tensor(data), torch.tensor(data, requires_grad=True)
-    weights = [ts.nn.Parameter(ts.rand((10, 10))) for _ in range(50)]
-    theirs = [torch.nn.Parameter(torch.rand(10, 10)) for _ in range(50)]
-    for p, q in zip(weights, theirs):
-        p.grad, q.grad = ts.rand((10, 10)), torch.rand(10, 10)
-    adam, peer = ts.optim.Adam(weights), torch.optim.Adam(theirs, foreach=True)
-    return {
-        "a + b": (lambda: a + b, lambda: c + d, 5000),
-        "a + b with grad": (lambda: g + b, lambda: h + d, 5000),
-        "a + 1.0": (lambda: a + 1.0, lambda: c + 1.0, 5000),
-        "a += b": (lambda: a.add_(b), lambda: c.add_(d), 5000),
-        "exp(a)": (lambda: ts.exp(a), lambda: torch.exp(c), 5000),
-        "a.sum()": (lambda: a.sum(), lambda: c.sum(), 5000),
-        "a @ b": (lambda: a @ b, lambda: c @ d, 5000),
-        "a[1:3]": (lambda: a[1:3], lambda: c[1:3], 5000),
-        "a.shape": (lambda: a.shape, lambda: c.shape, 5000),
-        "a.numpy()": (lambda: a.numpy(), lambda: c.numpy(), 2000),
-        "100-op chain, forward and backward": (lambda: chain(g), lambda: chain(h), 20),
-        "Adam, 50 tensors of 100": (adam.step, peer.step, 20),
-    }
+def compare(ours: timeit.Timer, theirs: timeit.Timer, rounds: int) -> tuple[float, float]:
+    """Nanoseconds a call of both, timed in turns."""
+    calls = [calls_a_round(side) for side in (ours, theirs)]
+    best = [float("inf")] * 2
+    for _ in range(rounds):
+        for i, side in enumerate((ours, theirs)):
+            best[i] = min(best[i], side.timeit(calls[i]) / calls[i] * 1e9)
+    return best[0], best[1]
+
+
+def run(only: list[str], rounds: int) -> list[Row]:
+    rows = []
+    for name, (make, statements) in SECTIONS.items():
+        pairs = [(s, s) if isinstance(s, str) else s for s in statements]
+        chosen = [p for p in pairs if not only or any(o == name or o in p[0] for o in only)]
+        if not chosen:
+            continue
+        mine, peer = {"t": ts, **make(ts)}, {"t": torch, **make(torch)}
+        for statement, other in chosen:
+            one, two = compare(timer(statement, mine), timer(other, peer), rounds)
+            rows.append((name, statement, one, two))
+            record = {"name": statement, "section": name, "threads": 1, "best": one, "peer": two, "ratio": one / two}
+            print(json.dumps(record), flush=True)
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    lines = ["| section | call | Tessera, ns | PyTorch, ns | ratio |", "|---|---|---|---|---|"]
+    lines += [f"| {name} | `{call}` | {one:.0f} | {two:.0f} | {one / two:.2f} |" for name, call, one, two in rows]
+    return "\n".join(lines)
 
 
 def import_seconds() -> float:
@@ -68,20 +80,19 @@ def import_seconds() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20)
-    rounds = parser.parse_args().rounds
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[], metavar="TEXT")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--above", type=float, default=0.0, metavar="RATIO")
+    options = parser.parse_args()
     ts.set_num_threads(1)
     torch.set_num_threads(1)
-    table = ["| case | tessera ns | PyTorch ns | ratio |", "|---|---|---|---|"]
-    for name, (ours, theirs, calls) in cases().items():
-        pairs = [(nanoseconds(ours, calls), nanoseconds(theirs, calls)) for _ in range(rounds)]
-        one, two = (statistics.median(p[i] for p in pairs) for i in (0, 1))
-        print(json.dumps({"name": name, "threads": 1, "median": one, "peer": two, "ratio": one / two}), flush=True)
-        table.append(f"| {name} | {one:.0f} | {two:.0f} | {one / two:.2f} |")
+    rows = run(options.only, options.rounds)
+    worst = sorted(rows, key=lambda row: row[2] / row[3], reverse=True)
     print(json.dumps({"name": "import beyond NumPy", "seconds": import_seconds()}))
-    print("\n".join(table))
-    print(f"\nPyTorch {torch.__version__}, load {os.getloadavg()[0]:.1f}")
+    print(table([row for row in rows if row[2] / row[3] >= options.above]))
+    print(f"\nThe worst ten:\n\n{table(worst[:10])}")
+    print(f"\nPyTorch {torch.__version__}, load {os.getloadavg()[0]:.1f}, {len(rows)} calls")
 
 
 if __name__ == "__main__":
