@@ -7,7 +7,8 @@
 use std::hint::black_box;
 use std::ptr::null_mut;
 
-use tessera::{num_threads, sys, DType, Tensor};
+use tessera::nn::{Linear, Module};
+use tessera::{no_grad, num_threads, sys, DType, Tensor};
 
 const ROUNDS: usize = 20;
 
@@ -95,39 +96,78 @@ fn raw(call: impl Fn(*mut sys::tsr_tensor) -> i32) {
     unsafe { sys::tsr_tensor_release(black_box(out)) };
 }
 
-fn small_ops(count: usize) {
+/// One case of a function with `count` in scope: what Rust calls and, where there is one, its twin in C.
+macro_rules! case {
+    ($count:ident, $shape:literal, $name:literal, $ours:expr) => {
+        case!(@run $count, $shape, $name, $ours, None)
+    };
+    ($count:ident, $shape:literal, $name:literal, $ours:expr, $peer:expr) => {
+        case!(@run $count, $shape, $name, $ours, Some(&mut || (0..$count).for_each(|_| $peer)))
+    };
+    (@run $count:ident, $shape:literal, $name:literal, $ours:expr, $peer:expr) => {
+        Case { name: $name, shape: $shape, unit: "call", count: $count, bytes: 0.0, threads: 1 }.run(
+            || {
+                for _ in 0..$count {
+                    black_box($ours);
+                }
+            },
+            $peer,
+        )
+    };
+}
+
+// SAFETY of the calls of C: valid handles, lists of the lengths told and writable places.
+fn small_ops(n: usize) {
     let (a, b) = (&random(&[4]), &random(&[4]));
     let w = &random(&[4]).requiring_grad().expect("a leaf");
-    macro_rules! case {
-        ($name:literal, $ours:expr, $peer:expr) => {
-            Case { name: $name, shape: "[4]", unit: "call", count, bytes: 0.0, threads: 1 }.run(
-                || {
-                    for _ in 0..count {
-                        black_box($ours);
-                    }
-                },
-                Some(&mut || (0..count).for_each(|_| $peer)),
-            )
-        };
-    }
-    // SAFETY, for all: valid handles and a writable place.
-    case!("add", a.add(b).unwrap(), raw(|c| unsafe { sys::tsr_add(a.raw(), b.raw(), c) }));
-    case!("add_operator", a + b, raw(|c| unsafe { sys::tsr_add(a.raw(), b.raw(), c) }));
-    case!("add_scalar", a.add(1.5).unwrap(), raw(|c| unsafe { sys::tsr_add_f64(a.raw(), 1.5, c) }));
-    case!("exp", a.exp().unwrap(), raw(|c| unsafe { sys::tsr_exp(a.raw(), c) }));
-    case!("add_out", a.add_out(b, a).unwrap(), {
+    let add = || raw(|c| unsafe { sys::tsr_add(a.raw(), b.raw(), c) });
+    case!(n, "[4]", "add", a.add(b).unwrap(), add());
+    case!(n, "[4]", "add_operator", a + b, add());
+    case!(n, "[4]", "add_scalar", a.add(1.5).unwrap(), {
+        raw(|c| unsafe { sys::tsr_add_f64(a.raw(), 1.5, c) })
+    });
+    case!(n, "[4]", "exp", a.exp().unwrap(), raw(|c| unsafe { sys::tsr_exp(a.raw(), c) }));
+    case!(n, "[4]", "add_out", a.add_out(b, a).unwrap(), {
         assert_eq!(unsafe { sys::tsr_add_out(a.raw(), b.raw(), a.raw()) }, sys::TSR_OK)
     });
-    case!(
-        "add_with_node",
-        a.add(w).unwrap(),
+    case!(n, "[4]", "add_with_node", a.add(w).unwrap(), {
         raw(|c| unsafe { sys::tsr_add(a.raw(), w.raw(), c) })
-    );
-    case!(
-        "multiply_with_node",
-        a.multiply(w).unwrap(),
+    });
+    case!(n, "[4]", "multiply_with_node", a.multiply(w).unwrap(), {
         raw(|c| unsafe { sys::tsr_multiply(a.raw(), w.raw(), c) })
-    );
+    });
+}
+
+/// What programs call beside operators.
+fn common_calls(n: usize) {
+    let (m, single) = (&random(&[3, 4]), &random(&[1]));
+    let shape = [4, 3];
+    let layer = Linear::new(4, 4).expect("a layer");
+    let (weight, bias) = (&layer.weight, layer.bias.as_ref().expect("a bias"));
+    case!(n, "[3, 4]", "zeros", Tensor::zeros(&[3, 4]).unwrap(), {
+        raw(|c| unsafe { sys::tsr_zeros([3, 4].as_ptr(), 2, -1, -1, -1, c) })
+    });
+    case!(n, "[4]", "from_array", Tensor::from([1.0f32, 2.0, 3.0, 4.0]));
+    case!(n, "[4]", "from_vec", Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], &[4]).unwrap());
+    case!(n, "[3, 4]", "to_vec", m.to_vec::<f32>().unwrap());
+    case!(n, "[1]", "item", single.item::<f32>().unwrap());
+    case!(n, "[3, 4]", "clone", m.clone());
+    case!(n, "[3, 4]", "shape", m.shape());
+    case!(n, "[3, 4]", "index_row", m.i(1).unwrap());
+    case!(n, "[3, 4]", "index_ranges", m.i((.., 1..3)).unwrap());
+    case!(n, "[3, 4]", "sum_axis", m.sum_with(|o| o.axes(&[0])).unwrap(), {
+        raw(|c| unsafe { sys::tsr_sum(m.raw(), [0].as_ptr(), 1, 0, -1, c) })
+    });
+    case!(n, "[3, 4]", "reshape", m.reshape(&shape).unwrap(), {
+        raw(|c| unsafe { sys::tsr_reshape(m.raw(), shape.as_ptr(), 2, -1, c) })
+    });
+    case!(n, "[3, 4]", "softmax", m.softmax().unwrap(), {
+        raw(|c| unsafe { sys::tsr_softmax(m.raw(), -1, -1, c) })
+    });
+    case!(n, "[3, 4]", "linear_layer", layer.forward(m).unwrap(), {
+        raw(|c| unsafe { sys::tsr_linear(m.raw(), weight.raw(), bias.raw(), c) })
+    });
+    case!(n, "", "no_grad", drop(no_grad()));
 }
 
 fn chain(count: usize) {
@@ -154,6 +194,7 @@ fn large_add() {
 
 fn main() {
     small_ops(200_000);
+    common_calls(100_000);
     chain(10_000);
     large_add();
 }
