@@ -215,6 +215,19 @@ TEST(Conv, transpose_is_the_adjoint_in_float32_and_both_layouts) {
   }
 }
 
+// An image of one column whose columns lie furthest apart: channels last, but for a stride that
+// says nothing.
+TEST(Conv, strides_of_single_columns_say_nothing) {
+  for (const DType dtype : {DType::kFloat64, DType::kFloat32}) {
+    SCOPED_TRACE(name(dtype));
+    const Tensor stored = ops::cast_memory(random_leaf(Dims{2, 1, 6, 8}, 1).detached(), dtype);
+    const Tensor w = ops::cast_memory(random_leaf(Dims{8, 6, 3, 2}, 2).detached(), dtype);
+    const Tensor x = ops::permute_dims(stored, Dims{0, 3, 2, 1});
+    const Tensor wanted = ops::conv_transpose2d(ops::contiguous(x), w, {});
+    expect_close(values(ops::conv_transpose2d(x, w, {})), values(wanted), 1e-5);
+  }
+}
+
 // With and without a bias, whose gradient some kernels compute along with the weight's.
 TEST(Conv, float32_gradients_agree_with_float64_in_both_layouts) {
   for (const Case& c : kCases) {

@@ -79,8 +79,14 @@ struct Shape {
     out_channels = plan.out_channels / plan.groups;
     taps = kernel[0] * kernel[1] * kernel[2];
     points = out[0] * out[1] * out[2];
-    // Of the output's points, one behind the other.
-    out_step = plan.output_strides[plan.spatial + 1];
+    out_step = step_of_points(plan);
+  }
+  // The output's points lie one behind the other; the stride of an axis of size 1 says nothing.
+  static int64_t step_of_points(const ConvPlan& plan) {
+    for (int d = plan.spatial; d-- > 0;) {
+      if (plan.output_size[d] != 1) return plan.output_strides[2 + d];
+    }
+    return 1;
   }
 
   int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1};
