@@ -17,10 +17,6 @@ from .types import entry, passed
 NATIVE = "wrappers/python/native/ops_generated.h"
 PACKAGE = "wrappers/python/src/tessera/"
 KINDS = {"bool": "TPY_BOOL", "i64": "TPY_I64", "f64": "TPY_F64", "c128": "TPY_C128"}
-OWN_METHODS = """\
-    {"item", tensor_item, METH_NOARGS, "The value of a tensor of one element."},
-    {"numpy", tensor_numpy, METH_NOARGS, "A NumPy array on the same memory."},
-"""
 COMPARE = {"__lt__": "Py_LT", "__le__": "Py_LE", "__eq__": "Py_EQ", "__ne__": "Py_NE", "__gt__": "Py_GT", "__ge__": "Py_GE"}
 BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "mod": "remainder", "and": "and", "or": "or", "xor": "xor",
@@ -79,13 +75,13 @@ def outputs(schema: Schema) -> dict[str, str]:
 
 
 def _native(schema: Schema, ops: list[Op]) -> str:
-    parts = [c_banner("One C function per op: parse, call, check, wrap.").rstrip("\n"), '#include "buffer.h"\n#include "dlpack.h"', ""]
+    parts = [c_banner("One C function per op: parse, call, check, wrap.").rstrip("\n"), '#include "buffer.h"\n#include "methods.h"', ""]
     parts += [_enum_table(e) for e in schema.enums if any(a.type.name == e.name[4:] for o in ops for a in o.args)]
     thunks = public_forms(ops)
     parts += [_thunk(schema, op, form, name) for op, form, name in thunks]
     parts.append(_prepare([_c_name(op, form) for op, form, _ in thunks]))
     parts.append(_method_table("tpy_functions", functions(ops)))
-    parts.append(_method_table("tpy_methods", methods(ops), OWN_METHODS))
+    parts.append(_method_table("tpy_methods", methods(ops), "    TPY_OWN_METHODS\n"))
     parts.append(_number_slots(ops))
     return "\n".join(parts)
 

@@ -177,7 +177,7 @@ static int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double abs
   return *out != -1.0 || !PyErr_Occurred();
 }
 
-static int tpy_optional_f64(const tpy_signature* sig, int i, PyObject* object, double* out, int32_t* has) {
+static inline int tpy_optional_f64(const tpy_signature* sig, int i, PyObject* object, double* out, int32_t* has) {
   *has = !tpy_absent(object);
   *out = 0;
   return !*has || tpy_f64(sig, i, object, 0, out);
@@ -248,7 +248,7 @@ static int tpy_ints(const tpy_signature* sig, int i, PyObject* object, tpy_list*
   return good;
 }
 
-static int tpy_floats(const tpy_signature* sig, int i, PyObject* object, tpy_list* list) {
+static inline int tpy_floats(const tpy_signature* sig, int i, PyObject* object, tpy_list* list) {
   PyObject* items;
   if (!tpy_list_items(sig, i, object, "a sequence of floats", list, &items)) return 0;
   int good = 1;
@@ -461,7 +461,7 @@ typedef struct {
   int32_t value;
 } tpy_constant;
 
-static int tpy_enum(const tpy_signature* sig, int i, PyObject* object, const tpy_constant* known,
+static inline int tpy_enum(const tpy_signature* sig, int i, PyObject* object, const tpy_constant* known,
                     int32_t absent, int32_t* out) {
   *out = absent;
   if (object == NULL || (object == Py_None && absent == -1)) return 1;

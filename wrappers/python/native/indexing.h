@@ -4,7 +4,7 @@
 #ifndef TESSERA_PY_INDEXING_H
 #define TESSERA_PY_INDEXING_H
 
-#include "tensor.h"
+#include "values.h"
 
 #define TPY_MAX_ITEMS 130 /* 64 axes, as many new ones, an ellipsis */
 
@@ -71,6 +71,16 @@ static int tpy_add_integer(tpy_index* index, PyObject* object) {
   return tpy_add_item(index, TSR_INDEX_KIND_INTEGER, value, 0, 0);
 }
 
+/* A list of plain ints or bools as a tensor; NULL for what to_index must see, with an exception on failure. */
+static PyObject* tpy_index_list(PyObject* item) {
+  if (!PyList_CheckExact(item) || PyList_GET_SIZE(item) == 0) return NULL;
+  tsr_info info = {sizeof info};
+  PyObject* made = tpy_from_numbers(item, -1);
+  if (made == NULL || !tpy_info(made, &info) || info.dtype == TSR_INT64 || info.dtype == TSR_BOOL) return made;
+  Py_DECREF(made);
+  return NULL;
+}
+
 static int tpy_add_any(tpy_index* index, PyObject* item) {
   if (PyLong_Check(item) && !PyBool_Check(item)) return tpy_add_integer(index, item);
   if (PySlice_Check(item)) return tpy_add_slice(index, item);
@@ -80,7 +90,8 @@ static int tpy_add_any(tpy_index* index, PyObject* item) {
   if (PyIndex_Check(item) && !PyBool_Check(item) && !PyObject_HasAttrString(item, "__len__")) {
     return tpy_add_integer(index, item); /* a NumPy integer */
   }
-  PyObject* made = PyObject_CallOneArg(tpy.to_index, item);
+  PyObject* made = tpy_index_list(item);
+  if (made == NULL && !PyErr_Occurred()) made = PyObject_CallOneArg(tpy.to_index, item);
   return made != NULL && tpy_add_array(index, made);
 }
 

@@ -23,7 +23,8 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   } places[] = {
       {"tensor", (PyObject**)&tpy.tensor}, {"raise_status", &tpy.raise_status}, {"number", &tpy.number},
       {"operand", &tpy.operand},           {"to_dtype", &tpy.to_dtype},         {"to_device", &tpy.to_device},
-      {"make_device", &tpy.make_device},   {"make_node", &tpy.make_node},
+      {"make_device", &tpy.make_device},   {"cpu", &tpy.cpu},               {"device_class", &tpy.device_class},
+      {"make_node", &tpy.make_node},       {"dtype_names", &tpy.dtype_names},
       {"to_index", &tpy.to_index},         {"as_array", &tpy.as_array},         {"no_array", &tpy.no_array},
       {"access_error", &tpy.access_error}, {"results", &tpy.results},
   };
@@ -51,6 +52,8 @@ static PyMethodDef tpy_private[] = {
     {"push_saved_hooks", py_push_saved_hooks, METH_VARARGS, "What nodes save goes through two callables."},
     {"pop_saved_hooks", py_pop_saved_hooks, METH_NOARGS, "Takes them off again."},
     {"create_node", py_create_node, METH_VARARGS, "Begins a custom function."},
+    {"from_numbers", (PyCFunction)(void (*)(void))py_from_numbers, METH_FASTCALL, "A tensor of plain numbers, or None."},
+    {"from_array", py_from_array, METH_O, "A tensor on the memory of a NumPy array, or None."},
     {"from_data", py_from_data, METH_VARARGS, "A tensor on memory that an object owns."},
     {"to_capsule", py_to_capsule, METH_VARARGS, "A DLPack capsule of a tensor."},
     {"from_capsule", py_from_capsule, METH_VARARGS, "A tensor on the memory of a DLPack capsule."},
@@ -73,6 +76,7 @@ static int tpy_make_type(PyObject* table) {
       {Py_mp_subscript, tensor_subscript}, {Py_mp_ass_subscript, tensor_ass_subscript}, {Py_mp_length, tensor_length},
       {Py_bf_getbuffer, tensor_getbuffer}, {Py_bf_releasebuffer, tensor_releasebuffer},
       {Py_tp_doc, (void*)"A tensor as the C ABI knows it; tessera.Tensor adds the rest."},
+      {Py_nb_bool, nb_bool}, {Py_nb_float, nb_float}, {Py_nb_int, nb_int}, {Py_nb_index, nb_index},
       TPY_NUMBER_SLOTS{0, NULL},
   };
   PyType_Spec spec = {"tessera.TensorBase", sizeof(tpy_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

@@ -5,6 +5,7 @@
 #define TESSERA_PY_MODULE_H
 
 #include <Python.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 #include <structmember.h>
@@ -30,6 +31,9 @@ static struct {
   PyObject* to_dtype;     /* (object) gives a dtype */
   PyObject* to_device;    /* (object) gives a device: any pair (type, index) */
   PyObject* make_device;  /* (type, index) gives a device */
+  PyObject* cpu;          /* the device of the host */
+  PyObject* device_class; /* the class of devices */
+  PyObject* dtype_names;  /* dict: name of a dtype -> dtype */
   PyObject* to_index;     /* (object) gives a tensor of integers or bools */
   PyObject* make_node;    /* (address) gives a node that owns the reference */
   PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */

@@ -86,8 +86,10 @@ static PyObject* tensor_get(PyObject* self, void* closure) {
     case GET_VIEW: return PyBool_FromLong(info.flags & TSR_TENSOR_VIEW);
     case GET_DTYPE: return tpy_find_dtype(info.dtype);
     case GET_DTYPE_BITS: return PyLong_FromLong(info.dtype);
-    default: return PyObject_CallFunction(tpy.make_device, "ii", (int)info.device_type, (int)info.device_index);
+    default: break;
   }
+  if (info.device_type == TSR_DEVICE_CPU && tpy.cpu != NULL) return Py_NewRef(tpy.cpu);
+  return PyObject_CallFunction(tpy.make_device, "ii", (int)info.device_type, (int)info.device_index);
 }
 
 static int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closure) {
@@ -193,6 +195,8 @@ static PyObject* tensor_get_address(PyObject* self, void* closure) {
   return PyLong_FromVoidPtr(TPY_HANDLE(self));
 }
 
+static PyObject* tensor_get_data(PyObject* self, void* closure); /* in methods.h */
+
 #define TPY_GETTER(name, which, doc) {name, tensor_get, NULL, doc, (void*)(intptr_t)(which)}
 static PyGetSetDef tensor_getset[] = {
     TPY_GETTER("shape", GET_SHAPE, "Sizes of the axes."),
@@ -212,6 +216,7 @@ static PyGetSetDef tensor_getset[] = {
     {"requires_grad", tensor_get, tensor_set_requires_grad, "Whether gradients reach this tensor.",
      (void*)(intptr_t)GET_REQUIRES_GRAD},
     {"grad", tensor_get_grad, tensor_set_grad, "The accumulated gradient, or None.", NULL},
+    {"data", tensor_get_data, NULL, "The same memory without history; writes to it go unnoticed by autograd.", NULL},
     {"grad_fn", tensor_get_grad_fn, NULL, "The node that computed this tensor, or None.", NULL},
     {"is_leaf", tensor_get_is_leaf, NULL, "Whether the tensor has no history.", NULL},
     {"retains_grad", tensor_get_retains_grad, NULL, "Whether a backward keeps its gradient.", NULL},
@@ -227,10 +232,9 @@ static PyMemberDef tensor_members[] = {
 
 /* ---- values ---- */
 
-static PyObject* tpy_item(PyObject* self) {
-  tsr_info info;
-  if (!tpy_info(self, &info)) return NULL;
-  const int code = info.dtype & 0xff;
+/* By way of the library, which brings the value from any device. */
+static PyObject* tpy_item(PyObject* self, const tsr_info* info) {
+  const int code = info->dtype & 0xff;
   tsr_status status;
   if (code == 2 || code == 4) {
     double value = 0;
@@ -247,11 +251,6 @@ static PyObject* tpy_item(PyObject* self) {
   if (status != TSR_OK) return tpy_fail(status);
   if (code == 6) return PyBool_FromLong(value != 0);
   return code == 1 ? PyLong_FromUnsignedLongLong((uint64_t)value) : PyLong_FromLongLong(value);
-}
-
-static PyObject* tensor_item(PyObject* self, PyObject* unused) {
-  (void)unused;
-  return tpy_item(self);
 }
 
 /* ---- numbers: one table per operator, filled by the generated code ---- */

@@ -61,7 +61,7 @@ class Device:
         return TYPES[self.type]
 
 
-CPU: Final = Device("cpu")
+CPU: Final[Device] = Device("cpu")
 
 
 def make_device(code: int, index: int) -> Device:

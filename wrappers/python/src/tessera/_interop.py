@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._constants import DEVICE_CPU, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_READ_ONLY
-from ._core import ffi, lib, table
+from ._core import TensorBase, ffi, lib, table
 from ._device import CPU, device_of, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
 from ._errors import MemoryAccessError, check
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
+
+
+_from_numbers, _from_array, _adopt = table["from_numbers"], table["from_array"], table["adopt"]
 
 
 def handle(tensor: Any) -> Any:
@@ -26,7 +29,7 @@ def handle(tensor: Any) -> Any:
 
 def adopt(cell: Any) -> Any:
     """The tensor of a raw call's out cell."""
-    return table["adopt"](int(ffi.cast("intptr_t", cell[0])))
+    return _adopt(int(ffi.cast("intptr_t", cell[0])))
 
 
 # ---- to NumPy ----
@@ -74,6 +77,8 @@ def bits(tensor: Tensor) -> Any:
 
 def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of a NumPy array, of any strides."""
+    if type(array) is np.ndarray and (quick := _from_array(array)) is not None:
+        return quick  # type: ignore[no-any-return]
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy(): expected a numpy.ndarray, got {type(array).__name__}")
     dtype = ALL.get(array.dtype.name)
@@ -139,6 +144,10 @@ def _has_arrays(data: Any) -> bool:
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of the data."""
+    if device is None and (quick := _from_numbers(data, dtype)) is not None:
+        if requires_grad:
+            quick.requires_grad = True
+        return quick  # type: ignore[no-any-return]
     made: Tensor = asarray(data, dtype=dtype, device=device, copy=True)
     if hasattr(data, "requires_grad"):
         made = made.detach()
@@ -148,19 +157,19 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor from numbers, sequences, arrays and buffers; shares memory unless a copy is needed."""
-    from ._tensor import Tensor
-
+    if copy is not False and device is None and (quick := _from_numbers(obj, dtype)) is not None:
+        return quick  # type: ignore[no-any-return]
     kind = None if dtype is None else dtype_of(dtype)
-    if isinstance(obj, Tensor):
+    if isinstance(obj, TensorBase):
         made, copied = obj, False
     elif isinstance(obj, np.ndarray):
-        made, copied = _from_array(obj, kind, copy)
+        made, copied = _shared(obj, kind, copy)
     elif hasattr(obj, "__dlpack__") and not isinstance(obj, np.generic):
         made, copied = from_dlpack(obj), False
     elif isinstance(obj, (bytes, bytearray, memoryview)):
-        made, copied = _from_array(np.asarray(memoryview(obj)), kind, copy)
+        made, copied = _shared(np.asarray(memoryview(obj)), kind, copy)
     elif hasattr(obj, "__array_interface__") and not isinstance(obj, np.generic):
-        made, copied = _from_array(np.asarray(obj), kind, copy)
+        made, copied = _shared(np.asarray(obj), kind, copy)
     else:
         if copy is False:
             raise ValueError("asarray(): Python data can only be copied")
@@ -169,7 +178,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     return _as(made, kind, device, None if copied else copy)
 
 
-def _from_array(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, bool]:
+def _shared(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, bool]:
     native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if copy is False and native is not array:
         raise ValueError("asarray(): another byte order needs a copy")
@@ -178,19 +187,15 @@ def _from_array(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tens
     return from_numpy(native), native is not array
 
 
-def _as(given: Tensor, dtype: DType | None, device: Any, copy: bool | None) -> Tensor:
-    if dtype in (None, given.dtype) and not copy and device in (None, given.device):
-        return given
+def _as(given: Any, dtype: DType | None, device: Any, copy: bool | None) -> Tensor:
+    if copy is not False:
+        made: Tensor = given.to(dtype=dtype, device=device, copy=bool(copy))
+        return made
     cell = ffi.new("tsr_tensor*")
     where = (-1, -1) if device is None else device_pair(device)
-    flag = -1 if copy is None else int(copy)
-    check(lib.tsr_asarray(handle(given), -1 if dtype is None else dtype.bits, *where, flag, cell))
-    made: Tensor = adopt(cell)
-    return given if made._address == given._address else made
-
-
-def convert(given: Tensor, dtype: Any, device: Any, copy: bool) -> Tensor:
-    return _as(given, None if dtype is None else dtype_of(dtype), device, copy or None)
+    check(lib.tsr_asarray(handle(given), -1 if dtype is None else dtype.bits, *where, 0, cell))
+    made = adopt(cell)
+    return given if made._address == given._address else made  # type: ignore[no-any-return]
 
 
 def to_index(item: Any) -> Tensor:
@@ -247,12 +252,6 @@ def _export(x: Any) -> Any:
         return x.__dlpack__(max_version=(1, 1))
     except TypeError:  # a producer from before DLPack 1.0
         return x.__dlpack__()
-
-
-def uncounted(given: Tensor) -> Tensor:
-    """Another tensor on the same memory whose writes the given one does not count."""
-    made: Tensor = table["from_capsule"](table["to_capsule"](given.detach(), 1, 0), 0)
-    return made
 
 
 def read_only_capsule(given: Tensor) -> Any:

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from . import _interop, _ops, _repr
 from ._core import TensorBase, table
-from ._device import Device, device_of, device_pair, make_device
-from ._dtypes import ALL, BY_BITS, DType, bool_, dtype_of
+from ._device import CPU, Device, device_of, device_pair, make_device
+from ._dtypes import ALL, BY_BITS, DType, dtype_of
 from ._errors import MemoryAccessError, check, raise_status
 from ._graph import HookHandle, Node, make_node
 from ._results import RESULTS
@@ -48,16 +48,6 @@ class Tensor(TensorBase):
         """The last two axes swapped."""
         return self.matrix_transpose()
 
-    def dim(self) -> int:
-        return self.ndim
-
-    ndimension = dim
-
-    def numel(self) -> int:
-        return self.size
-
-    nelement = numel
-
     def t(self) -> Tensor:
         """A matrix transposed; a tensor of fewer axes as it is."""
         return self if self.ndim < 2 else self.T
@@ -65,28 +55,6 @@ class Tensor(TensorBase):
     @property
     def itemsize(self) -> int:
         return self.dtype.itemsize
-
-    def element_size(self) -> int:
-        return self.dtype.itemsize
-
-    def stride(self, axis: int | None = None) -> Any:
-        """Strides in elements: of all axes, or of one."""
-        return self._strides if axis is None else self._strides[axis]
-
-    def storage_offset(self) -> int:
-        return self._offset
-
-    def data_ptr(self) -> int:
-        return self._data_address
-
-    def is_contiguous(self) -> bool:
-        return self._contiguous
-
-    def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
-
-    def is_complex(self) -> bool:
-        return self.dtype.is_complex
 
     def view_as(self, other: Tensor) -> Tensor:
         return self.view(other.shape)
@@ -119,21 +87,6 @@ class Tensor(TensorBase):
 
     # ---- values ----
 
-    def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
-        return _repr.values(self).tolist()
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ValueError(f"the truth of a tensor of shape {self.shape} is ambiguous; use all() or any()")
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
     def __complex__(self) -> complex:
         return complex(self.item())
 
@@ -160,11 +113,6 @@ class Tensor(TensorBase):
 
     def __reversed__(self) -> Tensor:
         return self.flip(0) if self.ndim else self
-
-    def __index__(self) -> int:
-        if self.dtype.category != "integral" or self.ndim != 0:
-            raise TypeError("only 0-dim tensors of integers can be used as an index")
-        return int(self.item())
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
@@ -213,54 +161,30 @@ class Tensor(TensorBase):
 
     # ---- dtype and device ----
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
-        """The tensor with another dtype, on another device, or like another tensor."""
-        for item in args:
-            if isinstance(item, Tensor):
-                dtype, device = item.dtype, item.device
-            elif isinstance(item, Device) or (isinstance(item, str) and item not in ALL):
-                device = item
-            elif isinstance(item, bool):
-                copy = item
-            elif item is not None:
-                dtype = item
-        return _interop.convert(self, dtype, device, copy)
-
     def type_as(self, other: Tensor) -> Tensor:
         return self.astype(other.dtype)
 
-    def float(self) -> Tensor:
-        return self.to(dtype=dtype_of("float32"))
+    if TYPE_CHECKING:  # made in C; as methods of the base they would hide the types in its stub
 
-    def double(self) -> Tensor:
-        return self.to(dtype=dtype_of("float64"))
+        def float(self) -> Tensor: ...
 
-    def half(self) -> Tensor:
-        return self.to(dtype=dtype_of("float16"))
+        def double(self) -> Tensor: ...
 
-    def bfloat16(self) -> Tensor:
-        return self.to(dtype=dtype_of("bfloat16"))
+        def half(self) -> Tensor: ...
 
-    def int(self) -> Tensor:
-        return self.to(dtype=dtype_of("int32"))
+        def bfloat16(self) -> Tensor: ...
 
-    def short(self) -> Tensor:
-        return self.to(dtype=dtype_of("int16"))
+        def int(self) -> Tensor: ...
 
-    def char(self) -> Tensor:
-        return self.to(dtype=dtype_of("int8"))
+        def short(self) -> Tensor: ...
 
-    def byte(self) -> Tensor:
-        return self.to(dtype=dtype_of("uint8"))
+        def char(self) -> Tensor: ...
 
-    def long(self) -> Tensor:
-        return self.to(dtype=dtype_of("int64"))
+        def byte(self) -> Tensor: ...
 
-    def bool(self) -> Tensor:
-        return self.to(dtype=bool_)
+        def long(self) -> Tensor: ...
 
-    def cpu(self) -> Tensor:
-        return self.to(device="cpu")
+        def bool(self) -> Tensor: ...
 
     def cuda(self, index: Any = None) -> Tensor:
         return self.to(device=Device("cuda", index))
@@ -270,10 +194,6 @@ class Tensor(TensorBase):
         return self.device.type == "cuda"
 
     # ---- autograd ----
-
-    def requires_grad_(self, requires_grad: Any = True) -> Tensor:
-        self.requires_grad = requires_grad
-        return self
 
     def retain_grad(self) -> None:
         """Makes a backward keep the gradient of this computed tensor."""
@@ -300,11 +220,6 @@ class Tensor(TensorBase):
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> HookHandle:
         """Calls hook(tensor) after the gradient of this leaf was brought up to date."""
         return HookHandle(self, table["add_hook"](self, _NoResult(hook), 1))
-
-    @property
-    def data(self) -> Tensor:
-        """The same memory without history; unlike those of detach(), writes to it go unnoticed by autograd."""
-        return _interop.uncounted(self)
 
     # ---- copies ----
 
@@ -372,6 +287,9 @@ table["register"](
     to_dtype=dtype_of,
     to_device=device_pair,
     make_device=make_device,
+    cpu=CPU,
+    device_class=Device,
+    dtype_names=ALL,
     make_node=make_node,
     dtypes=BY_BITS,
     to_index=_interop.to_index,

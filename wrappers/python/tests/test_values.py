@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Python numbers to tensors and back: what the extension reads itself must be what NumPy makes of it."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera import _interop
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # NumPy warns of what does not fit
+
+PLAIN = [
+    1.5, 3, True, 1 + 2j, -0.0, float("inf"), [], [[], []], [1.0, 2, True], [1, True], [False, True], [[1, 2], [3, 4]],
+    ((1.0, 2.0), [3, 4]), [[[1]], [[2]]], [1j, 2, 0.5], [2**62, -(2**63)], 2**24 + 1, [True, 0.5],
+]
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("data", PLAIN, ids=repr)
+@pytest.mark.parametrize("dtype", [None, *DTYPES])
+def test_numbers_are_read_as_numpy_reads_them(data, dtype):
+    kind = None if dtype is None else getattr(ts, "bool_" if dtype == "bool" else dtype)
+    try:
+        with np.errstate(all="ignore"):
+            wanted = _interop.from_python(data, kind)
+    except (OverflowError, TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            ts.tensor(data, dtype=dtype)
+        return
+    made = ts.tensor(data, dtype=dtype)
+    assert made.dtype is wanted.dtype
+    assert made.shape == wanted.shape
+    np.testing.assert_array_equal(made.numpy(), wanted.numpy())
+
+
+@pytest.mark.parametrize("data", [[1, [2]], [[1], 2], [[1, 2], [3]], [[], [1]], [object()], "text", None])
+def test_irregular_data_are_refused(data):
+    with pytest.raises((TypeError, ValueError)):
+        ts.tensor(data)
+
+
+def test_a_list_in_itself_is_refused():
+    data = [1.0]
+    data[0] = data
+    with pytest.raises((ValueError, RecursionError)):
+        ts.tensor(data)
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "bool"])
+def test_numbers_out_of_range_are_left_to_numpy(dtype):
+    with np.errstate(all="ignore"):
+        for number in (300, -1, 2**40, 2**70, 1e300):
+            try:
+                wanted = np.array(number, dtype=dtype)
+            except (OverflowError, TypeError):
+                with pytest.raises((OverflowError, TypeError, ValueError)):
+                    ts.tensor(number, dtype=dtype)
+                continue
+            np.testing.assert_array_equal(ts.tensor(number, dtype=dtype).numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "uint16", "uint32", "uint64", "bfloat16"])
+def test_tolist_gives_the_numbers_of_any_layout(dtype):
+    base = ts.arange(12).reshape(3, 4).astype(getattr(ts, "bool_" if dtype == "bool" else dtype))
+    for view in (base, base.mT, base[::2, 1:], base[:0], base[1, 2], base.flip(0), base[None, :, :1]):
+        wide = view.astype(ts.float32) if dtype == "bfloat16" else view
+        assert view.tolist() == wide.numpy().tolist()
+        assert type(view[..., :1].tolist() if view.ndim else view.tolist()) in (list, bool, int, float, complex)
+
+
+def test_tolist_of_a_tensor_that_requires_grad():
+    assert ts.tensor([1.0, 2.0], requires_grad=True).tolist() == [1.0, 2.0]
+
+
+def test_from_numpy_keeps_the_array_and_shares_it():
+    array = np.array([[0.0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]])
+    alive = weakref.ref(array)
+    tensor = ts.from_numpy(array[::-1, 1::2])
+    array[0, 1] = -7.0
+    assert tensor.tolist() == [[9.0, 11.0], [5.0, 7.0], [-7.0, 3.0]]
+    del array
+    gc.collect()
+    assert alive() is not None
+    del tensor
+    gc.collect()
+    assert alive() is None
+
+
+def test_conversions_give_the_tensor_itself_where_nothing_changes():
+    x = ts.ones((2,))
+    assert x.to(ts.float32) is x and x.to("cpu") is x and x.to("float32") is x and x.to(x) is x and x.float() is x
+    assert x.cpu() is x and x.to(ts.Device("cpu"), ts.float32) is x and x.contiguous() is x
+    assert x.to(ts.float32, copy=True) is not x and x.to(True) is not x
+    assert x.to(ts.ones(1, dtype=ts.int32)).dtype is ts.int32 and x.to(device="cpu", dtype=float) is x
+    with pytest.raises(TypeError, match="kind"):
+        x.to(kind=3)
+    with pytest.raises(TypeError):
+        x.to("no such thing", 3.5)
+
+
+def test_indexing_with_lists():
+    x = ts.arange(4)
+    assert x[[3, 0]].tolist() == [3, 0] and x[[True, False, True, False]].tolist() == [0, 2] and x[[]].shape == (0,)
+    with pytest.raises(IndexError):
+        x[[0.5]]
+
+
+def test_strides_and_the_switch_take_their_argument_by_name():
+    x = ts.ones((2, 3))
+    assert x.stride() == (3, 1) and x.stride(0) == 3 and x.stride(axis=-1) == 1
+    with pytest.raises(TypeError, match="unexpected"):
+        x.stride(other=1)
+    with pytest.raises(TypeError, match="at most 1"):
+        x.requires_grad_(True, True)
+    assert x.requires_grad_(requires_grad=True) is x and x.requires_grad
