@@ -2,8 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # How arguments of the op layer become those of C.
 
+# A short list on its way to C. A call that is compiled inline keeps it on the stack, so that a list of
+# sizes or axes costs no allocation.
+mutable struct ShortList{N,T}
+    values::NTuple{N,T}
+end
+
+# A list that was left out.
+struct Absent end
+
+Base.unsafe_convert(::Type{Ptr{T}}, list::ShortList{N,T}) where {N,T} =
+    Ptr{T}(pointer_from_objref(list))
+Base.unsafe_convert(::Type{Ptr{Int64}}, ::Absent) = Ptr{Int64}(C_NULL)
+Base.length(::ShortList{N}) where {N} = N
+
+# Longer tuples become vectors: no code is made for each of their lengths.
+const SHORT = 8
+
 "One or several sizes or axes."
-const Dimensions = Union{Integer,Colon,Nothing,Tuple{Vararg{Integer}},AbstractVector{<:Integer}}
+const Dimensions = Union{
+    Integer,Colon,Nothing,Tuple{Vararg{Integer}},AbstractVector{<:Integer},ShortList}
 
 "Several tensors; `nothing` where an op allows a hole."
 const TensorList = Union{
@@ -12,13 +30,16 @@ const TensorList = Union{
 }
 
 const NONE = typemin(Int64)
-const NO_INTS = Int64[]  # an absent list; compared by identity
 
-int_list(x::Integer) = Int64[x]
-int_list(x::Union{Colon,Nothing}) = NO_INTS
-int_list(x::Tuple) = collect(Int64, x)
+int_list(x::Integer) = ShortList{1,Int64}((Int64(x),))
+int_list(::Union{Colon,Nothing}) = Absent()
+int_list(x::Tuple{Vararg{Any,N}}) where {N} =
+    N <= SHORT ? ShortList{N,Int64}(map(Int64, x)) : collect(Int64, x)
 int_list(x::AbstractVector) = convert(Vector{Int64}, x)
-list_count(list::Vector{Int64}) = list === NO_INTS ? -1 : length(list)
+int_list(x::ShortList) = x
+
+list_count(::Absent) = -1
+list_count(list) = length(list)
 
 # ---- Axes and positions, from 1 in Julia and from 0 in the library ----
 
@@ -30,8 +51,10 @@ zero_based(::Union{Colon,Nothing}) = NONE
 zero_based(x::Integer, default) = zero_based(x)
 zero_based(::Union{Colon,Nothing}, default) = Int64(default)
 
-zero_based_list(x::Union{Colon,Nothing}) = NO_INTS
-zero_based_list(x::Integer) = Int64[zero_based(x)]
+zero_based_list(::Union{Colon,Nothing}) = Absent()
+zero_based_list(x::Integer) = ShortList{1,Int64}((zero_based(x),))
+zero_based_list(x::Tuple{Vararg{Any,N}}) where {N} =
+    N <= SHORT ? ShortList{N,Int64}(map(zero_based, x)) : Int64[zero_based(i) for i in x]
 zero_based_list(x) = Int64[zero_based(i) for i in x]
 
 @noinline throw_position(x) =
@@ -42,13 +65,12 @@ keeps(dims) = !(dims isa Union{Colon,Nothing})
 
 # ---- Lists of tensors ----
 
-function handles(list)
-    found = Vector{tsr_tensor}(undef, length(list))
-    for (i, t) in enumerate(list)
-        found[i] = t === nothing ? C_NULL : Base.unsafe_convert(tsr_tensor, t)
-    end
-    return found
-end
+raw_handle(t::Tensor) = Base.unsafe_convert(tsr_tensor, t)
+raw_handle(::Nothing) = tsr_tensor(C_NULL)
+
+handles(list) = tsr_tensor[raw_handle(t) for t in list]
+handles(list::Tuple{Vararg{Any,N}}) where {N} = N <= SHORT ?
+    ShortList{N,tsr_tensor}(map(raw_handle, list)) : tsr_tensor[raw_handle(t) for t in list]
 
 "The results of a function that hands out as many tensors as it finds."
 function many(call)

@@ -42,7 +42,13 @@ Base.sizeof(t::Tensor) = Int(info(t).nbytes)
 
 # ---- From Julia ----
 
-Tensor(x::Number; options...) = Tensor(fill(x); options...)
+Tensor(x::Number; dtype=nothing, device=nothing) = dtype === nothing ? of_number(x, device) :
+    Tensor(fill(x); dtype=dtype, device=device)
+
+of_number(x::Union{Bool,Float16,Float32,Float64,Int8,Int16,Int32,Int64,UInt8,UInt16,UInt32,ComplexF32,ComplexF64},
+    device) = full((), x; dtype=typeof(x), device=device)
+of_number(x::Number, device) = Tensor(fill(x); device=device)
+Tensor(t::Tensor) = clone(t)
 
 # Numbers that the library has no dtype for, but Julia literals are made of.
 storable(array::AbstractArray) = dense(array)
@@ -51,12 +57,34 @@ storable(array::AbstractArray{<:Union{Rational,Irrational}}) = Float64.(array)
 
 function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
     array = storable(array)
-    source = share(array)
-    dtype = something(dtype, eltype(array))
-    target = empty(size(array); dtype=dtype, device=device)
-    return copyto!(target, source)
+    bits = dtype === nothing ? dtype_bits(eltype(array)) : dtype_bits(dtype)
+    target = empty_of(bits, int_list(size(array)), device)
+    if Tessera.device(target) == CPU
+        # The array need not live longer than the copy lasts.
+        GC.@preserve array begin
+            source = from_memory(array, C_NULL, C_NULL)
+            done_with(source, C.tsr_copy_inplace(target, source))
+        end
+        return target
+    end
+    return copyto!(target, share(array))
 end
-Tensor(t::Tensor) = clone(t)
+
+function empty_of(bits::Int32, shape, device)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_empty(shape, list_count(shape), bits, device_type(device), device_index(device), out))
+    return wrap(out[])
+end
+
+"A handle on the memory of an array; `drop(user)` is called when the library is done with it."
+function from_memory(array::AbstractArray{T,N}, user, drop) where {T,N}
+    bits = dtype_bits(T)
+    memory = isempty(array) ? C_NULL : Ptr{Cvoid}(pointer(array))
+    out = Ref{tsr_tensor}()
+    check(C.tsr_tensor_from_data(memory, bits, CPU.type, CPU.index, int_list(size(array)), N,
+        int_list(strides(array)), N, 0, user, drop, out))
+    return out[]
+end
 
 """
     share(array)
@@ -64,34 +92,36 @@ Tensor(t::Tensor) = clone(t)
 A tensor on the memory of an array, which stays alive as long as any tensor uses it. Writing to one
 changes the other. The array is dense, or its axes are permuted (`PermutedDimsArray`).
 """
-function share(array::AbstractArray{T,N}) where {T,N}
-    bits = dtype_bits(T)
-    shape = collect(Int64, size(array))
-    steps = collect(Int64, strides(array))
-    memory = isempty(array) ? C_NULL : Ptr{Cvoid}(pointer(array))
-    out = Ref{tsr_tensor}()
-    check(C.tsr_tensor_from_data(memory, bits, CPU.type, CPU.index, shape, length(shape), steps,
-        length(steps), 0, root(array), drop_pointer(), out))
-    return wrap(out[])
+function share(array::AbstractArray{T}) where {T}
+    dtype_bits(T)  # before anything is kept
+    return wrap(from_memory(array, root(array), drop_pointer()))
 end
 
 # ---- To Julia ----
 
 "The value of a tensor of one element."
-function item(t::Tensor)
-    T = eltype(t)
-    if T <: Complex
-        re, im = Ref(0.0), Ref(0.0)
-        check(C.tsr_tensor_item_c128(t, re, im))
-        return T(re[], im[])
-    elseif T <: Integer
-        value = Ref{Int64}(0)
-        check(C.tsr_tensor_item_i64(t, value))
-        return T === UInt64 ? reinterpret(UInt64, value[]) : T(value[])
-    end
-    real_value = Ref(0.0)
-    check(C.tsr_tensor_item_f64(t, real_value))
-    return T(real_value[])
+item(t::Tensor) = item(t, info(t).dtype)
+
+@eval function item(t, bits::Int32)
+    $((:(bits == $bits && return number($type, t)) for (type, bits) in DTYPES)...)
+end
+
+function number(::Type{T}, t) where {T}
+    value = Ref(0.0)
+    check(C.tsr_tensor_item_f64(t, value))
+    return T(value[])
+end
+
+function number(::Type{T}, t) where {T<:Integer}
+    value = Ref{Int64}(0)
+    check(C.tsr_tensor_item_i64(t, value))
+    return T === UInt64 ? reinterpret(UInt64, value[]) : T(value[])
+end
+
+function number(::Type{T}, t) where {T<:Complex}
+    re, im = Ref(0.0), Ref(0.0)
+    check(C.tsr_tensor_item_c128(t, re, im))
+    return T(re[], im[])
 end
 
 for T in (:Bool, :Int, :Float16, :Float32, :Float64, :ComplexF32, :ComplexF64)
@@ -99,17 +129,41 @@ for T in (:Bool, :Int, :Float16, :Float32, :Float64, :ComplexF32, :ComplexF64)
 end
 
 "A copy as an `Array` of the same sizes."
-Base.Array(t::Tensor) = read_array(t, eltype(t), Val(ndims(t)))
+function Base.Array(t::Tensor)
+    view = info(t)
+    # The usual types are known to the compiler; for the others it looks for the method.
+    view.dtype == C.TSR_FLOAT32 && return read_ranked(t, Float32, view.ndim)
+    view.dtype == C.TSR_FLOAT64 && return read_ranked(t, Float64, view.ndim)
+    view.dtype == C.TSR_INT64 && return read_ranked(t, Int64, view.ndim)
+    return read_ranked(t, element_type(view.dtype), view.ndim)
+end
 Base.Array{T}(t::Tensor) where {T} = convert(Array{T}, Array(t))
 Base.Array{T,N}(t::Tensor) where {T,N} = convert(Array{T,N}, Array(t))
 Base.collect(t::Tensor) = Array(t)
 Base.convert(::Type{T}, t::Tensor) where {T<:Array} = T(t)
 
+function read_ranked(t::Tensor, ::Type{T}, rank) where {T}
+    rank == 0 && return read_array(t, T, Val(0))
+    rank == 1 && return read_array(t, T, Val(1))
+    rank == 2 && return read_array(t, T, Val(2))
+    rank == 3 && return read_array(t, T, Val(3))
+    rank == 4 && return read_array(t, T, Val(4))
+    return read_array(t, T, Val(Int(rank)))
+end
+
 function read_array(t::Tensor, ::Type{T}, ::Val{N}) where {T,N}
-    array = Array{T,N}(undef, size(t)...)
+    array = Array{T,N}(undef, sizes(t, Val(N)))
     # The library writes in row-major order: of the reversed axes, that is Julia's order.
-    check(C.tsr_tensor_read(reversed(t), array, sizeof(array)))
+    source = turned(t, N)
+    done_with(source, C.tsr_tensor_read(source, array, sizeof(array)))
     return array
+end
+
+function sizes(t::Tensor, ::Val{N}) where {N}
+    GC.@preserve t begin
+        view = info(t)
+        return ntuple(d -> Int(unsafe_load(view.sizes, d)), Val(N))
+    end
 end
 
 share(::BitArray) = throw(ArgumentError("share: a BitArray has bits where tensors have bytes"))
@@ -177,22 +231,53 @@ dense(array::AbstractArray) = collect(array)
 "The axes in reverse order, a view: what is row-major in one is Julia's order in the other."
 function reversed(t::Tensor)
     n = ndims(t)
-    return n < 2 ? t : permute_dims(t, n:-1:1)
+    return n < 2 ? t : wrap(turned(t, n))
 end
 
-Base.reshape(t::Tensor, dims::Integer...) = reshape(t, dims)
-Base.reshape(t::Tensor, dims::Union{Integer,Colon}...) = reshape(t, dims)
-function Base.reshape(t::Tensor, dims::Tuple{Vararg{Union{Integer,Colon}}})
-    shape = map(d -> d isa Colon ? -1 : Int(d), dims)
-    return reversed(reshape_row_major(reversed(t), reverse(shape)))
+const REVERSED = [Int64[(n - 1):-1:0;] for n in 1:8]
+
+"The axes of a tensor of rank `n` in reverse order, as a handle that its user gives back."
+function turned(t::Union{Tensor,tsr_tensor}, n)
+    out = Ref{tsr_tensor}()
+    check(turned!(out, t, n))
+    return out[]
+end
+
+function turned!(out, t, n)
+    if n < 2
+        out[] = t isa Tensor ? raw_handle(t) : t
+        C.tsr_tensor_retain(out[])
+        return C.TSR_OK
+    end
+    return C.tsr_permute_dims(t, n <= 8 ? REVERSED[n] : Int64[(n - 1):-1:0;], n, out)
+end
+
+Base.reshape(t::Tensor, dims::Vararg{Integer,N}) where {N} = reshape(t, dims)
+Base.reshape(t::Tensor, dims::Vararg{Union{Integer,Colon},N}) where {N} = reshape(t, dims)
+function Base.reshape(t::Tensor, dims::Tuple{Vararg{Union{Integer,Colon},N}}) where {N}
+    shape = int_list(reverse(map(extent, dims)))
+    out = Ref{tsr_tensor}()
+    rows = turned(t, ndims(t))
+    done_with(rows, C.tsr_reshape(rows, shape, N, -1, out))
+    made = out[]
+    done_with(made, turned!(out, made, N))
+    return wrap(out[])
 end
 Base.vec(t::Tensor) = reshape(t, :)
 
-Base.permutedims(t::Tensor, perm) = clone(permute_dims(t, perm))
+extent(d::Integer) = Int64(d)
+extent(::Colon) = Int64(-1)
+
+function Base.permutedims(t::Tensor, perm)
+    axes, out = zero_based_list(perm), Ref{tsr_tensor}()
+    check(C.tsr_permute_dims(t, axes, list_count(axes), out))
+    return wrap(cloned(out[]))
+end
 Base.permutedims(t::Tensor) = ndims(t) == 1 ? unsqueeze(clone(t); dims=1) : clone(transpose(t))
 Base.PermutedDimsArray(t::Tensor, perm) = permute_dims(t, perm)
 Base.transpose(t::Tensor) = ndims(t) == 1 ? unsqueeze(t; dims=1) : matrix_transpose(t)
-Base.adjoint(t::Tensor) = eltype(t) <: Complex ? conj(transpose(t)) : transpose(t)
+Base.adjoint(t::Tensor) = iscomplex(t) ? conj(transpose(t)) : transpose(t)
+iscomplex(t::Tensor) = info(t).dtype in (C.TSR_COMPLEX64, C.TSR_COMPLEX128)
 Base.selectdim(t::Tensor, d::Integer, i::Integer) = select(t, i; dims=d)
 
 Base.cat(first::Tensor, rest::Tensor...; dims) = concat((first, rest...); dims=dims)
@@ -204,16 +289,18 @@ end
 
 # ---- Operators without a dot ----
 
-function same_size(a::Tensor, b::Tensor)
+function same_sizes(a, b)
     GC.@preserve a b begin
         x, y = info(a), info(b)
         bytes = x.ndim * sizeof(Int64)
-        x.ndim == y.ndim && 0 == ccall(:memcmp, Cint, (Ptr{Int64}, Ptr{Int64}, Csize_t),
-            x.sizes, y.sizes, bytes) && return nothing
+        return x.ndim == y.ndim && 0 == ccall(:memcmp, Cint,
+            (Ptr{Int64}, Ptr{Int64}, Csize_t), x.sizes, y.sizes, bytes)
     end
-    throw(DimensionMismatch(
-        "sizes $(size(a)) and $(size(b)) differ; to broadcast, write the operator with a dot"))
 end
+
+same_size(a::Tensor, b::Tensor) = same_sizes(a, b) ? nothing : throw_sizes(a, b)
+@noinline throw_sizes(a, b) = throw(DimensionMismatch(
+    "sizes $(size(a)) and $(size(b)) differ; to broadcast, write the operator with a dot"))
 
 Base.:+(a::Tensor, b::Tensor) = (same_size(a, b); add(a, b))
 Base.:-(a::Tensor, b::Tensor) = (same_size(a, b); subtract(a, b))
@@ -224,7 +311,7 @@ Base.:*(a::Tensor, b::Number) = multiply(a, b)
 Base.:*(a::Number, b::Tensor) = multiply(b, a)
 Base.:/(a::Tensor, b::Number) = divide(a, b)
 
-Base.:(==)(a::Tensor, b::Tensor) = size(a) == size(b) && item(all(equal(a, b)))
+Base.:(==)(a::Tensor, b::Tensor) = same_sizes(a, b) && Bool(item(all(equal(a, b))))
 Base.hash(t::Tensor, h::UInt) = hash(Array(t), h)
 Base.isapprox(a::Tensor, b::Tensor; options...) = isapprox(Array(a), Array(b); options...)
 Base.isapprox(a::Tensor, b::AbstractArray; options...) = isapprox(Array(a), b; options...)
@@ -239,9 +326,9 @@ Base.atan(y::Tensor, x::Union{Tensor,Real}) = atan2(y, x)
 # ---- Creation: Tessera.zeros(Float32, 2, 3) ----
 
 for f in (:empty, :zeros, :ones, :rand, :randn)
-    @eval $f(rows::Integer, cols::Integer, rest::Integer...; options...) =
+    @eval $f(rows::Integer, cols::Integer, rest::Vararg{Integer,N}; options...) where {N} =
         $f((rows, cols, rest...); options...)
-    @eval $f(T::Type, dims::Integer...; options...) = $f(dims; dtype=T, options...)
+    @eval $f(T::Type, dims::Vararg{Integer,N}; options...) where {N} = $f(dims; dtype=T, options...)
     @eval $f(T::Type, dims::Tuple; options...) = $f(dims; dtype=T, options...)
 end
 

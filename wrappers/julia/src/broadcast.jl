@@ -25,59 +25,86 @@ Base.BroadcastStyle(::TensorStyle, ::BroadcastStyle) = TensorStyle()
 Broadcast.broadcastable(t::Tensor) = t
 Broadcast.instantiate(bc::Broadcasted{TensorStyle}) = bc  # the library finds the sizes
 
-Base.copy(bc::Broadcasted{TensorStyle}) = evaluate(bc)
+Base.copy(bc::Broadcasted{TensorStyle}) = evaluate(bc)[1]
 
-function evaluate(bc::Broadcasted{TensorStyle})
-    args = aligned(map(value, bc.args))
-    return operation(bc.f, Val(length(args)))[1](args...)
+# Gives the result, and whether it is a new one that nobody else holds.
+@inline function evaluate(bc::Broadcasted{TensorStyle})
+    found = values_of(bc.args)
+    args = aligned(map(first, found))
+    result = operation(bc.f, Val(length(args)))[1](args...)
+    free_temporaries(found, result)
+    return result, !any(map(arg -> arg === result, args))
 end
 
-value(bc::Broadcasted{TensorStyle}) = evaluate(bc)
+# What the parts of an expression gave is freed at once: the collector would come late.
+free_temporaries(::Tuple{}, result) = nothing
+@inline function free_temporaries(found::Tuple, result)
+    x, temporary = found[1]
+    temporary && x !== result && free!(x)
+    free_temporaries(Base.tail(found), result)
+end
+
+values_of(::Tuple{}) = ()
+@inline values_of(args::Tuple) = (value(args[1]), values_of(Base.tail(args))...)
+
+@inline value(bc::Broadcasted{TensorStyle}) = evaluate(bc)
 value(bc::Broadcasted) = value(Broadcast.materialize(bc))
-value(x::Base.RefValue) = x[]
-value(array::AbstractArray{<:Number}) = tensor(array)
-value(array::AbstractArray{<:Number,0}) = array[]
-value(list::Tuple{Vararg{Number}}) = Tensor(collect(list))
-value(x) = x
+value(x::Base.RefValue) = (x[], false)
+value(array::AbstractArray{<:Number}) = (tensor(array), true)
+value(array::AbstractArray{<:Number,0}) = (array[], false)
+value(list::Tuple{Vararg{Number}}) = (Tensor(collect(list)), true)
+value(x) = (x, false)
 
 # Julia lines sizes up at the first axis, the library at the last: shorter ones get axes of size 1.
 aligned(args::Tuple{Any}) = args
-function aligned(args::Tuple)
-    rank = maximum(map(rank_of, args))
-    return map(x -> padded(x, rank), args)
+@inline function aligned(args::Tuple)
+    +(map(x -> x isa Tensor, args)...) < 2 && return args
+    ranks = map(rank_of, args)
+    rank = max(ranks...)
+    return map((x, n) -> padded(x, n, rank), args, ranks)
 end
 
 rank_of(t::Tensor) = Int(info(t).ndim)
 rank_of(x) = 0
-padded(x, rank) = x
-function padded(t::Tensor, rank)
-    n = rank_of(t)
-    (n == rank || n == 0) && return t
-    return _getitem_basic(t, reduce_items(ntuple(d -> d <= n ? SLICE_ALL : NEW_AXIS_ITEM, rank)))
+padded(x, n, rank) = x
+@inline padded(t::Tensor, n, rank) = n >= rank || n == 0 ? t : with_axes(t, n, rank)
+function with_axes(t::Tensor, n, rank)
+    rank == n + 1 && return unsqueeze(t; dims=rank)
+    return wrap(part(t, item_list(d <= n ? SLICE_ALL : NEW_AXIS_ITEM for d in 1:rank)))
 end
+padded(t::Tensor, rank) = padded(t, ndims(t), rank)
 
 # ---- In place: a .= f.(b), a .+= b ----
 
-function Base.copyto!(dst::Tensor, bc::Broadcasted{TensorStyle})
-    args = aligned(map(value, bc.args))
+# Base would look at the axes first, which have no type known in advance; the library does it.
+@inline Broadcast.materialize!(dst::Tensor, bc::Broadcasted{Style}) where {Style} = copyto!(dst, bc)
+
+@inline function Base.copyto!(dst::Tensor, bc::Broadcasted{TensorStyle})
+    found = values_of(bc.args)
+    args = aligned(map(first, found))
     plain, writing, inplace = operation(bc.f, Val(length(args)))
     if inplace && args[1] === dst
-        return writing(args...)
+        writing(args...)
     elseif can_write(dst, args)
-        return writing(dst, args...)
+        writing(dst, args...)
+    else
+        copyto!(dst, padded(plain(args...), ndims(dst)))
     end
-    return copyto!(dst, padded(plain(args...), ndims(dst)))
+    free_temporaries(found, dst)
+    return dst
 end
 
 # The form with a destination is not recorded, and wants a result of the destination's sizes.
-function can_write(dst::Tensor, args)
-    shape = size(dst)
-    tensors = filter(a -> a isa Tensor, args)
-    recording = C.tsr_grad_mode() != 0 && (requires_grad(dst) || any(requires_grad, tensors))
-    return !recording && eltype(dst) <: AbstractFloat && any(t -> size(t) == shape, tensors)
+@inline function can_write(dst::Tensor, args)
+    is_real_floating(dst) && any(map(a -> a isa Tensor && same_sizes(a, dst), args)) || return false
+    return C.tsr_grad_mode() == 0 ||
+        !(requires_grad(dst) || any(map(a -> a isa Tensor && requires_grad(a), args)))
 end
 
-Base.copyto!(dst::Tensor, bc::Broadcasted) = assign_value!(dst, value(bc))
+is_real_floating(t::Tensor) =
+    info(t).dtype in (C.TSR_FLOAT16, C.TSR_BFLOAT16, C.TSR_FLOAT32, C.TSR_FLOAT64)
+
+Base.copyto!(dst::Tensor, bc::Broadcasted) = assign_value!(dst, value(bc)[1])
 Base.copyto!(dst::Tensor, bc::Broadcasted{<:Broadcast.AbstractArrayStyle{0}}) =
     assign_value!(dst, Broadcast.materialize(Broadcast.broadcasted(bc.f, bc.args...)))
 assign_value!(dst::Tensor, x::Number) = fill!(dst, x)

@@ -20,13 +20,17 @@ const DTYPES = (
     ComplexF64 => C.TSR_COMPLEX128,
 )
 
-for (type, bits) in DTYPES
-    @eval dtype_bits(::Type{$type}) = $bits
+# Chains of comparisons: a type that is known only at run time would cost a dispatch otherwise.
+@eval function dtype_bits(T::Type)
+    $((:(T === $type && return $bits) for (type, bits) in DTYPES)...)
+    throw(ArgumentError("tensors have no elements of type $T"))
 end
 dtype_bits(::Nothing) = Int32(-1)
-dtype_bits(T::Type) = throw(ArgumentError("tensors have no elements of type $T"))
 
-const ELEMENT_TYPES = Dict{Int32,DataType}(bits => type for (type, bits) in DTYPES)
+@eval function element_type(bits::Int32)::DataType
+    $((:(bits == $bits && return $type) for (type, bits) in DTYPES)...)
+    throw(ArgumentError("dtype $bits is none that this package knows"))
+end
 
 "The element type, known when the program runs: a `Tensor` holds any."
-Base.eltype(t::Tensor) = ELEMENT_TYPES[info(t).dtype]
+Base.eltype(t::Tensor) = element_type(info(t).dtype)

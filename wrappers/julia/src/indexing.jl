@@ -7,15 +7,22 @@ const SLICE_ALL = (Int64(C.TSR_INDEX_KIND_SLICE), NONE, NONE, Int64(1))
 const NEW_AXIS_ITEM = (Int64(C.TSR_INDEX_KIND_NEW_AXIS), Int64(0), Int64(0), Int64(0))
 const ARRAY_ITEM = (Int64(C.TSR_INDEX_KIND_ARRAY), Int64(0), Int64(0), Int64(0))
 
-basic_item(i::Integer, n) = (Int64(C.TSR_INDEX_KIND_INTEGER), Int64(i) - 1, Int64(0), Int64(0))
-basic_item(::Colon, n) = SLICE_ALL
-function basic_item(r::AbstractRange{<:Integer}, n)
+# What names places of one axis each, so that a view shows them.
+const Basic = Union{Integer,Colon,AbstractRange{<:Integer}}
+const BasicIndex = Tuple{Vararg{Basic}}
+
+basic_item(i::Integer) = (Int64(C.TSR_INDEX_KIND_INTEGER), Int64(i) - 1, Int64(0), Int64(0))
+basic_item(i::Bool) = throw_index(i)
+basic_item(::Colon) = SLICE_ALL
+function basic_item(r::AbstractRange{<:Integer})
     isempty(r) && return (Int64(C.TSR_INDEX_KIND_SLICE), Int64(0), Int64(0), Int64(1))
     # One past the last element; before the first one there is no number for it.
     stop = step(r) > 0 ? Int64(last(r)) : Int64(last(r)) - 2
     return (Int64(C.TSR_INDEX_KIND_SLICE), Int64(first(r)) - 1, stop < 0 ? NONE : stop, Int64(step(r)))
 end
-basic_item(::Any, n) = SLICE_ALL  # an array: taken along its axis afterwards
+basic_item(i) = is_array_index(i) ? SLICE_ALL : throw_index(i)  # an array is taken along its axis later
+
+@noinline throw_index(i) = throw(ArgumentError("invalid index: $i of type $(typeof(i))"))
 
 is_array_index(i) = i isa AbstractArray && !(i isa AbstractRange) || i isa Tensor
 in_bounds(i::Integer, n) = 1 <= i <= n
@@ -24,22 +31,54 @@ in_bounds(r::AbstractRange, n) = isempty(r) || (in_bounds(first(r), n) && in_bou
 in_bounds(mask::AbstractArray{Bool}, n) = length(mask) == n
 in_bounds(list::AbstractArray{<:Integer}, n) = all(i -> in_bounds(i, n), list)
 in_bounds(::Tensor, n) = true  # the library looks at the numbers
+in_bounds(i, n) = throw_index(i)
 
-function check_bounds(t::Tensor, index)
-    shape = size(t)
-    fits = length(index) == length(shape) && all(map(in_bounds, index, shape))
-    fits || throw(BoundsError(t, index))
-    return shape
+@inline in_bounds_of(sizes, d, i, rest...) =
+    in_bounds(i, unsafe_load(sizes, d)) && in_bounds_of(sizes, d + 1, rest...)
+in_bounds_of(sizes, d) = true
+
+"The items of an index that fits the tensor, as C takes them."
+@inline function index_items(t::Tensor, index::Tuple{Vararg{Any,N}}) where {N}
+    GC.@preserve t begin
+        view = info(t)
+        view.ndim == N && in_bounds_of(view.sizes, 1, index...) || throw_bounds(t, index)
+    end
+    return ShortList{N,NTuple{4,Int64}}(map(basic_item, index))
 end
+Base.unsafe_convert(::Type{Ptr{Int64}}, items::ShortList{N,NTuple{4,Int64}}) where {N} =
+    Ptr{Int64}(pointer_from_objref(items))
+list_count(::ShortList{N,NTuple{4,Int64}}) where {N} = 4N
+item_list(items) = Int64[x for item in items for x in item]
+
+"The items of position `i` in all of a tensor, counted in Julia's order."
+function linear_items(t::Tensor, i::Integer)
+    GC.@preserve t begin
+        view = info(t)
+        in_bounds(i, view.numel) || throw_bounds(t, i)
+        items = Int64[]
+        sizehint!(items, 4view.ndim)
+        rest = Int64(i) - 1
+        for d in 1:view.ndim
+            rest, place = divrem(rest, unsafe_load(view.sizes, d))
+            append!(items, basic_item(place + 1))
+        end
+    end
+    return items
+end
+linear_items(t::Tensor, i::Bool) = throw_index(i)
+
+@noinline throw_bounds(t, index) = throw(BoundsError(t, index))
 
 # Positions in a host array count from 1; in a tensor they are data and count from 0.
 positions(list::AbstractArray{Bool}) = positions(findall(vec(list)))
 positions(list::AbstractArray{<:Integer}) = Tensor(list .- 1; dtype=Int64)
 positions(mask::Tensor) = eltype(mask) === Bool ? flatten(argwhere(mask)) : mask
 
-flat(index::Tuple) = foldl((all, i) -> (all..., flat(i)...), index; init=())
-flat(i::CartesianIndex) = Tuple(i)
-flat(i) = (i,)
+# Cartesian indices spread out.
+flat(::Tuple{}) = ()
+@inline flat(index::Tuple) = (flat_one(index[1])..., flat(Base.tail(index))...)
+flat_one(i::CartesianIndex) = Tuple(i)
+flat_one(i) = (i,)
 
 # ---- Reading ----
 
@@ -49,51 +88,68 @@ flat(i) = (i,)
 The part of a tensor that integers, ranges and colons name, on the same memory. `tensor[index...]`
 is a copy of it, as for arrays.
 """
-function Base.view(t::Tensor, index...)
-    index = flat(index)
-    if length(index) == 1 && ndims(t) != 1
-        return linear_view(t, index[1])
-    end
-    any(is_array_index, index) && throw(ArgumentError("view: expected integers, ranges and colons, " *
+# Inlined, so that the caller passes on what it knows of the index: as an argument of a function that
+# is not, a colon is any function.
+@inline Base.view(t::Tensor, index::Vararg{Any,N}) where {N} = view_of(t, flat(index))
+
+function view_of(t::Tensor, index::BasicIndex)
+    length(index) == 1 && ndims(t) != 1 && return linear_view(t, index[1])
+    return wrap(part(t, index_items(t, index)))
+end
+function view_of(t::Tensor, index::Tuple)
+    foreach(i -> i isa Basic || is_array_index(i) || throw_index(i), index)
+    throw(ArgumentError("view: expected integers, ranges and colons, " *
         "got an array; to assign to its places, write = without a dot"))
-    shape = check_bounds(t, index)
-    return basic_view(t, index, shape)
 end
 
-Base.maybeview(t::Tensor, index...) = view(t, index...)
-Base.dotview(t::Tensor, index...) = view(t, index...)
+@inline Base.maybeview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
+@inline Base.dotview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
 # t[:] .= x : all elements, which a vector cannot show without a copy when they lie in row-major order.
 Base.dotview(t::Tensor, ::Colon) = iscontiguous(reversed(t)) ? vec(t) : t
 
-basic_view(t, index, shape) = _getitem_basic(t, reduce_items(map(basic_item, index, shape)))
-reduce_items(items) = Int64[x for item in items for x in item]
-
-function linear_view(t::Tensor, i)
-    if i isa Integer
-        in_bounds(i, length(t)) || throw(BoundsError(t, i))
-        return view(t, CartesianIndices(size(t))[i])
-    end
-    return view(shared_vec(t), i)
+"A view as a handle that its user gives back."
+@inline function part(t::Tensor, items)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_getitem_basic(t, items, list_count(items), out))
+    return out[]
 end
 
-function shared_vec(t::Tensor)
+linear_view(t::Tensor, i::Integer) = wrap(part(t, linear_items(t, i)))
+function linear_view(t::Tensor, i)
     iscontiguous(reversed(t)) || throw(ArgumentError("view: positions in all of a tensor need " *
         "elements in Julia's order; name them per axis, or index without view"))
-    return vec(t)
+    return view(vec(t), i)
 end
 
-function Base.getindex(t::Tensor, index...)
-    index = flat(index)
+@inline Base.getindex(t::Tensor, index::Vararg{Any,N}) where {N} = read_at(t, flat(index))
+Base.getindex(t::Tensor) = item(t)
+
+function read_at(t::Tensor, index::Tuple{Vararg{Integer}})
+    linear = length(index) == 1 && ndims(t) != 1
+    return linear ? read_item(t, linear_items(t, index[1])) : read_item(t, index_items(t, index))
+end
+
+@inline function read_item(t::Tensor, items)
+    handle = part(t, items)
+    value = item(handle, info(t).dtype)
+    C.tsr_tensor_release(handle)
+    return value
+end
+
+function read_at(t::Tensor, index::BasicIndex)
+    length(index) == 1 && ndims(t) != 1 && return getindex(vec(t), index[1])
+    return wrap(cloned(part(t, index_items(t, index))))
+end
+
+# With arrays in it.
+function read_at(t::Tensor, index::Tuple)
     if length(index) == 1 && is_mask_of(index[1], t)
         # Julia's order of the chosen elements is row-major order of the reversed axes.
         return masked_select(reversed(t), reversed(tensor(index[1])))
-    elseif length(index) == 1 && ndims(t) != 1 && !(index[1] isa Integer)
+    elseif length(index) == 1 && ndims(t) != 1
         return getindex(vec(t), index...)
-    elseif !any(is_array_index, index)
-        part = view(t, index...)
-        return all(i -> i isa Integer, index) ? item(part) : clone(part)
     end
-    result = basic_view(t, index, check_bounds(t, index))
+    result = wrap(part(t, index_items(t, index)))
     d = 1
     for i in index
         if is_array_index(i)
@@ -106,7 +162,6 @@ function Base.getindex(t::Tensor, index...)
     end
     return result
 end
-Base.getindex(t::Tensor) = item(t)
 
 is_mask_of(i, t) = false
 is_mask_of(mask::AbstractArray{Bool}, t) = size(mask) == size(t)
@@ -117,37 +172,54 @@ tensor(array::AbstractArray) = share(dense(array))
 
 # ---- Writing ----
 
-function Base.setindex!(t::Tensor, value, index...)
-    index = flat(index)
-    if length(index) == 1 && is_mask_of(index[1], t)
-        write_masked!(t, value, tensor(index[1]))
-    elseif length(index) == 1 && ndims(t) != 1 && !(index[1] isa Integer)
-        write_linear!(t, value, index[1])
-    elseif !any(is_array_index, index)
-        write!(view(t, index...), value)
-    else
-        write_taken!(basic_view(t, index, check_bounds(t, index)), value, index)
-    end
+@inline function Base.setindex!(t::Tensor, value, index::Vararg{Any,N}) where {N}
+    write_at!(t, value, flat(index))
     return t
 end
 Base.setindex!(t::Tensor, value) = write!(t, value)
+
+function write_at!(t::Tensor, value::Number, index::BasicIndex)
+    length(index) == 1 && ndims(t) != 1 && return write_linear!(t, value, index[1])
+    _setitem!(t, index_items(t, index), (), value)
+end
+
+function write_at!(t::Tensor, value, index::BasicIndex)
+    length(index) == 1 && ndims(t) != 1 && return write_linear!(t, value, index[1])
+    items, source = index_items(t, index), tensor(value)
+    handle = part(t, items)
+    same_sizes(handle, source) || return assign!(wrap(handle), source)
+    done_with(handle, C.tsr_copy_inplace(handle, source))
+end
+
+function write_at!(t::Tensor, value, index::Tuple)
+    if length(index) == 1 && is_mask_of(index[1], t)
+        write_masked!(t, value, tensor(index[1]))
+    elseif length(index) == 1 && ndims(t) != 1
+        write_linear!(t, value, index[1])
+    else
+        write_taken!(wrap(part(t, index_items(t, index))), value, index)
+    end
+end
 
 write!(part::Tensor, value::Number) = fill!(part, value)
 write!(part::Tensor, value) = assign!(part, tensor(value))
 
 function assign!(part::Tensor, value::Tensor)
+    same_sizes(part, value) && return copyto!(part, value)
     shape = filter(!=(1), collect(size(part)))
     shape == filter(!=(1), collect(size(value))) || throw(DimensionMismatch(
         "tried to assign $(size(value)) to $(size(part)); to broadcast, write .="))
-    return copyto!(part, size(part) == size(value) ? value : reshape(value, size(part)))
+    return copyto!(part, reshape(value, size(part)))
 end
 
 # Chosen elements are numbered in Julia's order, so both sides are turned around.
 write_masked!(t, value::Number, mask) = masked_fill!(t, mask, value)
 write_masked!(t, value, mask) =
-    _setitem!(reversed(t), reduce_items((ARRAY_ITEM,)), (reversed(mask),), tensor(value))
+    _setitem!(reversed(t), item_list((ARRAY_ITEM,)), (reversed(mask),), tensor(value))
 
 # Positions in all of the tensor, in Julia's order: one index array for each axis names them.
+write_linear!(t, value::Number, i::Integer) = _setitem!(t, linear_items(t, i), (), value)
+write_linear!(t, value, i::Integer) = assign!(linear_view(t, i), tensor(value))
 write_linear!(t, value, ::Colon) = write!(t, value isa Number ? value : reshape(tensor(value), size(t)))
 function write_linear!(t, value, chosen)
     chosen isa Tensor && (chosen = Array(chosen) .+ 1)
@@ -155,7 +227,7 @@ function write_linear!(t, value, chosen)
     value isa Number || length(value) == length(places) ||
         throw(DimensionMismatch("tried to assign $(length(value)) values to $(length(places)) places"))
     arrays = ntuple(d -> Tensor(Int64[p[d] - 1 for p in places]), ndims(t))
-    _setitem!(t, reduce_items(map(_ -> ARRAY_ITEM, arrays)), arrays, value isa Number ? value : vec(tensor(value)))
+    _setitem!(t, item_list(map(_ -> ARRAY_ITEM, arrays)), arrays, value isa Number ? value : vec(tensor(value)))
 end
 
 # Several arrays choose every combination: shaped so that they broadcast against each other.
@@ -169,7 +241,7 @@ function write_taken!(part::Tensor, value, index)
         chosen = positions(axes_left[place])
         view_row_major(chosen, ntuple(d -> d == k ? length(chosen) : 1, count))
     end
-    items = reduce_items(map(i -> is_array_index(i) ? ARRAY_ITEM : SLICE_ALL, axes_left))
+    items = item_list(map(i -> is_array_index(i) ? ARRAY_ITEM : SLICE_ALL, axes_left))
     _setitem!(part, items, arrays, value isa Number ? value : tensor(value))
 end
 

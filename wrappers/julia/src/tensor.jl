@@ -75,6 +75,21 @@ function borrow(handle::tsr_tensor)
     return wrap(handle)
 end
 
+# Between two calls of C a handle needs no Tensor around it, which would cost more than the calls.
+
+"Gives a handle back, then looks at the status of its last use."
+@inline function done_with(handle::tsr_tensor, status)
+    C.tsr_tensor_release(handle)
+    check(status)
+end
+
+"A copy in place of the handle, which is given back."
+@inline function cloned(handle::tsr_tensor)
+    out = Ref{tsr_tensor}()
+    done_with(handle, C.tsr_clone(handle, out))
+    return out[]
+end
+
 adopt(handle::tsr_tensor) = handle == C_NULL ? nothing : wrap(handle)
 
 """
@@ -166,7 +181,7 @@ end
 
 # ---- Metadata ----
 
-@inline function info(t::Tensor)
+@inline function info(t::Union{Tensor,tsr_tensor})
     view = Ref(C.tsr_info())
     check(C.tsr_tensor_info(t, view))
     return view[]

@@ -96,7 +96,13 @@ end
     for index in [(4, 1, 1), (0, 1, 1), (1, 1), (1, 1, 1, 1), (1:4, 1, 1), (61,), ([1, 4], 1, 1), (0:2, :, :)]
         @test_throws BoundsError t[index...]
     end
+    for index in [(1.5, 1, 1), (1.0:2.0, :, :), (true, 1, 1), ("a", 1, 1), (true,)]
+        @test_throws ArgumentError t[index...]
+        @test_throws ArgumentError view(t, index...)
+        @test_throws ArgumentError (t[index...] = 1)
+    end
     @test_throws BoundsError (t[4, 1, 1] = 1)
+    @test_throws BoundsError (t[61] = 1)
     @test_throws BoundsError t[Tensor([3]), :, :]
     message = sprint(showerror, try; sum(t; dims=4); catch e; e; end)
     @test occursin("sum", message)

@@ -126,3 +126,48 @@ end
     @test Base.return_types(Tessera.add, (Tensor, Tensor)) == [Tensor]
     @test Base.return_types(dotted, (Tensor, Tensor)) == [Tensor]
 end
+
+# One tensor is 16 bytes; a number that is read is boxed, because its type is not known in advance.
+@testset "test_common_calls_allocate_what_they_return" begin
+    m, v = Tessera.rand(3, 4), Tessera.rand(3)
+    bytes(f) = (f(m, v); @allocated f(m, v))
+    for (call, expected) in [
+        ((m, v) -> Tessera.zeros((2, 3); dtype=Float64)) => 16,
+        ((m, v) -> Tensor(1.5)) => 16,
+        ((m, v) -> Array(v)) => 128,
+        ((m, v) -> m .+ 1) => 16,
+        ((m, v) -> exp.(m .* 2 .+ m)) => 48,
+        ((m, v) -> m .+ v) => 32,
+        ((m, v) -> m .= 1) => 0,
+        ((m, v) -> m .+= 1) => 0,
+        ((m, v) -> m[1, 2]) => 16,
+        ((m, v) -> m[:, 1]) => 16,
+        ((m, v) -> m[2, 1:2]) => 16,
+        ((m, v) -> view(m, 1:2, :)) => 16,
+        ((m, v) -> m[1, 2] = 3) => 0,
+        ((m, v) -> m[:, 1] = v) => 0,
+        ((m, v) -> sum(m; dims=1)) => 16,
+        ((m, v) -> sum(m; dims=(1, 2))) => 16,
+        ((m, v) -> permutedims(m, (2, 1))) => 16,
+        ((m, v) -> cat(m, m; dims=1)) => 16,
+        ((m, v) -> reshape(m, 4, 3)) => 48,
+    ]
+        @test bytes(call) <= expected
+    end
+end
+
+@testset "test_what_an_expression_is_made_of_is_freed_at_once" begin
+    t = Tensor([1.0, 2.0])
+    before = Tessera.live_tensors()
+    result = exp.(t .* 2 .+ [1.0, 2.0]) .- identity.(t)
+    @test Tessera.live_tensors() == before + 1
+    @test !isfreed(t) && Array(t) == [1, 2]
+    same = identity.(t)
+    @test same === t && !isfreed(same)
+    @test Array(identity.(t) .^ 1 .+ (t .^ 1)) == [2, 4] && !isfreed(t)
+    t .= t .* 2 .+ 1
+    @test Array(t) == [3, 5]
+    x = requires_grad!(Tensor([1.0, 2.0]))
+    backward!(sum(exp.(x .* 2) .* x))
+    @test Array(grad(x)) ≈ exp.([2.0, 4.0]) .* [3.0, 5.0]
+end
