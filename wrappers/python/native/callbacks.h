@@ -159,36 +159,6 @@ static PyObject* py_queue_callback(PyObject* self, PyObject* callback) {
   Py_RETURN_NONE;
 }
 
-/* create_node(name, callable, flags, inputs) -> address of the node, an owned reference. */
-static PyObject* py_create_node(PyObject* self, PyObject* args) {
-  (void)self;
-  const char* name;
-  PyObject *callback, *inputs;
-  int flags = 0;
-  if (!PyArg_ParseTuple(args, "sOiO", &name, &callback, &flags, &inputs)) return NULL;
-  static const char* const names[] = {"inputs"};
-  static PyObject* keys[TPY_MAX_ALIASES];
-  static const tpy_signature sig = {"create_node", 1, 1, 1, -1, names, keys};
-  if (keys[0] == NULL && !tpy_prepare(&sig)) return NULL;
-  tpy_tensors list;
-  tsr_node node = NULL;
-  tsr_status status = TSR_OK;
-  const int good = tpy_tensor_list(&sig, 0, inputs, 0, &list);
-  if (good) {
-    tsr_node_vtable table;
-    memset(&table, 0, sizeof table);
-    table.struct_size = sizeof table;
-    table.flags = (uint32_t)flags;
-    table.backward = tpy_node_backward;
-    table.drop = tpy_drop;
-    void* user = Py_NewRef(callback);
-    TPY_CALL(status, tsr_node_create(name, -1, &table, user, list.at, list.n, &node));
-  }
-  tpy_free_tensors(&list);
-  if (!good) return NULL;
-  return status != TSR_OK ? tpy_fail(status) : PyLong_FromVoidPtr(node);
-}
-
 /* from_data(owner, address, dtype bits, shape, strides or None, flags): a tensor that keeps owner. */
 static PyObject* py_from_data(PyObject* self, PyObject* args) {
   (void)self;

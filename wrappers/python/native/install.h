@@ -6,7 +6,9 @@
 
 #include "buffer.h"
 #include "exchange.h"
+#include "graph.h"
 #include "indexing.h"
+#include "modes.h"
 #include "ops_generated.h"
 #include "saved_hooks.h"
 
@@ -24,7 +26,7 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
       {"tensor", (PyObject**)&tpy.tensor}, {"raise_status", &tpy.raise_status}, {"number", &tpy.number},
       {"operand", &tpy.operand},           {"to_dtype", &tpy.to_dtype},         {"to_device", &tpy.to_device},
       {"make_device", &tpy.make_device},   {"cpu", &tpy.cpu},               {"device_class", &tpy.device_class},
-      {"make_node", &tpy.make_node},       {"dtype_names", &tpy.dtype_names},
+      {"node", (PyObject**)&tpy.node},     {"dtype_names", &tpy.dtype_names},
       {"to_index", &tpy.to_index},         {"as_array", &tpy.as_array},         {"no_array", &tpy.no_array},
       {"access_error", &tpy.access_error}, {"results", &tpy.results},
   };
@@ -43,6 +45,8 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   Py_RETURN_NONE;
 }
 
+#define TPY_FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
+
 static PyMethodDef tpy_private[] = {
     {"register", (PyCFunction)(void (*)(void))py_register, METH_VARARGS | METH_KEYWORDS, NULL},
     {"object_at", py_object_at, METH_O, "The object at an address."},
@@ -51,8 +55,16 @@ static PyMethodDef tpy_private[] = {
     {"queue_callback", py_queue_callback, METH_O, "Runs a callable when the backward has finished."},
     {"push_saved_hooks", py_push_saved_hooks, METH_VARARGS, "What nodes save goes through two callables."},
     {"pop_saved_hooks", py_pop_saved_hooks, METH_NOARGS, "Takes them off again."},
-    {"create_node", py_create_node, METH_VARARGS, "Begins a custom function."},
-    {"from_numbers", (PyCFunction)(void (*)(void))py_from_numbers, METH_FASTCALL, "A tensor of plain numbers, or None."},
+    {"attach_node", TPY_FAST(py_attach_node), "Makes tensors the results of a custom function."},
+    {"needs_grad", py_needs_grad, METH_O, "Which arguments want gradients."},
+    {"adopt_node", py_adopt_node, METH_O, "A node that takes over a reference."},
+    {"saved_tensors", py_saved_tensors, METH_O, "What a node kept."},
+    {"backward", TPY_FAST(py_backward), "Adds gradients to leaves."},
+    {"grad", TPY_FAST(py_grad), "Gradients as a tuple."},
+    {"remove_hook", TPY_FAST(py_remove_hook), "Removes a hook of a tensor."},
+    {"is_grad_enabled", py_is_grad_enabled, METH_NOARGS, "Whether operations record on this thread."},
+    {"is_inference_mode_enabled", py_is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
+    {"from_numbers", TPY_FAST(py_from_numbers), "A tensor of plain numbers, or None."},
     {"from_array", py_from_array, METH_O, "A tensor on the memory of a NumPy array, or None."},
     {"from_data", py_from_data, METH_VARARGS, "A tensor on memory that an object owns."},
     {"to_capsule", py_to_capsule, METH_VARARGS, "A DLPack capsule of a tensor."},
@@ -90,7 +102,8 @@ static int tpy_make_type(PyObject* table) {
 static int32_t tpy_install(uintptr_t table_address) {
   PyGILState_STATE lock = PyGILState_Ensure();
   PyObject* table = (PyObject*)table_address;
-  const int good = tpy_prepare_signatures() && tpy_make_type(table) && tpy_add_functions(table, tpy_private) &&
+  const int good = tpy_prepare_signatures() && tpy_make_type(table) && tpy_make_nodes(table) && tpy_make_modes(table) &&
+                   tpy_add_functions(table, tpy_private) &&
                    tpy_add_functions(table, tpy_functions);
   if (!good) PyErr_WriteUnraisable(table);
   PyGILState_Release(lock);

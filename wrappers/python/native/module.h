@@ -12,12 +12,22 @@
 #include <tessera/tessera.h>
 
 /* A Python tensor owns one reference to its handle, for its whole life. */
-typedef struct {
+typedef struct tpy_object {
   PyObject_HEAD
   tsr_tensor handle;
   PyObject* weakrefs;
-  PyObject* grad; /* weak reference to the object that grad gave last, or NULL */
+  struct tpy_object* grad;   /* the object that grad gave last, while it lives; not owned */
+  struct tpy_object* users;  /* the first of those that have this one as their grad */
+  struct tpy_object* next;   /* among the users of `grad` */
+  struct tpy_object** place; /* what points to this one there */
 } tpy_object;
+
+/* A Python node owns one reference to its handle. */
+typedef struct {
+  PyObject_HEAD
+  tsr_node node;
+  PyObject* weakrefs;
+} tpy_node;
 
 #define TPY_MAX_DTYPES 32
 
@@ -35,7 +45,7 @@ static struct {
   PyObject* device_class; /* the class of devices */
   PyObject* dtype_names;  /* dict: name of a dtype -> dtype */
   PyObject* to_index;     /* (object) gives a tensor of integers or bools */
-  PyObject* make_node;    /* (address) gives a node that owns the reference */
+  PyTypeObject* node;     /* NodeBase, made here; Node once that is registered */
   PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */
   PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
   PyObject* access_error; /* the exception of memory that cannot be lent */
@@ -72,6 +82,15 @@ static PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
     return NULL;
   }
   TPY_HANDLE(self) = handle;
+  return self;
+}
+
+/* Takes over the reference to a node; None for none. */
+static PyObject* tpy_wrap_node(tsr_node node) {
+  if (node == NULL) Py_RETURN_NONE;
+  PyObject* self = tpy.node->tp_alloc(tpy.node, 0);
+  if (self == NULL) tsr_node_release(node);
+  else ((tpy_node*)self)->node = node;
   return self;
 }
 

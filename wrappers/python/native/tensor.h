@@ -8,10 +8,20 @@
 
 /* ---- life ---- */
 
+/* Takes a tensor out of the users of its gradient's object. Neither of the two owns the other: a reference would keep
+ * the memory of a gradient that the library has let go. */
+static void tpy_forget_grad(tpy_object* user) {
+  if (user->grad == NULL) return;
+  *user->place = user->next;
+  if (user->next != NULL) user->next->place = user->place;
+  user->grad = NULL;
+}
+
 static void tensor_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  tpy_forget_grad((tpy_object*)self);
+  while (((tpy_object*)self)->users != NULL) tpy_forget_grad(((tpy_object*)self)->users);
   if (((tpy_object*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  Py_XDECREF(((tpy_object*)self)->grad);
   tsr_tensor_release(TPY_HANDLE(self));
   type->tp_free(self);
   Py_DECREF(type);
@@ -102,27 +112,20 @@ static int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closu
 }
 
 /* The object that stands for the gradient is the same as long as somebody holds it and the gradient is the same tensor.
- * The reference is weak: a strong one would keep the memory of a gradient that the library has let go, and would be a
- * cycle for x.grad = x. */
+ * An object that is on its way out (its count is 0) must not come back. */
 static PyObject* tpy_cached_grad(PyObject* self, tsr_tensor grad) {
-  PyObject* weak = ((tpy_object*)self)->grad;
-  if (weak == NULL) return NULL;
-#if PY_VERSION_HEX >= 0x030d0000
-  PyObject* object = NULL;
-  if (PyWeakref_GetRef(weak, &object) <= 0) object = NULL;
-#else
-  PyObject* object = PyWeakref_GetObject(weak);
-  object = object != Py_None ? Py_NewRef(object) : NULL;
-#endif
-  if (object != NULL && TPY_HANDLE(object) != grad) Py_CLEAR(object);
-  return object;
+  PyObject* object = (PyObject*)((tpy_object*)self)->grad;
+  return object != NULL && TPY_HANDLE(object) == grad && Py_REFCNT(object) > 0 ? Py_NewRef(object) : NULL;
 }
 
-static int tpy_cache_grad(PyObject* self, PyObject* object) {
-  PyObject* weak = PyWeakref_NewRef(object, NULL);
-  if (weak == NULL) return 0;
-  Py_XSETREF(((tpy_object*)self)->grad, weak);
-  return 1;
+static void tpy_cache_grad(PyObject* self, PyObject* object) {
+  tpy_object *user = (tpy_object*)self, *grad = (tpy_object*)object;
+  tpy_forget_grad(user);
+  user->grad = grad;
+  user->next = grad->users;
+  user->place = &grad->users;
+  if (user->next != NULL) user->next->place = &user->next;
+  grad->users = user;
 }
 
 static PyObject* tensor_get_grad(PyObject* self, void* closure) {
@@ -137,7 +140,7 @@ static PyObject* tensor_get_grad(PyObject* self, void* closure) {
     return object;
   }
   object = tpy_wrap_as(tpy.tensor, grad);
-  if (object != NULL && !tpy_cache_grad(self, object)) Py_CLEAR(object);
+  if (object != NULL) tpy_cache_grad(self, object);
   return object;
 }
 
@@ -153,7 +156,8 @@ static int tensor_set_grad(PyObject* self, PyObject* value, void* closure) {
   }
   const tsr_status status = tsr_tensor_set_grad(TPY_HANDLE(self), grad);
   if (status != TSR_OK) return tpy_fail(status), -1;
-  return grad == NULL || tpy_cache_grad(self, value) ? 0 : -1;
+  if (grad != NULL) tpy_cache_grad(self, value);
+  return 0;
 }
 
 static PyObject* tensor_get_grad_fn(PyObject* self, void* closure) {
@@ -161,12 +165,7 @@ static PyObject* tensor_get_grad_fn(PyObject* self, void* closure) {
   tsr_node node = NULL;
   const tsr_status status = tsr_tensor_grad_fn(TPY_HANDLE(self), &node);
   if (status != TSR_OK) return tpy_fail(status);
-  if (node == NULL) Py_RETURN_NONE;
-  PyObject* address = PyLong_FromVoidPtr(node);
-  PyObject* made = address != NULL ? PyObject_CallOneArg(tpy.make_node, address) : NULL;
-  Py_XDECREF(address);
-  if (made == NULL) tsr_node_release(node);
-  return made;
+  return tpy_wrap_node(node);
 }
 
 static PyObject* tensor_get_is_leaf(PyObject* self, void* closure) {

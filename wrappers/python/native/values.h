@@ -60,12 +60,10 @@ static PyObject* tensor_tolist(PyObject* self, PyObject* unused) {
     Py_XDECREF(here);
     return list;
   }
-  /* Making a list may run the collector and with it any code: the alias keeps memory and sizes where they are. */
-  tsr_tensor alias = NULL;
-  tsr_status status = tsr_detach(TPY_HANDLE(self), &alias);
-  if (status == TSR_OK) status = tsr_tensor_info(alias, &info);
-  PyObject* list = status == TSR_OK ? tpy_nested(&info, 0, info.data) : tpy_fail(status);
-  tsr_tensor_release(alias);
+  /* Making a list may run the collector and with it any code, which could change the memory. */
+  const int collecting = PyGC_Disable();
+  PyObject* list = tpy_nested(&info, 0, info.data);
+  if (collecting) PyGC_Enable();
   return list;
 }
 

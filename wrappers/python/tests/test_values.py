@@ -117,3 +117,62 @@ def test_strides_and_the_switch_take_their_argument_by_name():
     with pytest.raises(TypeError, match="at most 1"):
         x.requires_grad_(True, True)
     assert x.requires_grad_(requires_grad=True) is x and x.requires_grad
+
+
+class WithAttributes(ts.Tensor):
+    """Has a dict, in which other tensors may be."""
+
+
+def test_a_gradient_keeps_its_object_for_all_that_have_it():
+    a, b, c = (ts.ones(3).requires_grad_() for _ in range(3))
+    shared = ts.ones(3)
+    a.grad = b.grad = c.grad = shared
+    assert a.grad is shared and b.grad is shared and c.grad is shared
+    del b
+    assert a.grad is shared and c.grad is shared
+    a.grad = ts.zeros(3)
+    assert a.grad is not shared and c.grad is shared
+    del shared
+    gc.collect()
+    assert c.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_gradient_object_on_its_way_out_does_not_come_back():
+    seen = []
+
+    class Watch:
+        def __del__(self):
+            seen.append(leaf.grad.tolist())
+
+    leaf = ts.ones(2).requires_grad_()
+    grad = WithAttributes(ts.ones(2))
+    grad.watch = Watch()
+    leaf.grad = grad
+    assert leaf.grad is grad
+    del grad
+    gc.collect()
+    assert seen == [[1.0, 1.0]]
+    assert leaf.grad.tolist() == [1.0, 1.0]
+
+
+def test_modes_check_what_they_are_given():
+    for wrong in (lambda: ts.no_grad(1), lambda: ts.enable_grad(mode=True), lambda: ts.set_grad_enabled()):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(TypeError, match="expected a bool"):
+        ts.set_grad_enabled(lambda: None)
+    with pytest.raises(RuntimeError, match="not entered"):
+        ts.no_grad().__exit__(None, None, None)
+    assert ts.is_grad_enabled()
+
+
+def test_one_mode_object_can_be_entered_again_within_itself():
+    mode = ts.inference_mode(False)
+    off = ts.no_grad()
+    with off, ts.enable_grad(), off, mode:
+        for _ in range(20):
+            off.__enter__()
+        assert not ts.is_grad_enabled() and not ts.is_inference_mode_enabled()
+        for _ in range(20):
+            off.__exit__()
+    assert ts.is_grad_enabled() and mode.mode is False and off.mode is False

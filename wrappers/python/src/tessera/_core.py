@@ -11,4 +11,4 @@ table: dict[str, Any] = {}
 if lib.tpy_install(id(table)) != 0:
     raise ImportError("tessera._native could not make its types")
 
-TensorBase = table["TensorBase"]
+TensorBase, NodeBase, ModeBase = table["TensorBase"], table["NodeBase"], table["ModeBase"]

@@ -6,20 +6,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._core import ffi, lib, table
+from ._core import NodeBase, ffi, lib, table
 from ._errors import check
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
 
 
-class Node:
+class Node(NodeBase):
     """A function of the graph, waiting for its backward."""
 
-    __slots__ = ("__weakref__", "_handle")
+    __slots__ = ()
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = ffi.gc(handle, lib.tsr_node_release)
+    @property
+    def _handle(self) -> Any:
+        return ffi.cast("tsr_node", self._address)
 
     def name(self) -> str:
         text, size = ffi.new("const char**"), ffi.new("int64_t*")
@@ -41,7 +42,7 @@ class Node:
         for index in range(count[0]):
             node, output = ffi.new("tsr_node*"), ffi.new("int64_t*")
             check(lib.tsr_node_next(self._handle, index, node, output))
-            found.append((Node(node[0]) if node[0] != ffi.NULL else None, int(output[0])))
+            found.append((table["adopt_node"](int(ffi.cast("intptr_t", node[0]))), int(output[0])))
         return tuple(found)
 
     @property
@@ -55,33 +56,20 @@ class Node:
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
         """What the forward kept for the backward; raises once a backward has freed it."""
-        return saved_tensors(self._handle)
+        found: tuple[Tensor, ...] = saved_tensors(self._address)
+        return found
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Node) and bool(self._handle == other._handle)
+        return isinstance(other, Node) and self._address == other._address
 
     def __hash__(self) -> int:
-        return int(ffi.cast("intptr_t", self._handle))
+        return self._address
 
     def __repr__(self) -> str:
         return f"<{self.name()} at {hash(self):#x}>"
 
 
-def saved_tensors(node: Any) -> tuple[Any, ...]:
-    """What a node kept for the backward."""
-    count = ffi.new("int64_t*")
-    check(lib.tsr_node_saved_count(node, count))
-    found = []
-    for index in range(count[0]):
-        saved = ffi.new("tsr_tensor*")
-        check(lib.tsr_node_saved(node, index, saved))
-        found.append(table["adopt"](int(ffi.cast("intptr_t", saved[0]))))
-    return tuple(found)
-
-
-def make_node(address: int) -> Node:
-    """Takes over the reference to a node."""
-    return Node(ffi.cast("tsr_node", address))
+saved_tensors, _remove_hook = table["saved_tensors"], table["remove_hook"]
 
 
 class HookHandle:
@@ -97,7 +85,7 @@ class HookHandle:
         """Removes the hook; a second call does nothing."""
         tensor, self._tensor = self._tensor, None
         if tensor is not None:
-            check(lib.tsr_tensor_hook_remove(ffi.cast("tsr_tensor", tensor._address), self._number))
+            _remove_hook(tensor, self._number)
 
     def __enter__(self) -> HookHandle:
         return self

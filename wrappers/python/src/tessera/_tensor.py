@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from . import _interop, _ops, _repr
+from ._backward import backward as run_backward
 from ._core import TensorBase, table
 from ._device import CPU, Device, device_of, device_pair, make_device
 from ._dtypes import ALL, BY_BITS, DType, dtype_of
 from ._errors import MemoryAccessError, check, raise_status
-from ._graph import HookHandle, Node, make_node
+from ._graph import HookHandle, Node
 from ._results import RESULTS
 
 
@@ -209,9 +210,7 @@ class Tensor(TensorBase):
         inputs: Sequence[Tensor] | Tensor | None = None,
     ) -> None:
         """Adds the gradients of this tensor to the leaves it was computed from."""
-        from .autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs)
+        run_backward(self, gradient, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Calls hook(gradient) when the gradient of this tensor is computed; a result replaces it."""
@@ -290,7 +289,7 @@ table["register"](
     cpu=CPU,
     device_class=Device,
     dtype_names=ALL,
-    make_node=make_node,
+    node=Node,
     dtypes=BY_BITS,
     to_index=_interop.to_index,
     as_array=np.asarray,

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiation: backward, grad, modes, custom functions, checks of derivatives."""
 
+from .._backward import backward, grad, queue_callback
 from .._graph import HookHandle, Node
 from . import functional, graph
-from ._backward import backward, grad, queue_callback
 from ._function import Function, FunctionCtx, once_differentiable
 from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
 from ._modes import (

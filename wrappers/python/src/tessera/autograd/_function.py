@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
-from .._core import TensorBase, ffi, lib, table
-from .._errors import AutogradError, check
+from .._core import TensorBase, table
+from .._errors import AutogradError
 from .._graph import saved_tensors
 from .._tensor import Tensor
-from ._modes import is_grad_enabled, no_grad
+from ._modes import no_grad
+
+_attach_node, _needs_grad = table["attach_node"], table["needs_grad"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,13 +23,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 class FunctionCtx:
     """What forward leaves for backward. Any attribute may be set; tensors go to save_for_backward."""
 
-    def __init__(self) -> None:
-        self.needs_input_grad: tuple[bool, ...] = ()
-        self._saved: tuple[Any, ...] = ()
-        self._dirty: tuple[Any, ...] = ()
-        self._constant: tuple[Any, ...] = ()
-        self._materialize = True
-        self._node: int | None = None
+    needs_input_grad: tuple[bool, ...] = ()
+    _saved: tuple[Any, ...] = ()
+    _dirty: tuple[Any, ...] = ()
+    _constant: tuple[Any, ...] = ()
+    _materialize = True
+    _node: int | None = None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps inputs and outputs, with a check that nobody writes to them meanwhile."""
@@ -52,7 +53,7 @@ class FunctionCtx:
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._node is None:
             return self._saved
-        return saved_tensors(ffi.cast("tsr_node", self._node))
+        return saved_tensors(self._node)  # type: ignore[no-any-return]
 
 
 class Function:
@@ -83,48 +84,33 @@ class Function:
             if isinstance(value, TensorBase) and value.requires_grad:
                 raise TypeError(f"{cls.__name__}.apply(): a tensor that requires grad must come by position, got {name}=")
         ctx = FunctionCtx()
-        recording = is_grad_enabled()
-        needs = tuple(recording and isinstance(a, TensorBase) and a.requires_grad for a in args)
-        ctx.needs_input_grad = needs
+        ctx.needs_input_grad = needs = _needs_grad(args)
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
         several = isinstance(result, (tuple, list))
         outputs = tuple(result) if several else (result,)
-        if not any(isinstance(output, TensorBase) for output in outputs):
+        if not any([isinstance(output, TensorBase) for output in outputs]):
             raise TypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
         if any(needs):
             outputs = _attach(cls, ctx, args, outputs)
         return outputs if isinstance(result, tuple) else list(outputs) if several else outputs[0]
 
 
-def _raw(tensors: Any) -> Any:
-    return ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", 0 if t is None else t._address) for t in tensors])
-
-
 def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
     """Makes the outputs the results of a new node."""
     places = [i for i, a in enumerate(args) if isinstance(a, TensorBase)]
     inputs = [args[i] for i in places]
-    dirty = {t._address for t in ctx._dirty}
     # An input that comes back unchanged would lose its own history: the output is an alias of it.
-    known = {t._address for t in inputs}
-    outputs = tuple(
-        o.detach() if isinstance(o, TensorBase) and o._address in known - dirty else o for o in outputs
-    )
-    defined = [o for o in outputs if isinstance(o, TensorBase)]
+    known = {t._address for t in inputs}.difference([t._address for t in ctx._dirty])
+    outputs = tuple([o.detach() if isinstance(o, TensorBase) and o._address in known else o for o in outputs])
+    kinds = [isinstance(o, TensorBase) for o in outputs]
+    defined = [o for o, is_tensor in zip(outputs, kinds) if is_tensor]
     flags = 0 if ctx._materialize else NODE_UNDEFINED_GRADS
     if getattr(cls.backward, "_once_differentiable", False):
         flags |= NODE_ONCE_DIFFERENTIABLE
-    caller = _Caller(cls, ctx, len(args), places, [isinstance(o, TensorBase) for o in outputs])
-    address = table["create_node"](f"{cls.__name__}Backward", caller, flags, inputs)
-    node = ffi.gc(ffi.cast("tsr_node", address), lib.tsr_node_release)
-    if ctx._dirty:
-        check(lib.tsr_node_mark_dirty(node, _raw(ctx._dirty), len(ctx._dirty)))
-    if ctx._constant:
-        check(lib.tsr_node_mark_non_differentiable(node, _raw(ctx._constant), len(ctx._constant)))
-    if ctx._saved:
-        check(lib.tsr_node_save(node, _raw(ctx._saved), len(ctx._saved)))
-    check(lib.tsr_node_attach(node, _raw(defined), len(defined)))
+    name = f"{cls.__name__}Backward"
+    caller = _Caller(cls, ctx, len(args), places, kinds)
+    _attach_node(inputs, ctx._dirty, ctx._constant, ctx._saved, defined, name, caller, flags)
     ctx._saved = ctx._dirty = ctx._constant = ()
     return outputs
 

@@ -13,7 +13,7 @@ from .._core import TensorBase
 from .._dtypes import complex128, float64
 from .._interop import from_numpy
 from .._tensor import Tensor
-from ._backward import grad
+from .._backward import grad
 from ._modes import no_grad
 
 Inputs = Union[Tensor, Sequence[Any]]

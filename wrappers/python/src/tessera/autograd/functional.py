@@ -13,7 +13,7 @@ from typing import Any, Union
 
 from .. import _ops
 from .._tensor import Tensor
-from ._backward import grad
+from .._backward import grad
 from ._modes import enable_grad
 
 Inputs = Union[Tensor, Sequence[Tensor]]

@@ -5,20 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
-from .._constants import (
+from ._constants import (
     BACKWARD_ALLOW_UNUSED,
     BACKWARD_CREATE_GRAPH,
     BACKWARD_FREE_GRAPH,
     BACKWARD_RETAIN_GRAPH,
 )
-from .._core import TensorBase, ffi, lib, table
-from .._errors import check
-from .._tensor import Tensor
+from ._core import TensorBase, table
 
-Tensors = Union[Tensor, Sequence[Tensor]]
-Grads = Union[Tensor, Sequence[Union[Tensor, None]], None]
+if TYPE_CHECKING:
+    from ._tensor import Tensor
+
+Tensors = Union["Tensor", Sequence["Tensor"]]
+Grads = Union["Tensor", Sequence[Union["Tensor", None]], None]
+
+_backward, _grad = table["backward"], table["grad"]
 
 
 def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
@@ -27,10 +30,6 @@ def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
         if not isinstance(item, TensorBase) and not (holes and item is None):
             raise TypeError(f"{what}: expected Tensors, got {type(item).__name__}")
     return items
-
-
-def _handles(items: list[Any]) -> Any:
-    return ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", 0 if i is None else i._address) for i in items])
 
 
 def _flags(retain_graph: bool | None, create_graph: bool, allow_unused: bool = False) -> int:
@@ -55,17 +54,13 @@ def backward(
     inputs: Tensors | None = None,
 ) -> None:
     """Adds the gradients of the tensors to the leaves they were computed from, or to `inputs` only."""
+    flags = _flags(retain_graph, create_graph) if retain_graph or create_graph else 0
     roots = _many(tensors, "backward()")
     grads = _grads(grad_tensors, roots, "backward(): grad_tensors")
     wanted = [] if inputs is None else _many(inputs, "backward(): inputs")
     if inputs is not None and not wanted:
         raise ValueError("backward(): inputs must not be empty")
-    flags = _flags(retain_graph, create_graph)
-    check(
-        lib.tsr_backward(
-            _handles(roots), len(roots), _handles(grads), len(grads), _handles(wanted), len(wanted), flags
-        )
-    )
+    _backward(roots, grads, wanted, flags)
 
 
 def grad(
@@ -84,15 +79,8 @@ def grad(
     if not wanted:
         raise ValueError("grad(): inputs must not be empty")
     grads = _grads(grad_outputs, roots, "grad(): grad_outputs")
-    results = ffi.new("tsr_tensor[]", len(wanted))
-    flags = _flags(retain_graph, create_graph, allow_unused)
-    check(
-        lib.tsr_grad(
-            _handles(roots), len(roots), _handles(grads), len(grads), _handles(wanted), len(wanted), flags, results
-        )
-    )
-    adopt = table["adopt"]
-    return tuple(adopt(int(ffi.cast("intptr_t", results[i]))) for i in range(len(wanted)))
+    found: tuple[Any, ...] = _grad(roots, grads, wanted, _flags(retain_graph, create_graph, allow_unused))
+    return found
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
