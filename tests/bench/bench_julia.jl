@@ -171,7 +171,7 @@ end
 filled(make, sizes, bits=C.TSR_FLOAT32) = made(out -> make(sizes, length(sizes), bits, -1, -1, out))
 
 function creation(count)
-    four, shape = Int64[4], Int64[2, 3]
+    four, shape, steps = Int64[4], Int64[2, 3], Int64[1, 2]
     array, matrix = Float32[1, 2], Float32[1 2 3; 4 5 6]
     read_into(t, array) = (check(C.tsr_tensor_read(t, array, sizeof(array))); array)
     v, m = Tensor(array), Tensor(matrix)
@@ -187,7 +187,13 @@ function creation(count)
     calls("tensor_of_number", count, () -> Tensor(1.5),
         () -> dropped(made(out -> C.tsr_full_f64(C_NULL, 0, 1.5, C.TSR_FLOAT64, -1, -1, out))))
     calls("tensor_of_vector", count, () -> Tensor(array), () -> dropped(written(array)))
-    calls("tensor_of_matrix", count, () -> Tensor(matrix), () -> dropped(written(matrix)))
+    calls("tensor_of_matrix", count, () -> Tensor(matrix), () -> begin
+        h, out = filled(C.tsr_empty, shape), Ref{tsr_tensor}()
+        check(C.tsr_tensor_from_data(matrix, C.TSR_FLOAT32, 1, 0, shape, 2, steps, 2, 0, C_NULL, C_NULL, out))
+        check(C.tsr_copy_inplace(h, out[]))
+        dropped(out[])
+        dropped(h)
+    end)
     calls("array_of_vector", count, () -> Array(v), () -> read_into(v, Vector{Float32}(undef, 2)))
     calls("array_of_matrix", count, () -> Array(m), () -> begin
         h = made(out -> C.tsr_permute_dims(m, Int64[1, 0], 2, out))

@@ -23,10 +23,11 @@ const SHORT = 8
 const Dimensions = Union{
     Integer,Colon,Nothing,Tuple{Vararg{Integer}},AbstractVector{<:Integer},ShortList}
 
-"Several tensors; `nothing` where an op allows a hole."
+"Several tensors; `nothing` where an op allows a hole. Handles, where the caller owns them."
 const TensorList = Union{
     Tuple{Vararg{Union{Nothing,Tensor}}},
     AbstractVector{<:Union{Nothing,Tensor}},
+    Vector{tsr_tensor},
 }
 
 const NONE = typemin(Int64)
@@ -69,6 +70,7 @@ raw_handle(t::Tensor) = Base.unsafe_convert(tsr_tensor, t)
 raw_handle(::Nothing) = tsr_tensor(C_NULL)
 
 handles(list) = tsr_tensor[raw_handle(t) for t in list]
+handles(list::Vector{tsr_tensor}) = list
 handles(list::Tuple{Vararg{Any,N}}) where {N} = N <= SHORT ?
     ShortList{N,tsr_tensor}(map(raw_handle, list)) : tsr_tensor[raw_handle(t) for t in list]
 

@@ -59,7 +59,10 @@ function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
     array = storable(array)
     bits = dtype === nothing ? dtype_bits(eltype(array)) : dtype_bits(dtype)
     target = empty_of(bits, int_list(size(array)), device)
-    if Tessera.device(target) == CPU
+    if array isa Vector && bits == dtype_bits(eltype(array))
+        check(C.tsr_tensor_write(target, array, sizeof(array)))
+        return target
+    elseif Tessera.device(target) == CPU
         # The array need not live longer than the copy lasts.
         GC.@preserve array begin
             source = from_memory(array, C_NULL, C_NULL)

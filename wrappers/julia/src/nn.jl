@@ -47,7 +47,19 @@ function named_params(layer::Layer)
 end
 
 "The learned tensors."
-params(layer::Layer) = last.(named_params(layer))
+params(layer::Layer) = (found = Tensor[]; each_param(t -> push!(found, t), layer); found)
+
+# As walk, without the names: for what runs in every step.
+function each_param(visit, layer::Layer)
+    for i in 1:nfields(layer)
+        entry = getfield(layer, i)
+        if entry isa Tensor
+            is_parameter(layer, String(fieldname(typeof(layer), i)), entry) && visit(entry)
+        elseif entry isa Layer
+            each_param(visit, entry)
+        end
+    end
+end
 
 "Parameters and running statistics by name: what [`save_file`](@ref) writes."
 function state_dict(layer::Layer)
@@ -79,7 +91,7 @@ function load_state_dict!(layer::Layer, state; strict=true)
     return layer
 end
 
-zero_grad!(layer::Layer) = foreach(zero_grad!, params(layer))
+zero_grad!(layer::Layer) = each_param(zero_grad!, layer)
 
 # A layer that a scope returns keeps all its tensors.
 spare!(spared, layer::Layer) = foreach(entry -> spare!(spared, last(entry)), entries(layer))
@@ -126,7 +138,10 @@ function Dense(sizes::Pair{<:Integer,<:Integer}; bias=true, dtype=Float32)
     weight = uniform_parameter(dtype, bound, last(sizes), first(sizes))
     return Dense(weight, bias ? uniform_parameter(dtype, bound, last(sizes)) : nothing)
 end
-(layer::Dense)(x::Tensor) = linear(x, layer.weight; bias=layer.bias)
+function (layer::Dense)(x::Tensor)
+    bias = layer.bias  # a local of its own, so that the compiler makes both calls
+    return bias === nothing ? linear(x, layer.weight) : linear(x, layer.weight; bias=bias)
+end
 
 "Python's name of [`Dense`](@ref)."
 const Linear = Dense
@@ -260,7 +275,10 @@ Chain(layers...) = Chain(layers)
 const Sequential = Chain
 
 entries(chain::Chain) = [string(i - 1) => layer for (i, layer) in enumerate(chain.layers)]
-(chain::Chain)(x) = foldl((value, layer) -> layer(value), chain.layers; init=x)
+each_param(visit, chain::Chain) = foreach(layer -> layer isa Layer && each_param(visit, layer), chain.layers)
+(chain::Chain)(x) = through(x, chain.layers)
+through(x, ::Tuple{}) = x
+through(x, layers::Tuple) = through(layers[1](x), Base.tail(layers))
 Base.getindex(chain::Chain, i::Integer) = chain.layers[i]
 Base.length(chain::Chain) = length(chain.layers)
 

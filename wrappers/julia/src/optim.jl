@@ -92,7 +92,28 @@ end
 Changes the parameters by the gradients that they hold, or by these: one for each parameter, `nothing`
 leaves it.
 """
-update!(state::OptimizerState) = no_grad(() -> update!(state, map(grad, state.params)))
+function update!(state::OptimizerState)
+    gradients = fill(tsr_tensor(C_NULL), length(state.params))
+    try
+        for (i, t) in enumerate(state.params)
+            check(C.tsr_tensor_grad(t, Ref(gradients, i)))
+        end
+        if any(==(C_NULL), gradients) || !all(==(state.steps[1]), state.steps)
+            return update!(state, map(borrow_or_nothing, gradients))
+        end
+        return update_all!(state, gradients)
+    finally
+        C.tsr_tensor_release_many(gradients, length(gradients))
+    end
+end
+
+borrow_or_nothing(handle) = handle == C_NULL ? nothing : borrow(handle)
+
+function update_all!(state, gradients)
+    state.steps .+= 1
+    no_grad(() -> apply!(state.rule, state.params, gradients, state.buffers, state.steps[1]))
+    return state
+end
 
 function update!(state::OptimizerState, gradients)
     length(gradients) == length(state.params) || throw(DimensionMismatch(
