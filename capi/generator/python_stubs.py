@@ -38,6 +38,8 @@ table: dict[str, Any]
 ffi: Any
 lib: Any
 
+class DeviceBase: ...
+
 class NodeBase:
     @property
     def _address(self) -> int: ...

@@ -130,11 +130,12 @@ static PyObject* py_adopt(PyObject* self, PyObject* address) {
 }
 
 /* add_hook(tensor, callable, kind) -> id; kind 0: gradient hook, 1: after accumulation. */
-static PyObject* py_add_hook(PyObject* self, PyObject* args) {
+static PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
-  PyObject *tensor, *callback;
-  int kind = 0;
-  if (!PyArg_ParseTuple(args, "OOi", &tensor, &callback, &kind)) return NULL;
+  if (nargs != 3) return PyErr_Format(PyExc_TypeError, "add_hook() takes 3 arguments, got %zd", nargs);
+  PyObject *tensor = args[0], *callback = args[1];
+  const long kind = PyLong_AsLong(args[2]);
+  if (kind == -1 && PyErr_Occurred()) return NULL;
   if (!TPY_IS_TENSOR(tensor) || !PyCallable_Check(callback)) {
     PyErr_SetString(PyExc_TypeError, "expected a Tensor and a callable");
     return NULL;

@@ -5,6 +5,7 @@
 #define TESSERA_PY_INSTALL_H
 
 #include "buffer.h"
+#include "device.h"
 #include "exchange.h"
 #include "graph.h"
 #include "indexing.h"
@@ -39,6 +40,7 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   for (Py_ssize_t at = 0; dtypes != NULL && PyDict_Next(dtypes, &at, &bits, &dtype);) {
     if (tpy.n_dtypes == TPY_MAX_DTYPES) break;
     tpy.dtype_bits[tpy.n_dtypes] = (tsr_dtype)PyLong_AsLong(bits);
+    tpy.dtype_at[tpy_dtype_place(tpy.dtype_bits[tpy.n_dtypes])] = dtype;
     tpy.dtypes[tpy.n_dtypes++] = Py_NewRef(dtype);
   }
   if (PyErr_Occurred()) return NULL;
@@ -51,7 +53,7 @@ static PyMethodDef tpy_private[] = {
     {"register", (PyCFunction)(void (*)(void))py_register, METH_VARARGS | METH_KEYWORDS, NULL},
     {"object_at", py_object_at, METH_O, "The object at an address."},
     {"adopt", py_adopt, METH_O, "A tensor that takes over a handle."},
-    {"add_hook", py_add_hook, METH_VARARGS, "Adds a hook to a tensor."},
+    {"add_hook", TPY_FAST(py_add_hook), "Adds a hook to a tensor."},
     {"queue_callback", py_queue_callback, METH_O, "Runs a callable when the backward has finished."},
     {"push_saved_hooks", py_push_saved_hooks, METH_VARARGS, "What nodes save goes through two callables."},
     {"pop_saved_hooks", py_pop_saved_hooks, METH_NOARGS, "Takes them off again."},
@@ -65,6 +67,8 @@ static PyMethodDef tpy_private[] = {
     {"is_grad_enabled", py_is_grad_enabled, METH_NOARGS, "Whether operations record on this thread."},
     {"is_inference_mode_enabled", py_is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
     {"from_numbers", TPY_FAST(py_from_numbers), "A tensor of plain numbers, or None."},
+    {"arange", TPY_FAST(py_arange), "start, start + step, ... before stop."},
+    {"is_tensor", py_is_tensor, METH_O, "Whether an object is a Tensor."},
     {"from_array", py_from_array, METH_O, "A tensor on the memory of a NumPy array, or None."},
     {"from_data", py_from_data, METH_VARARGS, "A tensor on memory that an object owns."},
     {"to_capsule", py_to_capsule, METH_VARARGS, "A DLPack capsule of a tensor."},
@@ -102,7 +106,7 @@ static int tpy_make_type(PyObject* table) {
 static int32_t tpy_install(uintptr_t table_address) {
   PyGILState_STATE lock = PyGILState_Ensure();
   PyObject* table = (PyObject*)table_address;
-  const int good = tpy_prepare_signatures() && tpy_make_type(table) && tpy_make_nodes(table) && tpy_make_modes(table) &&
+  const int good = tpy_prepare_signatures() && tpy_make_type(table) && tpy_make_nodes(table) && tpy_make_modes(table) && tpy_make_devices(table) &&
                    tpy_add_functions(table, tpy_private) &&
                    tpy_add_functions(table, tpy_functions);
   if (!good) PyErr_WriteUnraisable(table);

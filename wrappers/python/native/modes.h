@@ -69,7 +69,8 @@ static int tpy_mode_argument(const char* name, int kind, PyObject* args, PyObjec
 
 /* mode(...); with a function for its only argument, the function decorated. */
 static PyObject* mode_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  PyObject* tag = PyObject_GetAttrString((PyObject*)type, "_kind");
+  static PyObject* tag_name;
+  PyObject* tag = tpy_attribute((PyObject*)type, &tag_name, "_kind");
   if (tag == NULL) return NULL;
   const int kind = (int)PyLong_AsLong(tag);
   Py_DECREF(tag);

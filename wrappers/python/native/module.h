@@ -30,6 +30,7 @@ typedef struct {
 } tpy_node;
 
 #define TPY_MAX_DTYPES 32
+#define TPY_DTYPE_PLACES 64 /* 8 kinds, 8 sizes */
 
 /* Objects of the Python layer that C calls or makes; filled once by register(). */
 static struct {
@@ -53,7 +54,20 @@ static struct {
   int n_dtypes;
   tsr_dtype dtype_bits[TPY_MAX_DTYPES];
   PyObject* dtypes[TPY_MAX_DTYPES];
+  PyObject* dtype_at[TPY_DTYPE_PLACES]; /* the same by tpy_dtype_place */
 } tpy;
+
+/* Kind and size of a dtype as one small number. */
+static inline unsigned tpy_dtype_place(tsr_dtype bits) {
+  const unsigned size = (unsigned)bits >> 8 & 0xff;
+  return ((unsigned)bits & 7) << 3 | (unsigned)(size >= 128 ? 7 : size >= 64 ? 6 : size >= 32 ? 5 : size >= 16 ? 4 : 3);
+}
+
+/* An attribute by a name that is made a string once. */
+static PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* name) {
+  if (*cell == NULL && (*cell = PyUnicode_InternFromString(name)) == NULL) return NULL;
+  return PyObject_GetAttr(object, *cell);
+}
 
 #define TPY_IS_TENSOR(o) (Py_TYPE(o) == tpy.tensor || PyObject_TypeCheck((o), tpy.base))
 #define TPY_HANDLE(o) (((tpy_object*)(o))->handle)

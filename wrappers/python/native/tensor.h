@@ -71,9 +71,8 @@ enum {
 };
 
 static PyObject* tpy_find_dtype(tsr_dtype bits) {
-  for (int k = 0; k < tpy.n_dtypes; ++k) {
-    if (tpy.dtype_bits[k] == bits) return Py_NewRef(tpy.dtypes[k]);
-  }
+  PyObject* dtype = tpy.dtype_at[tpy_dtype_place(bits)];
+  if (dtype != NULL) return Py_NewRef(dtype);
   PyErr_Format(PyExc_RuntimeError, "unknown dtype bits %x", (unsigned)bits);
   return NULL;
 }

@@ -276,7 +276,8 @@ static PyObject* tpy_from_struct(PyObject* owner, const tpy_array* array) {
 /* from_array(ndarray): a tensor on its memory, or None. */
 static PyObject* py_from_array(PyObject* self, PyObject* given) {
   (void)self;
-  PyObject* capsule = PyObject_GetAttrString(given, "__array_struct__");
+  static PyObject* struct_name;
+  PyObject* capsule = tpy_attribute(given, &struct_name, "__array_struct__");
   if (capsule == NULL) return NULL;
   const tpy_array* array = PyCapsule_GetPointer(capsule, NULL);
   PyObject* made = array != NULL ? tpy_from_struct(given, array) : NULL;
@@ -332,6 +333,51 @@ static PyObject* nb_index(PyObject* self) {
   if ((info.dtype & 0xff) <= 1 && info.ndim == 0) return tensor_item(self, NULL);
   PyErr_SetString(PyExc_TypeError, "only 0-dim tensors of integers can be used as an index");
   return NULL;
+}
+
+/* ---- arange ---- */
+
+static PyObject* tpy_arange(PyObject* const* ends, tsr_dtype dtype, int32_t type, int32_t index) {
+  tsr_tensor out = NULL;
+  tsr_status status;
+  if (PyIndex_Check(ends[0]) && PyIndex_Check(ends[1]) && PyIndex_Check(ends[2])) {
+    int64_t at[3];
+    for (int i = 0; i < 3; ++i) {
+      if (!tpy_as_int64(ends[i], at + i)) return NULL;
+    }
+    TPY_CALL(status, tsr_arange_int(at[0], at[1], at[2], dtype, type, index, &out));
+  } else {
+    double at[3];
+    for (int i = 0; i < 3; ++i) {
+      at[i] = PyFloat_AsDouble(ends[i]);
+      if (at[i] == -1.0 && PyErr_Occurred()) return NULL;
+    }
+    TPY_CALL(status, tsr_arange(at[0], at[1], at[2], dtype, type, index, &out));
+  }
+  return tpy_result(status, out);
+}
+
+/* arange(start, stop, step, dtype or None, device or None): whole numbers count in int64. */
+static PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (nargs != 5) return PyErr_Format(PyExc_TypeError, "arange() takes 5 arguments, got %zd", nargs);
+  tsr_dtype dtype;
+  int32_t type, index;
+  if (!tpy_dtype(NULL, 0, args[3], &dtype) || !tpy_device(NULL, 0, args[4], &type, &index)) return NULL;
+  PyObject* ends[3] = {NULL, NULL, NULL};
+  int good = 1;
+  for (int i = 0; good && i < 3; ++i) {
+    ends[i] = TPY_IS_TENSOR(args[i]) ? tensor_item(args[i], NULL) : Py_NewRef(args[i]);
+    good = ends[i] != NULL;
+  }
+  PyObject* made = good ? tpy_arange(ends, dtype, type, index) : NULL;
+  for (int i = 0; i < 3; ++i) Py_XDECREF(ends[i]);
+  return made;
+}
+
+static PyObject* py_is_tensor(PyObject* self, PyObject* object) {
+  (void)self;
+  return PyBool_FromLong(TPY_IS_TENSOR(object));
 }
 
 #endif

@@ -176,3 +176,20 @@ def test_one_mode_object_can_be_entered_again_within_itself():
         for _ in range(20):
             off.__exit__()
     assert ts.is_grad_enabled() and mode.mode is False and off.mode is False
+
+
+def test_arange_takes_tensors_for_numbers():
+    assert ts.arange(ts.tensor(3)).dtype is ts.int64 and ts.arange(ts.tensor([3])).tolist() == [0, 1, 2]
+    assert ts.arange(ts.tensor(1.5)).tolist() == [0.0, 1.0]
+    assert ts.arange(1, 2, np.float64(0.5)).tolist() == [1.0, 1.5]
+    with pytest.raises(TypeError):
+        ts.arange("3")
+
+
+def test_devices_are_equal_by_type_and_number():
+    cpu, other = ts.Device("cpu"), ts.Device("simulated:1")
+    assert cpu == ts.Device("cpu", 0) and cpu == "cpu" and "cpu" == cpu and not cpu != "cpu" and cpu != 3
+    assert other == ts.Device("simulated", 1) and other != cpu and not other == cpu and other != "simulated"
+    assert len({cpu, ts.Device("cpu"), other}) == 2
+    with pytest.raises(TypeError):
+        cpu < other  # noqa: B015

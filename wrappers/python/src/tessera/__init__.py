@@ -7,10 +7,11 @@ The package is the array namespace of the Python Array API standard; beyond it n
 
 import builtins as _builtins
 import math as _math
+from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from . import _ops
-from ._core import TensorBase as _TensorBase, lib as _lib
+from ._core import lib as _lib, table as _table
 from ._creation import arange, broadcast_shapes
 from ._device import Device, device_count, get_default_device, set_default_device, synchronize
 from ._dtypes import (
@@ -113,11 +114,7 @@ e = _math.e
 inf = _math.inf
 nan = _math.nan
 newaxis = None
-
-
-def is_tensor(given: _Any) -> _builtins.bool:
-    """Whether an object is a Tensor."""
-    return isinstance(given, _TensorBase)
+is_tensor: _Callable[[_Any], _builtins.bool] = _table["is_tensor"]
 
 
 def get_num_threads() -> int:

@@ -11,4 +11,5 @@ table: dict[str, Any] = {}
 if lib.tpy_install(id(table)) != 0:
     raise ImportError("tessera._native could not make its types")
 
-TensorBase, NodeBase, ModeBase = table["TensorBase"], table["NodeBase"], table["ModeBase"]
+TensorBase, NodeBase = table["TensorBase"], table["NodeBase"]
+ModeBase, DeviceBase = table["ModeBase"], table["DeviceBase"]

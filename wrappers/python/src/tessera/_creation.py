@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._core import ffi, lib
-from ._device import device_pair
-from ._dtypes import dtype_of
-from ._errors import check
-from ._interop import adopt
+from ._core import table
 from ._tensor import Tensor
+
+_arange = table["arange"]
 
 
 def arange(
@@ -20,16 +18,9 @@ def arange(
 ) -> Tensor:
     """start, start + step, ... before stop; arange(n) counts from 0. Integers give int64."""
     begin, end = (0, start) if stop is None else (start, stop)
-    numbers = (begin, end, step)
-    whole = all(hasattr(n, "__index__") for n in numbers)
-    function = lib.tsr_arange_int if whole else lib.tsr_arange
-    convert: Any = int if whole else float
-    cell = ffi.new("tsr_tensor*")
-    bits = -1 if dtype is None else dtype_of(dtype).bits
-    where = (-1, -1) if device is None else device_pair(device)
-    check(function(*map(convert, numbers), bits, *where, cell))
-    made: Tensor = adopt(cell)
-    made.requires_grad = requires_grad
+    made: Tensor = _arange(begin, end, step, dtype, device)
+    if requires_grad:
+        made.requires_grad = True
     return made
 
 

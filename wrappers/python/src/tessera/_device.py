@@ -8,14 +8,14 @@ import threading
 from typing import Any, Final
 
 from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED
-from ._core import ffi, lib
+from ._core import DeviceBase, ffi, lib
 from ._errors import check
 
 TYPES: Final = {"cpu": DEVICE_CPU, "cuda": DEVICE_CUDA, "simulated": DEVICE_SIMULATED}
 _NAMES: Final = {v: k for k, v in TYPES.items()}
 
 
-class Device:
+class Device(DeviceBase):
     """Where the memory of a tensor is: Device("cpu"), Device("cuda:1"), Device("cuda", 1).
 
     As a context manager it is the thread's default device for the time of the block.
@@ -36,7 +36,8 @@ class Device:
     def __str__(self) -> str:
         return self.type if self.type == "cpu" else f"{self.type}:{self.index}"
 
-    def __eq__(self, other: object) -> bool:
+    def _same(self, other: object) -> bool:
+        """What == asks of two objects."""
         if isinstance(other, str):
             return str(self) == other
         return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)

@@ -144,7 +144,12 @@ def _has_arrays(data: Any) -> bool:
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of the data."""
-    if device is None and (quick := _from_numbers(data, dtype)) is not None:
+    plain = type(data) is np.ndarray
+    if device is None and dtype is None and plain:
+        quick = _from_array(data.copy("K"))
+    else:
+        quick = _from_numbers(data, dtype) if device is None and not plain else None
+    if quick is not None:
         if requires_grad:
             quick.requires_grad = True
         return quick  # type: ignore[no-any-return]
@@ -157,7 +162,11 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor from numbers, sequences, arrays and buffers; shares memory unless a copy is needed."""
-    if copy is not False and device is None and (quick := _from_numbers(obj, dtype)) is not None:
+    if type(obj) is np.ndarray:
+        quick = _from_array(obj) if dtype is None and device is None and not copy else None
+    else:
+        quick = _from_numbers(obj, dtype) if device is None and copy is not False else None
+    if quick is not None:
         return quick  # type: ignore[no-any-return]
     kind = None if dtype is None else dtype_of(dtype)
     if isinstance(obj, TensorBase):

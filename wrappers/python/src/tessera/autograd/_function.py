@@ -80,43 +80,62 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        for name, value in kwargs.items():
-            if isinstance(value, TensorBase) and value.requires_grad:
-                raise TypeError(f"{cls.__name__}.apply(): a tensor that requires grad must come by position, got {name}=")
+        if kwargs:
+            _check_keywords(cls, kwargs)
         ctx = FunctionCtx()
         ctx.needs_input_grad = needs = _needs_grad(args)
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
-        several = isinstance(result, (tuple, list))
-        outputs = tuple(result) if several else (result,)
-        if not any([isinstance(output, TensorBase) for output in outputs]):
+        if isinstance(result, TensorBase):
+            return _attach(cls, ctx, args, (result,))[0] if True in needs else result
+        outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        if not any(isinstance(output, TensorBase) for output in outputs):
             raise TypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
-        if any(needs):
+        if True in needs:
             outputs = _attach(cls, ctx, args, outputs)
-        return outputs if isinstance(result, tuple) else list(outputs) if several else outputs[0]
+        return outputs if isinstance(result, tuple) else list(outputs)
+
+
+def _check_keywords(cls: type[Function], given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if isinstance(value, TensorBase) and value.requires_grad:
+            raise TypeError(f"{cls.__name__}.apply(): a tensor that requires grad must come by position, got {name}=")
 
 
 def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
     """Makes the outputs the results of a new node."""
-    places = [i for i, a in enumerate(args) if isinstance(a, TensorBase)]
-    inputs = [args[i] for i in places]
-    # An input that comes back unchanged would lose its own history: the output is an alias of it.
-    known = {t._address for t in inputs}.difference([t._address for t in ctx._dirty])
-    outputs = tuple([o.detach() if isinstance(o, TensorBase) and o._address in known else o for o in outputs])
-    kinds = [isinstance(o, TensorBase) for o in outputs]
-    defined = [o for o, is_tensor in zip(outputs, kinds) if is_tensor]
+    places, inputs, known = [], [], []
+    for place, item in enumerate(args):
+        if isinstance(item, TensorBase):
+            places.append(place)
+            inputs.append(item)
+            known.append(item._address)
+    if ctx._dirty:
+        dirty = {t._address for t in ctx._dirty}
+        known = [address for address in known if address not in dirty]
+    results, kinds, defined = [], [], []
+    for item in outputs:
+        is_tensor = isinstance(item, TensorBase)
+        if is_tensor:
+            # An input that comes back unchanged would lose its own history: the output is an alias of it.
+            item = item.detach() if item._address in known else item
+            defined.append(item)
+        kinds.append(is_tensor)
+        results.append(item)
     flags = 0 if ctx._materialize else NODE_UNDEFINED_GRADS
     if getattr(cls.backward, "_once_differentiable", False):
         flags |= NODE_ONCE_DIFFERENTIABLE
-    name = f"{cls.__name__}Backward"
     caller = _Caller(cls, ctx, len(args), places, kinds)
+    name = cls.__name__ + "Backward"
     _attach_node(inputs, ctx._dirty, ctx._constant, ctx._saved, defined, name, caller, flags)
     ctx._saved = ctx._dirty = ctx._constant = ()
-    return outputs
+    return tuple(results)
 
 
 class _Caller:
     """What the node calls: backward with its ctx, and checks of what it returns."""
+
+    __slots__ = ("cls", "count", "ctx", "defined", "places")
 
     def __init__(
         self, cls: type[Function], ctx: FunctionCtx, count: int, places: list[int], defined: list[bool]
@@ -124,17 +143,21 @@ class _Caller:
         self.cls, self.ctx, self.count, self.places, self.defined = cls, ctx, count, places, defined
 
     def __call__(self, node: int, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        given = iter(grads)
-        spread = [next(given) if d else None for d in self.defined]
+        if len(grads) != len(self.defined):
+            given = iter(grads)
+            grads = tuple([next(given) if d else None for d in self.defined])
         self.ctx._node = node
         try:
-            back = self.cls.backward(self.ctx, *spread)
+            back = self.cls.backward(self.ctx, *grads)
         finally:
             self.ctx._node = None
-        back = tuple(back) if isinstance(back, (tuple, list)) else (back,)
-        name = f"{self.cls.__name__}Backward"
+        if isinstance(back, TensorBase):
+            back = (back,)
+        elif not isinstance(back, tuple):
+            back = tuple(back) if isinstance(back, list) else (back,)
         if len(back) > self.count and all(b is None for b in back[self.count :]):
             back = back[: self.count]
+        name = self.cls.__name__ + "Backward"
         if len(back) != self.count:
             raise AutogradError(f"{name}: expected {self.count} gradients, one for each argument, got {len(back)}")
         for place, value in enumerate(back):
@@ -142,7 +165,8 @@ class _Caller:
                 raise AutogradError(f"{name}: argument {place} of forward is no Tensor and takes no gradient")
             if value is not None and not isinstance(value, TensorBase):
                 raise AutogradError(f"{name}: gradient {place}: expected a Tensor or None, got {type(value).__name__}")
-        return tuple(back[p] if self.ctx.needs_input_grad[p] else None for p in self.places)
+        needs = self.ctx.needs_input_grad
+        return tuple([back[p] if needs[p] else None for p in self.places])
 
 
 def once_differentiable(function: F) -> F:

@@ -61,15 +61,17 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} needs a method forward")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._pre_hooks.values()):
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
+        if self._pre_hooks:
+            for hook in list(self._pre_hooks.values()):
+                changed = hook(self, args)
+                if changed is not None:
+                    args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **kwargs)
-        for hook in list(self._hooks.values()):
-            changed = hook(self, args, result)
-            if changed is not None:
-                result = changed
+        if self._hooks:
+            for hook in list(self._hooks.values()):
+                changed = hook(self, args, result)
+                if changed is not None:
+                    result = changed
         if self._backward_hooks and isinstance(result, TensorBase) and result.requires_grad:
             result.register_hook(self._run_backward_hooks)  # type: ignore[attr-defined]
         return result
@@ -109,10 +111,14 @@ class Module:
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        for table in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(table)
-            if found is not None and name in found:
-                return found[name]
+        own = self.__dict__
+        if "_parameters" in own:
+            if name in (table := own["_parameters"]):
+                return table[name]
+            if name in (table := own["_modules"]):
+                return table[name]
+            if name in (table := own["_buffers"]):
+                return table[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
@@ -159,14 +165,25 @@ class Module:
     # ---- walks ----
 
     def named_modules(self, prefix: str = "", _seen: set[int] | None = None) -> Iterator[tuple[str, Module]]:
-        seen = set() if _seen is None else _seen
+        found: list[tuple[str, Module]] = []
+        self._collect(prefix, set() if _seen is None else _seen, found)
+        return iter(found)
+
+    def _collect(self, prefix: str, seen: set[int], found: list[tuple[str, Module]]) -> None:
+        """This module and those below it, each once."""
         if id(self) in seen:
             return
         seen.add(id(self))
-        yield prefix, self
+        found.append((prefix, self))
+        head = prefix + "." if prefix else ""
         for name, module in self._modules.items():
-            if module is not None:
-                yield from module.named_modules(f"{prefix}.{name}" if prefix else name, seen)
+            if module is None:
+                continue
+            if module._modules:
+                module._collect(head + name, seen, found)
+            elif id(module) not in seen:
+                seen.add(id(module))
+                found.append((head + name, module))
 
     def modules(self) -> Iterator[Module]:
         return (m for _, m in self.named_modules())
@@ -178,19 +195,25 @@ class Module:
         return (m for _, m in self.named_children())
 
     def _named(self, table: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        walk = self.named_modules(prefix) if recurse else iter([(prefix, self)])
-        for path, module in walk:
-            for name, value in getattr(module, table).items():
-                if value is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield (f"{path}.{name}" if path else name), value
+        found: dict[int, tuple[str, Any]] = {}
+        for path, module in self.named_modules(prefix) if recurse else ((prefix, self),):
+            values = module.__dict__[table]
+            head = path + "." if path and values else ""
+            for name, value in values.items():
+                if value is not None and id(value) not in found:
+                    found[id(value)] = (head + name, value)
+        return iter(found.values())
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
         return self._named("_parameters", prefix, recurse)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        return (p for _, p in self.named_parameters("", recurse))
+        found: dict[int, Parameter] = {}
+        for _, module in self.named_modules() if recurse else (("", self),):
+            for value in module.__dict__["_parameters"].values():
+                if value is not None:
+                    found[id(value)] = value
+        return iter(found.values())
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         return self._named("_buffers", prefix, recurse)

@@ -60,9 +60,9 @@ class Optimizer:
                 loss = closure()
         with no_grad():
             for group in self.param_groups:
-                live = [p for p in group["params"] if p.grad is not None]
-                if live:
-                    self._update(group, live, [p.grad for p in live])
+                pairs = [(p, grad) for p in group["params"] if (grad := p.grad) is not None]
+                if pairs:
+                    self._update(group, [p for p, _ in pairs], [grad for _, grad in pairs])
         return loss
 
     def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
@@ -78,11 +78,11 @@ class Optimizer:
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
-            for parameter in group["params"]:
-                numbers[id(parameter)] = len(numbers)
-            options = {k: v for k, v in group.items() if k != "params"}
-            groups.append({**options, "params": [numbers[id(p)] for p in group["params"]]})
-        state = {numbers[key]: dict(value) for key, value in self.state.items() if key in numbers}
+            start = len(numbers)
+            for number, parameter in enumerate(group["params"], start):
+                numbers[id(parameter)] = number
+            groups.append({**group, "params": list(range(start, len(numbers)))})
+        state = {numbers[key]: value.copy() for key, value in self.state.items() if key in numbers}
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

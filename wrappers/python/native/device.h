@@ -1,0 +1,28 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * The type DeviceBase: equality of devices, which mostly are one object. _device.py has the rest. */
+#ifndef TESSERA_PY_DEVICE_H
+#define TESSERA_PY_DEVICE_H
+
+#include "module.h"
+
+/* == and !=; for another object the class decides by its method _same. */
+static PyObject* device_compare(PyObject* self, PyObject* other, int which) {
+  if (which != Py_EQ && which != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  if (self == other) return PyBool_FromLong(which == Py_EQ);
+  PyObject* same = PyObject_CallMethod(self, "_same", "O", other);
+  const int truth = same != NULL ? PyObject_IsTrue(same) : -1;
+  Py_XDECREF(same);
+  return truth < 0 ? NULL : PyBool_FromLong(truth == (which == Py_EQ));
+}
+
+static int tpy_make_devices(PyObject* table) {
+  PyType_Slot slots[] = {{Py_tp_richcompare, device_compare}, {0, NULL}};
+  PyType_Spec spec = {"tessera.DeviceBase", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  const int good = type != NULL && PyDict_SetItemString(table, "DeviceBase", type) == 0;
+  Py_XDECREF(type);
+  return good;
+}
+
+#endif
