@@ -53,10 +53,6 @@ function __init__()
     init_memory()
 end
 
-# What every program runs while it loads the package: half of that time is type inference otherwise.
-precompile(__init__, ())
-precompile(run_pressure, (Ptr{Cvoid}, Ptr{C.tsr_memory_event}))
-precompile(finalize_tensor, (Ptr{Cvoid},))
-precompile(wrap, (tsr_tensor,))
+include("precompile.jl")
 
 end

@@ -109,22 +109,27 @@ item(t::Tensor) = item(t, info(t).dtype)
     $((:(bits == $bits && return number($type, t)) for (type, bits) in DTYPES)...)
 end
 
-function number(::Type{T}, t) where {T}
+@inline number(::Type{T}, t) where {T} = T(real_item(t))
+@inline number(::Type{T}, t) where {T<:Complex} = T(complex_item(t))
+@inline number(::Type{T}, t) where {T<:Integer} = integer_item(t) % T
+@inline number(::Type{Bool}, t) = integer_item(t) != 0
+
+@noinline function real_item(t)
     value = Ref(0.0)
     check(C.tsr_tensor_item_f64(t, value))
-    return T(value[])
+    return value[]
 end
 
-function number(::Type{T}, t) where {T<:Integer}
+@noinline function integer_item(t)
     value = Ref{Int64}(0)
     check(C.tsr_tensor_item_i64(t, value))
-    return T === UInt64 ? reinterpret(UInt64, value[]) : T(value[])
+    return value[]
 end
 
-function number(::Type{T}, t) where {T<:Complex}
+@noinline function complex_item(t)
     re, im = Ref(0.0), Ref(0.0)
     check(C.tsr_tensor_item_c128(t, re, im))
-    return T(re[], im[])
+    return complex(re[], im[])
 end
 
 for T in (:Bool, :Int, :Float16, :Float32, :Float64, :ComplexF32, :ComplexF64)
@@ -134,10 +139,6 @@ end
 "A copy as an `Array` of the same sizes."
 function Base.Array(t::Tensor)
     view = info(t)
-    # The usual types are known to the compiler; for the others it looks for the method.
-    view.dtype == C.TSR_FLOAT32 && return read_ranked(t, Float32, view.ndim)
-    view.dtype == C.TSR_FLOAT64 && return read_ranked(t, Float64, view.ndim)
-    view.dtype == C.TSR_INT64 && return read_ranked(t, Int64, view.ndim)
     return read_ranked(t, element_type(view.dtype), view.ndim)
 end
 Base.Array{T}(t::Tensor) where {T} = convert(Array{T}, Array(t))

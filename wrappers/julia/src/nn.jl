@@ -22,13 +22,14 @@ parameter(t::Tensor) = requires_grad!(t)
 
 # ---- What a layer has ----
 
-# Tensors that are neither learned nor part of the state, and everything else, are no entries.
-entries(layer::Layer) = [String(f) => getfield(layer, f) for f in fieldnames(typeof(layer))]
+# Every field by name; of a Chain, every layer by position.
+entries(@nospecialize(layer::Layer)) =
+    [Pair{String,Any}(String(f), getfield(layer, f)) for f in fieldnames(typeof(layer))]
 
 is_parameter(layer::Layer, field, t) = t isa Tensor && !(field in buffer_names(layer))
 buffer_names(::Layer) = ()
 
-function walk(visit, layer::Layer, prefix="")
+function walk(@nospecialize(visit), @nospecialize(layer::Layer), prefix="")
     for (field, entry) in entries(layer)
         name = isempty(prefix) ? field : prefix * "." * field
         if entry isa Layer
@@ -50,7 +51,7 @@ end
 params(layer::Layer) = (found = Tensor[]; each_param(t -> push!(found, t), layer); found)
 
 # As walk, without the names: for what runs in every step.
-function each_param(visit, layer::Layer)
+function each_param(@nospecialize(visit), @nospecialize(layer::Layer))
     for i in 1:nfields(layer)
         entry = getfield(layer, i)
         if entry isa Tensor
@@ -104,7 +105,11 @@ mutable struct Mode
 end
 
 set_mode!(mode::Mode, training) = (mode.training = training; nothing)
-set_mode!(layer::Layer, training) = foreach(e -> set_mode!(last(e), training), entries(layer))
+function set_mode!(@nospecialize(layer::Layer), training)
+    for (_, entry) in entries(layer)
+        set_mode!(entry, training)
+    end
+end
 set_mode!(other, training) = nothing
 
 "Puts a layer and all inside it into training mode, in which it is made."
@@ -115,8 +120,10 @@ evaluate!(layer::Layer) = (set_mode!(layer, false); layer)
 
 # ---- Initial values ----
 
-uniform_parameter(dtype, bound, dims...; generator=nothing) =
-    parameter(uniform!(empty(dims; dtype=dtype); low=-bound, high=bound, generator=generator))
+uniform_parameter(dtype, bound, dims) =
+    parameter(uniform!(empty_of(dtype_bits(dtype), int_list(dims), nothing); low=-bound, high=bound))
+
+filled(dtype, value, sizes) = fill!(empty_of(dtype_bits(dtype), int_list(sizes), nothing), value)
 
 pair(x::Integer) = (Int(x), Int(x))
 pair(x::Tuple) = Int.(x)
@@ -135,7 +142,7 @@ end
 
 function Dense(sizes::Pair{<:Integer,<:Integer}; bias=true, dtype=Float32)
     bound = 1 / sqrt(max(first(sizes), 1))
-    weight = uniform_parameter(dtype, bound, last(sizes), first(sizes))
+    weight = uniform_parameter(dtype, bound, (last(sizes), first(sizes)))
     return Dense(weight, bias ? uniform_parameter(dtype, bound, last(sizes)) : nothing)
 end
 function (layer::Dense)(x::Tensor)
@@ -167,7 +174,7 @@ function Conv2d(kernel, channels::Pair{<:Integer,<:Integer}; stride=1, padding=0
         throw(ArgumentError("Conv2d: channels $channels are not divisible by groups=$groups"))
     shape = (outputs, inputs ÷ groups, pair(kernel)...)
     bound = 1 / sqrt(max(prod(shape[2:end]), 1))
-    return Conv2d(uniform_parameter(dtype, bound, shape...),
+    return Conv2d(uniform_parameter(dtype, bound, shape),
         bias ? uniform_parameter(dtype, bound, outputs) : nothing,
         pair(stride), pair(padding), pair(dilation), groups)
 end
@@ -191,8 +198,8 @@ struct BatchNorm2d <: Layer
 end
 
 BatchNorm2d(channels::Integer; eps=1e-5, momentum=0.1, dtype=Float32) = BatchNorm2d(
-    parameter(ones(dtype, channels)), parameter(zeros(dtype, channels)), zeros(dtype, channels),
-    ones(dtype, channels), zeros(Int64), eps, momentum, Mode(true))
+    parameter(filled(dtype, 1, channels)), parameter(filled(dtype, 0, channels)),
+    filled(dtype, 0, channels), filled(dtype, 1, channels), filled(Int64, 0, ()), eps, momentum, Mode(true))
 
 buffer_names(::BatchNorm2d) = ("running_mean", "running_var", "num_batches_tracked")
 
@@ -216,8 +223,8 @@ struct LayerNorm <: Layer
     eps::Float64
 end
 
-LayerNorm(sizes; eps=1e-5, dtype=Float32) = LayerNorm(parameter(ones(dtype, sizes...)),
-    parameter(zeros(dtype, sizes...)), Tuple(Int.(sizes)), eps)
+LayerNorm(sizes; eps=1e-5, dtype=Float32) = LayerNorm(parameter(filled(dtype, 1, sizes)),
+    parameter(filled(dtype, 0, sizes)), Tuple(Int.(sizes)), eps)
 (layer::LayerNorm)(x::Tensor) = layer_norm(x, layer.sizes; weight=layer.weight, bias=layer.bias,
     eps=layer.eps)
 
@@ -274,8 +281,13 @@ Chain(layers...) = Chain(layers)
 "Python's name of [`Chain`](@ref)."
 const Sequential = Chain
 
-entries(chain::Chain) = [string(i - 1) => layer for (i, layer) in enumerate(chain.layers)]
-each_param(visit, chain::Chain) = foreach(layer -> layer isa Layer && each_param(visit, layer), chain.layers)
+entries(@nospecialize(chain::Chain)) =
+    [Pair{String,Any}(string(i - 1), layer) for (i, layer) in enumerate(chain.layers)]
+function each_param(@nospecialize(visit), @nospecialize(chain::Chain))
+    for layer in chain.layers
+        layer isa Layer && each_param(visit, layer)
+    end
+end
 (chain::Chain)(x) = through(x, chain.layers)
 through(x, ::Tuple{}) = x
 through(x, layers::Tuple) = through(layers[1](x), Base.tail(layers))

@@ -158,7 +158,7 @@ end
 
 @testset "test_what_an_expression_is_made_of_is_freed_at_once" begin
     t = Tensor([1.0, 2.0])
-    before = Tessera.live_tensors()
+    before = collected()
     result = exp.(t .* 2 .+ [1.0, 2.0]) .- identity.(t)
     @test Tessera.live_tensors() == before + 1
     @test !isfreed(t) && Array(t) == [1, 2]
