@@ -64,20 +64,36 @@ static PyObject* tensor_contiguous(PyObject* self, PyObject* unused) {
   return tpy_operate_unary(tsr_contiguous, self);
 }
 
-/* Another tensor on the same memory, whose writes autograd does not count: by DLPack, which knows no history. */
+static void tpy_drop_tensor(void* tensor) { tsr_tensor_release((tsr_tensor)tensor); }
+
+/* Another tensor on the memory of `plain`, which it takes over; on other devices by DLPack, which knows of streams. */
+static tsr_status tpy_share(tsr_tensor plain, const tsr_info* info, tsr_tensor* made) {
+  if (info->device_type == TSR_DEVICE_CPU) {
+    const int32_t flags = info->flags & TSR_TENSOR_READ_ONLY ? TSR_FROM_DATA_READ_ONLY : 0;
+    return tsr_tensor_from_data(info->data, info->dtype, TSR_DEVICE_CPU, 0, info->sizes, info->ndim, info->strides,
+                                info->ndim, flags, plain, tpy_drop_tensor, made);
+  }
+  struct DLManagedTensorVersioned* managed = NULL;
+  tsr_status status = tsr_to_dlpack_versioned(plain, 1, 0, NULL, &managed);
+  tsr_tensor_release(plain);
+  if (status != TSR_OK) return status;
+  status = tsr_from_dlpack_versioned(managed, 0, made);
+  if (status != TSR_OK) ((tpy_versioned*)managed)->deleter((tpy_versioned*)managed);
+  return status;
+}
+
+/* Another tensor on the same memory, whose writes autograd does not count. */
 static PyObject* tensor_get_data(PyObject* self, void* closure) {
   (void)closure;
   tsr_tensor plain = NULL, made = NULL;
-  struct DLManagedTensorVersioned* managed = NULL;
+  tsr_info info = {sizeof info};
   tsr_status status = tsr_detach(TPY_HANDLE(self), &plain);
-  if (status == TSR_OK) status = tsr_to_dlpack_versioned(plain, 1, 0, NULL, &managed);
   if (status == TSR_OK) {
-    TPY_CALL(status, tsr_from_dlpack_versioned(managed, 0, &made));
-    if (status != TSR_OK) ((tpy_versioned*)managed)->deleter((tpy_versioned*)managed);
+    status = tsr_tensor_info(plain, &info);
+    if (status == TSR_OK) TPY_CALL(status, tpy_share(plain, &info, &made));
+    else tsr_tensor_release(plain);
   }
-  PyObject* result = tpy_result(status, made);
-  tsr_tensor_release(plain);
-  return result;
+  return tpy_result(status, made);
 }
 
 /* ---- conversions ---- */
