@@ -52,8 +52,8 @@ Tensor(t::Tensor) = clone(t)
 
 # Numbers that the library has no dtype for, but Julia literals are made of.
 storable(array::AbstractArray) = dense(array)
-storable(array::AbstractArray{<:Complex{<:Integer}}) = ComplexF64.(array)
-storable(array::AbstractArray{<:Union{Rational,Irrational}}) = Float64.(array)
+storable(array::AbstractArray{<:Complex{<:Integer}}) = convert(Array{ComplexF64}, array)
+storable(array::AbstractArray{<:Union{Rational,Irrational}}) = convert(Array{Float64}, array)
 
 function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
     array = storable(array)
@@ -330,10 +330,13 @@ Base.atan(y::Tensor, x::Union{Tensor,Real}) = atan2(y, x)
 # ---- Creation: Tessera.zeros(Float32, 2, 3) ----
 
 for f in (:empty, :zeros, :ones, :rand, :randn)
-    @eval $f(rows::Integer, cols::Integer, rest::Vararg{Integer,N}; options...) where {N} =
-        $f((rows, cols, rest...); options...)
-    @eval $f(T::Type, dims::Vararg{Integer,N}; options...) where {N} = $f(dims; dtype=T, options...)
-    @eval $f(T::Type, dims::Tuple; options...) = $f(dims; dtype=T, options...)
+    # By name: passing on whatever was given would cost more than the call.
+    names = f in (:rand, :randn) ? [:device, :generator] : [:device]
+    absent, passed = [Expr(:kw, k, nothing) for k in names], [Expr(:kw, k, k) for k in names]
+    @eval $f(rows::Integer, cols::Integer, rest::Vararg{Integer,N}; dtype=nothing, $(absent...)) where {N} =
+        $f((rows, cols, rest...); dtype=dtype, $(passed...))
+    @eval $f(T::Type, dims::Vararg{Integer,N}; $(absent...)) where {N} = $f(dims; dtype=T, $(passed...))
+    @eval $f(T::Type, dims::Tuple; $(absent...)) = $f(dims; dtype=T, $(passed...))
 end
 
 """

@@ -74,10 +74,11 @@ positions(list::AbstractArray{Bool}) = positions(findall(vec(list)))
 positions(list::AbstractArray{<:Integer}) = Tensor(list .- 1; dtype=Int64)
 positions(mask::Tensor) = eltype(mask) === Bool ? flatten(argwhere(mask)) : mask
 
-# Cartesian indices spread out.
+# Cartesian indices, one or a block of them, spread out.
 flat(::Tuple{}) = ()
 @inline flat(index::Tuple) = (flat_one(index[1])..., flat(Base.tail(index))...)
 flat_one(i::CartesianIndex) = Tuple(i)
+flat_one(block::CartesianIndices) = block.indices
 flat_one(i) = (i,)
 
 # ---- Reading ----

@@ -10,6 +10,7 @@ const INDEXED = reshape(collect(1.0:60.0), 3, 4, 5)
         (1, 2, 3), (:, :, :), (2, :, :), (:, 2:3, 5), (1:2, 1:2:4, :), (3:-1:1, :, 2), (:, 4:-2:1, 1),
         (1:0, :, :), (:, [3, 1], :), ([1, 3], [2, 2, 4], 1), ([2], :, [5, 1]), (:, [1 2; 3 4], 2),
         ([true, false, true], :, 3), (7,), (60,), (:,), (5:9,), ([1, 60],), (CartesianIndex(2, 3), 4),
+        (CartesianIndices((2:3, 1:2)), 4), (CartesianIndices((3, 4, 5)),),
     ]
         @test (index isa Tuple && t[index...] isa Tensor ? Array(t[index...]) : t[index...]) == a[index...]
     end

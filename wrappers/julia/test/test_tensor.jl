@@ -32,6 +32,22 @@ end
     @test_throws ArgumentError Tensor(BigInt[1])
 end
 
+@testset "test_numbers_of_every_kind" begin
+    for (T, _) in Tessera.DTYPES
+        @test item(Tensor(one(T))) === one(T)
+        @test Tensor(one(T))[] === one(T)
+        @test T <: Complex || eltype(Tensor(one(T); dtype=Float32)) === Float32
+    end
+    @test item(Tensor(typemax(UInt64))) === typemax(UInt64)
+    @test item(Tensor(typemin(Int64))) === typemin(Int64)
+    @test item(Tensor(1//2)) === 0.5
+    @test item(Tensor(π)) === Float64(π)
+    @test item(Tensor(2im)) === 2.0im
+    @test item(Tensor(1.7; dtype=Int32)) === Int32(1)
+    @test Array(Tensor(fill(1//4))) == fill(0.25)
+    @test_throws ArgumentError Tensor(big(1))
+end
+
 @testset "test_bfloat16_rounds_to_the_nearest" begin
     @test Float32(BFloat16(1.0f0)) === 1.0f0
     @test Float32(BFloat16(3.14159f0)) === 3.140625f0
