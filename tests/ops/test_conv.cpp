@@ -45,6 +45,7 @@ const Case kCases[] = {
     {"one channel", 1, 1, 2, 1, {4, 4}, {5, 5}, 1, 2, 1},
     {"one axis", 2, 3, 2, 1, {6}, {3}, 2, 1, 1},
     {"three axes", 1, 1, 2, 1, {2, 3, 2}, {2, 2, 2}, 1, 1, 1},
+    {"three axes, padded and strided", 2, 1, 2, 1, {4, 5, 8}, {4, 4, 4}, 2, 3, 1},
     {"with a rest behind", 1, 2, 2, 1, {4, 4}, {3, 3}, 2, 0, 1, 1},
     {"depthwise and dilated", 1, 2, 2, 2, {5, 6}, {3, 2}, 1, 2, 2},
     {"depthwise past a rest", 2, 2, 2, 2, {7, 8}, {2, 2}, 3, 0, 1, 1},

@@ -40,7 +40,7 @@ void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* 
   for (auto& of_line : sums) {
     for (V& sum : of_line) sum = V(0);
   }
-  const auto add = [&](auto load, int64_t i) [[gnu::always_inline]] {
+  const auto add = [&](auto load, int64_t i) __attribute__((always_inline)) {
     V x[kLines];
 #pragma GCC unroll 2
     for (int l = 0; l < kLines; ++l) x[l] = load(lines + l * p.line_step + i);
@@ -53,10 +53,14 @@ void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* 
   };
   int64_t i = 0;
   for (; i + V::kSize <= p.inner; i += V::kSize)
-    add([](const T* data) [[gnu::always_inline]] { return V::load(data); }, i);
+    add(
+        [](const T* data) __attribute__((always_inline)) { return V::load(data); }, i);
   const int64_t rest = p.inner - i;
   if (rest > 0)
-    add([&](const T* data) [[gnu::always_inline]] { return V::load_part(data, rest, T{0}); }, i);
+    add(
+        [&](const T* data)
+            __attribute__((always_inline)) { return V::load_part(data, rest, T{0}); },
+        i);
 #pragma GCC unroll 2
   for (int l = 0; l < kLines; ++l) {
 #pragma GCC unroll 8
