@@ -32,16 +32,17 @@ Base.copy(bc::Broadcasted{TensorStyle}) = evaluate(bc)[1]
     found = values_of(bc.args)
     args = aligned(map(first, found))
     result = operation(bc.f, Val(length(args)))[1](args...)
-    free_temporaries(found, result)
+    free_temporaries(found, args, result)
     return result, !any(map(arg -> arg === result, args))
 end
 
 # What the parts of an expression gave is freed at once: the collector would come late.
-free_temporaries(::Tuple{}, result) = nothing
-@inline function free_temporaries(found::Tuple, result)
-    x, temporary = found[1]
+free_temporaries(::Tuple{}, ::Tuple{}, result) = nothing
+@inline function free_temporaries(found::Tuple, args::Tuple, result)
+    (x, temporary), aligned = found[1], args[1]
     temporary && x !== result && free!(x)
-    free_temporaries(Base.tail(found), result)
+    aligned isa Tensor && aligned !== x && aligned !== result && free!(aligned)
+    free_temporaries(Base.tail(found), Base.tail(args), result)
 end
 
 values_of(::Tuple{}) = ()
@@ -90,7 +91,7 @@ padded(t::Tensor, rank) = padded(t, ndims(t), rank)
     else
         copyto!(dst, padded(plain(args...), ndims(dst)))
     end
-    free_temporaries(found, dst)
+    free_temporaries(found, args, dst)
     return dst
 end
 

@@ -51,7 +51,7 @@ end
 params(layer::Layer) = (found = Tensor[]; each_param(t -> push!(found, t), layer); found)
 
 # As walk, without the names: for what runs in every step.
-function each_param(@nospecialize(visit), @nospecialize(layer::Layer))
+function each_param(visit, layer::Layer)
     for i in 1:nfields(layer)
         entry = getfield(layer, i)
         if entry isa Tensor
@@ -283,11 +283,7 @@ const Sequential = Chain
 
 entries(@nospecialize(chain::Chain)) =
     [Pair{String,Any}(string(i - 1), layer) for (i, layer) in enumerate(chain.layers)]
-function each_param(@nospecialize(visit), @nospecialize(chain::Chain))
-    for layer in chain.layers
-        layer isa Layer && each_param(visit, layer)
-    end
-end
+each_param(visit, chain::Chain) = foreach(x -> x isa Layer && each_param(visit, x), chain.layers)
 (chain::Chain)(x) = through(x, chain.layers)
 through(x, ::Tuple{}) = x
 through(x, layers::Tuple) = through(layers[1](x), Base.tail(layers))

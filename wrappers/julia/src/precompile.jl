@@ -51,7 +51,7 @@ for make in (zeros, ones, empty, rand, randn), sizes in ((Int64,), (Int64, Int64
     precompile(make, (Type{Float32}, sizes...))
 end
 for type in (Conv2d, BatchNorm2d, Dropout, Dense)
-    precompile(each_param, (Any, type))
+    precompile(each_param, (typeof(zero_grad!), type))
     precompile(entries, (type,))
 end
 precompile(grad, (Tensor,))

@@ -162,6 +162,8 @@ end
     result = exp.(t .* 2 .+ [1.0, 2.0]) .- identity.(t)
     @test Tessera.live_tensors() == before + 1
     @test !isfreed(t) && Array(t) == [1, 2]
+    matrix = Tensor([1.0 2.0; 3.0 4.0]) .+ t
+    @test Tessera.live_tensors() <= before + 3
     same = identity.(t)
     @test same === t && !isfreed(same)
     @test Array(identity.(t) .^ 1 .+ (t .^ 1)) == [2, 4] && !isfreed(t)
