@@ -13,6 +13,14 @@
 #include "ops_generated.h"
 #include "saved_hooks.h"
 
+/* Python gives every class written in it to its collector. Objects of this one own no other Python object, so the
+ * collector has nothing to find in them: without it they are made and freed faster. Must come before the first object. */
+static void tpy_leave_to_counting(PyTypeObject* type) {
+  if (!(type->tp_flags & Py_TPFLAGS_HAVE_GC) || type->tp_free != PyObject_GC_Del || type->tp_dictoffset != 0) return;
+  type->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
+  type->tp_free = PyObject_Free;
+}
+
 /* register(name=object, ...): what C needs of the Python layer. `dtypes` maps bits to objects. */
 static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   (void)self;
@@ -44,6 +52,8 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
     tpy.dtypes[tpy.n_dtypes++] = Py_NewRef(dtype);
   }
   if (PyErr_Occurred()) return NULL;
+  tpy_leave_to_counting(tpy.tensor);
+  tpy_leave_to_counting(tpy.node);
   Py_RETURN_NONE;
 }
 

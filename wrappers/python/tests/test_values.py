@@ -193,3 +193,16 @@ def test_devices_are_equal_by_type_and_number():
     assert len({cpu, ts.Device("cpu"), other}) == 2
     with pytest.raises(TypeError):
         cpu < other  # noqa: B015
+
+
+def test_the_collector_has_subclasses_with_a_dict_only():
+    assert not gc.is_tracked(ts.ones(2)) and not gc.is_tracked(ts.ones(2).requires_grad_().exp().grad_fn)
+    cycle = WithAttributes(ts.ones(2))
+    cycle.itself = cycle
+    alive = weakref.ref(cycle)
+    del cycle
+    gc.collect()
+    assert alive() is None
+    alive = weakref.ref(made := ts.ones(2))
+    del made
+    assert alive() is None
