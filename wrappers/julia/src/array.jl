@@ -107,6 +107,7 @@ item(t::Tensor) = item(t, info(t).dtype)
 
 @eval function item(t, bits::Int32)
     $((:(bits == $bits && return number($type, t)) for (type, bits) in DTYPES)...)
+    element_type(bits)  # which throws
 end
 
 @inline number(::Type{T}, t) where {T} = T(real_item(t))
