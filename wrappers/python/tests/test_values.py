@@ -14,8 +14,9 @@ from tessera import _interop
 pytestmark = pytest.mark.filterwarnings("ignore")  # NumPy warns of what does not fit
 
 PLAIN = [
-    1.5, 3, True, 1 + 2j, -0.0, float("inf"), [], [[], []], [1.0, 2, True], [1, True], [False, True], [[1, 2], [3, 4]],
-    ((1.0, 2.0), [3, 4]), [[[1]], [[2]]], [1j, 2, 0.5], [2**62, -(2**63)], 2**24 + 1, [True, 0.5],
+    1.5, 3, True, 1 + 2j, -0.0, float("inf"), [], [[], []], [1.0, 2, True], [1, True], [False, True],
+    [True, 0.5], [[1, 2], [3, 4]],
+    ((1.0, 2.0), [3, 4]), [[[1]], [[2]]], [1j, 2, 0.5], [2**62, -(2**63)], 2**24 + 1,
 ]
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 

@@ -80,7 +80,7 @@ class inference_mode(_Mode):  # noqa: N801
 
 
 class set_grad_enabled(_Mode):  # noqa: N801
-    """set_grad_enabled(mode): switches recording at once; as a with block or a decorator, only for the block or the calls."""
+    """set_grad_enabled(mode): switches recording at once; with a block or a decorated function, only for their time."""
 
     __slots__ = ()
     _kind = 3
