@@ -60,6 +60,7 @@ class Reduction {
   void fold_row(const std::byte* row, void* state) const;
   void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
                    int64_t stride) const;
+  [[nodiscard]] bool side_by_side(int64_t width) const;
   [[nodiscard]] bool fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
                                    int64_t* state, int64_t stride) const;
   void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
@@ -168,6 +169,17 @@ void Reduction::fold_row(const std::byte* row, void* state) const {
   }
 }
 
+// Whether the elements that open a block of results lie as the results are counted: a block of more
+// than one row of them does only where the rows follow each other.
+bool Reduction::side_by_side(int64_t width) const {
+  int64_t expected = size_;
+  for (int32_t d = plan_.kept_ndim; d-- > 0 && expected < width * size_;) {
+    if (plan_.kept_input_strides[d] != expected && plan_.kept_sizes[d] != 1) return false;
+    expected *= plan_.kept_sizes[d];
+  }
+  return true;
+}
+
 // Few results whose rows lie one behind the other: many rows count as one, with results of their
 // own that are merged in the end. False: not such.
 bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
@@ -177,7 +189,7 @@ bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_
   const int64_t rounds = (end - begin) / together;
   if (together < 2 || rounds < kWorthIt || cast_ != nullptr || kernel_.of_magnitudes ||
       kernel_.by_position || plan_.reduced_ndim != 1 || plan_.reduced_strides[0] != width * size_ ||
-      plan_.kept_input_strides[plan_.kept_ndim - 1] != size_)
+      !side_by_side(width))
     return false;
   const auto* row = static_cast<const std::byte*>(plan_.input) +
                     kept_cursor(kept).offset(plan_.kept_input_strides) + begin * width * size_;

@@ -228,6 +228,34 @@ TEST(Reduce, rows_and_columns_of_every_length) {
   check(kCases[0], DType::kFloat32, {70, 5000}, {false, true}, Layout::kContiguous);
 }
 
+// As a transposed input has them: rows of results that do not follow each other in memory.
+TEST(Reduce, results_in_another_order_than_memory) {
+  const Array input = [] {
+    Array made(DType::kFloat32, {24, 17, 11, 5});
+    made.randomize(0.7, 1.3, 17);
+    return made;
+  }();
+  const std::vector<bool> axes{true, false, false, false};
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    Array output(output_dtype(c.op, DType::kFloat32), {17, 11, 5});
+    kernel::ReducePlan plan = reduction(c.op, output, input, axes);
+    std::memcpy(&plan.params[0], &c.parameter, sizeof(double));
+    ASSERT_EQ(plan.kept_ndim, 3);
+    std::swap(plan.kept_sizes[0], plan.kept_sizes[1]);
+    std::swap(plan.kept_input_strides[0], plan.kept_input_strides[1]);
+    std::swap(plan.kept_output_strides[0], plan.kept_output_strides[1]);
+    ASSERT_EQ(kernels().reduce(plan), kernel::kOk) << last_error();
+    const std::vector<Doubles> want = groups(input, axes);
+    expect_elements(
+        output, {},
+        [&, i = size_t{0}](const std::vector<Value>&) mutable {
+          return Value(c.reference(want[i++]));
+        },
+        4);
+  }
+}
+
 TEST(Reduce, a_sum_of_ones_is_exact) {
   constexpr int64_t kCount = int64_t{1} << 25;
   Array input(DType::kFloat32, {kCount});
