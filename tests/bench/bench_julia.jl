@@ -78,6 +78,22 @@ function raw(call, count)
     end
 end
 
+mutable struct Bare
+    pointer::Ptr{Cvoid}
+end
+
+# What Julia itself takes for an object of a tensor's size with a finalizer that does nothing, made and
+# collected as tensors are: less than this over C no package can reach.
+function bare_objects(count)
+    nothing_to_do = cglobal((:tsr_live_handles, C.libtessera))
+    run_case("bare_object"; count=count) do
+        for i in 1:count
+            finalizer(nothing_to_do, Bare(C_NULL))
+            i % Tessera.COLLECT_LEAST == 0 && GC.gc(false)
+        end
+    end
+end
+
 function small_ops(count)
     a, b, w = Tessera.rand((4,)), Tessera.rand((4,)), requires_grad!(Tessera.rand((4,)))
     pairs = [
@@ -285,6 +301,7 @@ function training(count)
         () -> foreach(t -> check(C.tsr_tensor_set_grad(t, nothing)), list))
 end
 
+bare_objects(200_000)
 small_ops(200_000)
 foreach(f -> f(20_000), (creation, expressions, indexing, shapes_and_sums, training))
 chain(10_000)
