@@ -6,7 +6,7 @@
 # beyond a threshold, which is twice what was in use after a collection. One of young objects is mostly
 # enough; all are collected where more than three quarters of the threshold stay in use after it. Only
 # then may the threshold rise, so that a program that holds much is not asked for a full one each time.
-const LEAST_THRESHOLD = 32 << 20
+const LEAST_THRESHOLD = 16 << 20
 
 # Set while the collection runs: the finalizers it runs must not begin another.
 const COLLECTING = Threads.Atomic{Bool}(false)
