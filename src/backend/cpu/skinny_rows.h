@@ -51,16 +51,16 @@ void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* 
       for (int l = 0; l < kLines; ++l) sums[l][r] = fma(x[l], y, sums[l][r]);
     }
   };
+  const int64_t rest = p.inner % V::kSize;
+  const auto whole = [](const T* data) __attribute__((always_inline)) {
+    return V::load(data);
+  };
+  const auto part = [&](const T* data) __attribute__((always_inline)) {
+    return V::load_part(data, rest, T{0});
+  };
   int64_t i = 0;
-  for (; i + V::kSize <= p.inner; i += V::kSize)
-    add(
-        [](const T* data) __attribute__((always_inline)) { return V::load(data); }, i);
-  const int64_t rest = p.inner - i;
-  if (rest > 0)
-    add(
-        [&](const T* data)
-            __attribute__((always_inline)) { return V::load_part(data, rest, T{0}); },
-        i);
+  for (; i + V::kSize <= p.inner; i += V::kSize) add(whole, i);
+  if (rest > 0) add(part, i);
 #pragma GCC unroll 2
   for (int l = 0; l < kLines; ++l) {
 #pragma GCC unroll 8

@@ -153,6 +153,20 @@ std::vector<Doubles> groups(const Array& input, const std::vector<bool>& reduced
   return result;
 }
 
+// Runs the plan and compares its output with the reference.
+void run(const Case& c, kernel::ReducePlan plan, const Array& output, const Array& input,
+         const std::vector<bool>& reduced) {
+  std::memcpy(&plan.params[0], &c.parameter, sizeof(double));
+  ASSERT_EQ(kernels().reduce(plan), kernel::kOk) << last_error();
+  const std::vector<Doubles> want = groups(input, reduced);
+  expect_elements(
+      output, {},
+      [&, i = size_t{0}](const std::vector<Value>&) mutable {
+        return Value(c.reference(want[i++]));
+      },
+      4);
+}
+
 void check(const Case& c, DType dtype, const Sizes& sizes, const std::vector<bool>& reduced,
            Layout layout) {
   SCOPED_TRACE(testing::Message() << c.name << " " << name(dtype) << " layout "
@@ -165,16 +179,7 @@ void check(const Case& c, DType dtype, const Sizes& sizes, const std::vector<boo
     if (!reduced[d]) kept.push_back(sizes[d]);
   }
   Array output(output_dtype(c.op, dtype), kept);
-  kernel::ReducePlan plan = reduction(c.op, output, input, reduced);
-  std::memcpy(&plan.params[0], &c.parameter, sizeof(double));
-  ASSERT_EQ(kernels().reduce(plan), kernel::kOk) << last_error();
-  const std::vector<Doubles> want = groups(input, reduced);
-  expect_elements(
-      output, {},
-      [&, i = size_t{0}](const std::vector<Value>&) mutable {
-        return Value(c.reference(want[i++]));
-      },
-      4);
+  run(c, reduction(c.op, output, input, reduced), output, input, reduced);
 }
 
 const std::vector<bool> kAxes[] = {{true, true, true},
@@ -230,29 +235,18 @@ TEST(Reduce, rows_and_columns_of_every_length) {
 
 // As a transposed input has them: rows of results that do not follow each other in memory.
 TEST(Reduce, results_in_another_order_than_memory) {
-  const Array input = [] {
-    Array made(DType::kFloat32, {24, 17, 11, 5});
-    made.randomize(0.7, 1.3, 17);
-    return made;
-  }();
+  Array input(DType::kFloat32, {24, 17, 11, 5});
+  input.randomize(0.7, 1.3, 17);
   const std::vector<bool> axes{true, false, false, false};
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     Array output(output_dtype(c.op, DType::kFloat32), {17, 11, 5});
     kernel::ReducePlan plan = reduction(c.op, output, input, axes);
-    std::memcpy(&plan.params[0], &c.parameter, sizeof(double));
     ASSERT_EQ(plan.kept_ndim, 3);
     std::swap(plan.kept_sizes[0], plan.kept_sizes[1]);
     std::swap(plan.kept_input_strides[0], plan.kept_input_strides[1]);
     std::swap(plan.kept_output_strides[0], plan.kept_output_strides[1]);
-    ASSERT_EQ(kernels().reduce(plan), kernel::kOk) << last_error();
-    const std::vector<Doubles> want = groups(input, axes);
-    expect_elements(
-        output, {},
-        [&, i = size_t{0}](const std::vector<Value>&) mutable {
-          return Value(c.reference(want[i++]));
-        },
-        4);
+    run(c, plan, output, input, axes);
   }
 }
 
