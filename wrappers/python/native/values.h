@@ -311,21 +311,18 @@ static int nb_bool(PyObject* self) {
   return truth;
 }
 
-static PyObject* nb_float(PyObject* self) {
+/* The element as a number of this type. */
+static PyObject* tpy_item_as(PyObject* self, const PyTypeObject* type, PyObject* (*convert)(PyObject*)) {
   PyObject* item = tensor_item(self, NULL);
-  if (item == NULL || PyFloat_CheckExact(item)) return item;
-  PyObject* number = PyNumber_Float(item);
+  if (item == NULL || Py_TYPE(item) == type) return item;
+  PyObject* number = convert(item);
   Py_DECREF(item);
   return number;
 }
 
-static PyObject* nb_int(PyObject* self) {
-  PyObject* item = tensor_item(self, NULL);
-  if (item == NULL || PyLong_CheckExact(item)) return item;
-  PyObject* number = PyNumber_Long(item);
-  Py_DECREF(item);
-  return number;
-}
+static PyObject* nb_float(PyObject* self) { return tpy_item_as(self, &PyFloat_Type, PyNumber_Float); }
+
+static PyObject* nb_int(PyObject* self) { return tpy_item_as(self, &PyLong_Type, PyNumber_Long); }
 
 static PyObject* nb_index(PyObject* self) {
   tsr_info info;
