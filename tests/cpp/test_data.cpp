@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <type_traits>
 
 #include "support.hpp"
 
@@ -37,6 +38,9 @@ struct Squares : data::Dataset {
   int64_t count;
   mutable std::atomic<int> made{0};
 };
+
+// A loader asks for whole batches, so the sample() of a class derived from it would go unheard.
+static_assert(std::is_final_v<data::TensorDataset>);
 
 TEST(Data, batches_come_in_order_and_the_last_may_be_short) {
   const data::TensorDataset rows({arange(5), arange(5) * 10});

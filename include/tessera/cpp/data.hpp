@@ -49,8 +49,9 @@ class Dataset {
   }
 };
 
-// Rows of tensors of equal length.
-class TensorDataset : public Dataset {
+// Rows of tensors of equal length. A data set that changes its samples holds one: final, because a
+// loader would not ask the sample() of a derived class.
+class TensorDataset final : public Dataset {
  public:
   explicit TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
     if (tensors_.empty()) throw InvalidValueError("TensorDataset: expected at least one tensor");

@@ -81,6 +81,39 @@ def test_datasets() -> None:
         Dataset()[0]
 
 
+class Tenfold(TensorDataset):
+    """Says itself what a sample is, and nothing of batches."""
+
+    def __getitem__(self, index: Any) -> tuple[ts.Tensor, ...]:
+        return tuple(t * 10 for t in super().__getitem__(index))
+
+
+class ManyAtOnce(Tenfold):
+    def __getitems__(self, indices: list[int]) -> list[tuple[int, ...]]:
+        return [(i + 100,) for i in indices]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_subclass_of_a_tensor_dataset_says_what_its_samples_are(workers: int) -> None:
+    def batches(dataset: TensorDataset) -> list[Any]:
+        return [b[0].tolist() for b in DataLoader(dataset, 2, num_workers=workers)]
+
+    assert batches(TensorDataset(ts.arange(3.0))) == [[0, 1], [2]]
+    assert batches(Tenfold(ts.arange(3.0))) == [[0, 10], [20]]
+    assert batches(ManyAtOnce(ts.arange(3.0))) == [[100, 101], [102]]
+
+
+def test_many_samples_at_once_are_collated_like_single_ones() -> None:
+    loader = DataLoader(ManyAtOnce(ts.arange(3.0)), 3, collate_fn=lambda samples: [s[0] for s in samples])
+    assert list(loader) == [[100, 101, 102]]
+
+    class Again(ManyAtOnce):
+        def __getitem__(self, index: Any) -> Any:
+            return (index,)
+
+    assert [b[0].tolist() for b in DataLoader(Again(ts.arange(3.0)), 3)] == [[0, 1, 2]]
+
+
 def test_collating() -> None:
     batch = default_collate([{"x": ts.ones(2), "y": (1, 2.5), "z": "a"}, {"x": ts.zeros(2), "y": (3, 4.5), "z": "b"}])
     assert batch["x"].shape == (2, 2) and batch["y"][0].dtype is ts.int64 and batch["y"][1].tolist() == [2.5, 4.5]

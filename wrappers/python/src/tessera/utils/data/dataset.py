@@ -21,7 +21,10 @@ class Sized(Protocol):
 
 
 class Dataset(Generic[T_co]):
-    """Base of data sets; subclasses define __getitem__, and __len__ for everything but iteration."""
+    """Base of data sets; subclasses define __getitem__, and __len__ for everything but iteration.
+
+    One that gets several samples faster than one by one also defines __getitems__(indices), which gives a list of them.
+    """
 
     def __getitem__(self, index: int) -> T_co:
         raise NotImplementedError(f"{type(self).__name__} needs a method __getitem__")
@@ -48,8 +51,8 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __len__(self) -> int:
         return len(self.tensors[0])
 
-    def __getitems__(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
-        """A whole batch at once, already collated."""
+    def _batch(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
+        """A whole batch at once, as collating its samples would give it."""
         return tuple(t[list(indices)] for t in self.tensors)
 
 

@@ -109,9 +109,21 @@ def fetch(dataset: Any, keys: Any, collate: Collate | None) -> Any:
     if not isinstance(keys, (list, tuple)):
         sample = dataset[keys]
         return sample if collate is None else collate(sample)
-    if collate is None and hasattr(dataset, "__getitems__"):
-        return dataset.__getitems__(keys)
-    return (collate or default_collate)([dataset[k] for k in keys])
+    many = _many(type(dataset))
+    if many == "_batch" and collate is None:
+        return dataset._batch(keys)
+    samples = dataset.__getitems__(keys) if many == "__getitems__" else [dataset[k] for k in keys]
+    return (collate or default_collate)(samples)
+
+
+def _many(kind: type) -> str:
+    """How a data set of this class gives several samples: by the method that the most derived class defines, so that a
+    subclass which defines __getitem__ alone is asked for each sample."""
+    for base in kind.__mro__:
+        for name in ("_batch", "__getitems__", "__getitem__"):
+            if name in base.__dict__:
+                return name
+    return "__getitem__"
 
 
 def _stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Collate | None) -> Iterator[Any]:
