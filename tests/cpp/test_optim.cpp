@@ -173,6 +173,21 @@ TEST(Optim, wrong_options_are_refused) {
   EXPECT_THROW(optim::SGD({x * 2}), InvalidValueError);
 }
 
+TEST(Optim, a_new_parameter_never_has_the_state_of_one_that_is_gone) {
+  optim::SGDOptions options;
+  options.learning_rate = 1;
+  options.momentum = 0.9;
+  optim::SGD sgd({leaf({1})}, options);
+  for (int i = 0; i < 20; ++i) {
+    Tensor x = leaf({0});
+    x.set_grad(ones({1}, kFloat64));
+    sgd.groups()[0].parameters = {x};
+    sgd.step();
+    expect_near(x.detach(), {-1});
+    sgd.groups()[0].parameters.clear();
+  }
+}
+
 TEST(Optim, a_small_network_learns) {
   manual_seed(0);
   nn::Sequential net(nn::make<nn::Linear>(2, 16), nn::make<nn::Tanh>(),

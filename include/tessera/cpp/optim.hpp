@@ -29,8 +29,10 @@ inline void expect_positive(const char* name, double value) {
 
 }  // namespace detail
 
-// What an optimizer remembers of one parameter.
+// What an optimizer remembers of one parameter. It holds the parameter, so that no other tensor can
+// come to stand at its address and be taken for it.
 struct ParameterState {
+  Tensor parameter;
   int64_t step = 0;
   std::map<std::string, Tensor> tensors;
 };
@@ -125,9 +127,9 @@ class Optimizer {
 
   // Takes over a copy of the state of an optimizer of the same parameters.
   void load_state_dict(const TensorMap& state) {
-    std::vector<tsr_tensor> order;
+    std::vector<Tensor> order;
     for (const Group& group : groups_) {
-      for (const Tensor& parameter : group.parameters) order.push_back(parameter.handle());
+      order.insert(order.end(), group.parameters.begin(), group.parameters.end());
     }
     std::unordered_map<tsr_tensor, ParameterState> loaded;
     for (const TensorMap::value_type& entry : state) {
@@ -139,7 +141,9 @@ class Optimizer {
           dot > kMostDigits || std::stoull(key.substr(0, dot)) >= order.size()) {
         throw InvalidValueError("load_state_dict: '" + key + "' names no parameter's state");
       }
-      ParameterState& known = loaded[order[std::stoull(key.substr(0, dot))]];
+      const Tensor& parameter = order[std::stoull(key.substr(0, dot))];
+      ParameterState& known = loaded[parameter.handle()];
+      known.parameter = parameter;
       const std::string name = key.substr(dot + 1);
       if (name == "step") {
         known.step = tensor.item<int64_t>();
@@ -154,7 +158,11 @@ class Optimizer {
   virtual void update(const Options& options, const std::vector<Tensor>& parameters,
                       const std::vector<Tensor>& gradients) = 0;
 
-  ParameterState& state_of(const Tensor& parameter) { return states_[parameter.handle()]; }
+  ParameterState& state_of(const Tensor& parameter) {
+    ParameterState& state = states_[parameter.handle()];
+    if (!state.parameter.defined()) state.parameter = parameter;
+    return state;
+  }
 
   // A tensor of zeros that belongs to a parameter, made when it is first asked for.
   Tensor& zeros_of(const Tensor& parameter, const std::string& name) {

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,6 +85,54 @@ def test_state_continues_where_it_was() -> None:
     assert p.tolist() == q.tolist()
     with pytest.raises(ValueError):
         optim.Adam([p, q]).load_state_dict(first.state_dict())
+
+
+def train_once(net: nn.Module, optimizer: optim.Optimizer, x: ts.Tensor) -> None:
+    optimizer.zero_grad()
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+
+
+@pytest.mark.parametrize("name, options", CASES, ids=[str(i) for i in range(len(CASES))])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+def test_a_copy_of_a_model_with_its_optimizer_goes_on_as_the_original(
+    name: str, options: dict[str, Any], copied: Callable[[Any], Any]
+) -> None:
+    net, x = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), ts.rand((5, 3))
+    optimizer = getattr(optim, name)(net.parameters(), **{"lr": 1e-2, **options})
+    for _ in range(3):
+        train_once(net, optimizer, x)
+    twin, its_optimizer = copied((net, optimizer))
+    assert set(its_optimizer.state) <= set(twin.parameters())
+    for _ in range(3):
+        train_once(net, optimizer, x)
+        train_once(twin, its_optimizer, x)
+    for p, q in zip(net.parameters(), twin.parameters()):
+        assert p is not q and p.tolist() == q.tolist()
+        assert len(optimizer.state[p]) == len(its_optimizer.state[q])
+
+
+def test_state_is_found_by_the_parameter_object() -> None:
+    p, q = nn.Parameter(ts.ones(2)), nn.Parameter(ts.ones(2))
+    optimizer = optim.Adam([p, q])
+    p.grad = ts.ones(2)
+    optimizer.step()
+    assert optimizer.state[p]["step"] == 1 and list(optimizer.state) == [p]
+    assert optimizer.state[q] == {}
+
+
+def test_a_new_parameter_never_has_the_state_of_one_that_is_gone() -> None:
+    optimizer = optim.SGD([nn.Parameter(ts.ones(1))], lr=1.0, momentum=0.9)
+    group = optimizer.param_groups[0]
+    for _ in range(20):
+        p = nn.Parameter(ts.zeros(2))
+        p.grad = ts.ones(2)
+        group["params"] = [p]
+        optimizer.step()
+        assert p.tolist() == [-1, -1]
+        group["params"] = []
+        del p
+        gc.collect()
 
 
 def test_closures_compute_the_loss() -> None:

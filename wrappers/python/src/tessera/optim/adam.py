@@ -34,7 +34,7 @@ class Adam(Optimizer):
     def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
         by_step: dict[int, list[int]] = {}
         for i, parameter in enumerate(params):
-            state = self._state_of(parameter)
+            state = self.state[parameter]
             if not state:
                 state.update(step=0, exp_avg=_ops.zeros_like(parameter), exp_avg_sq=_ops.zeros_like(parameter))
                 if group["amsgrad"]:
@@ -42,7 +42,7 @@ class Adam(Optimizer):
             state["step"] += 1
             by_step.setdefault(state["step"], []).append(i)
         for step, chosen in by_step.items():
-            states = [self.state[id(params[i])] for i in chosen]
+            states = [self.state[params[i]] for i in chosen]
             type(self)._op(
                 [params[i] for i in chosen], [grads[i] for i in chosen], [s["exp_avg"] for s in states],
                 [s["exp_avg_sq"] for s in states],

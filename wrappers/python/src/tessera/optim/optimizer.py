@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,12 +16,16 @@ Group = dict[str, Any]
 
 
 class Optimizer:
-    """Base of optimizers. `params` are tensors, or dicts with "params" and options of their own."""
+    """Base of optimizers. `params` are tensors, or dicts with "params" and options of their own.
+
+    `state[parameter]` is what the optimizer keeps for a parameter. It belongs to the object, so that copies and pickles
+    of a model together with its optimizer go on as the originals do.
+    """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups: list[Group] = []
-        self.state: dict[int, dict[str, Any]] = {}
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         given = [params] if isinstance(params, dict) else list(params)
         if isinstance(params, TensorBase):
             raise TypeError("params: expected a list of Tensors or of dicts, got a Tensor")
@@ -68,9 +73,6 @@ class Optimizer:
     def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
         raise NotImplementedError
 
-    def _state_of(self, parameter: Tensor) -> dict[str, Any]:
-        return self.state.setdefault(id(parameter), {})
-
     # ---- state ----
 
     def state_dict(self) -> dict[str, Any]:
@@ -82,7 +84,7 @@ class Optimizer:
             for number, parameter in enumerate(group["params"], start):
                 numbers[id(parameter)] = number
             groups.append({**group, "params": list(range(start, len(numbers)))})
-        state = {numbers[key]: value.copy() for key, value in self.state.items() if key in numbers}
+        state = {numbers[id(p)]: entry.copy() for p, entry in self.state.items() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -96,11 +98,11 @@ class Optimizer:
         numbers = [n for g in saved for n in g["params"]]
         for group, options in zip(self.param_groups, saved):
             group.update({k: v for k, v in options.items() if k != "params"})
-        self.state = {}
+        self.state = defaultdict(dict)
         for number, parameter in zip(numbers, params):
             if number in state_dict["state"]:
                 entry = state_dict["state"][number]
-                self.state[id(parameter)] = {
+                self.state[parameter] = {
                     k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()
                 }
 

@@ -32,13 +32,13 @@ class SGD(Optimizer):
         if group["momentum"] == 0:
             self._step(group, params, grads, [], False)
             return
-        fresh = {i for i, p in enumerate(params) if "momentum_buffer" not in self._state_of(p)}
+        fresh = {i for i, p in enumerate(params) if "momentum_buffer" not in self.state[p]}
         for first in (True, False):
             chosen = [i for i in range(len(params)) if (i in fresh) is first]
             if chosen:
                 for i in chosen if first else ():
-                    self._state_of(params[i])["momentum_buffer"] = _ops.zeros_like(params[i])
-                buffers = [self.state[id(params[i])]["momentum_buffer"] for i in chosen]
+                    self.state[params[i]]["momentum_buffer"] = _ops.zeros_like(params[i])
+                buffers = [self.state[params[i]]["momentum_buffer"] for i in chosen]
                 self._step(group, [params[i] for i in chosen], [grads[i] for i in chosen], buffers, first)
 
     @staticmethod
