@@ -9,6 +9,8 @@
 #include "autograd/gradient_ops.h"
 #include "autograd/hooks.h"
 #include "base/error.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "memory/small_alloc.h"
 
 namespace tsr {
@@ -26,14 +28,12 @@ struct ThreadCounts {
 constinit thread_local ThreadCounts t_counts;
 
 struct Registry {
-  std::mutex mutex;
+  GuardedMutex mutex;
   std::unordered_set<const ThreadCounts*> threads;
   std::atomic<int64_t> of_exited_threads{0};
 };
-// Never destroyed: threads may end after static destructors have run.
 Registry& registry() {
-  static auto* instance = new Registry;
-  return *instance;
+  return immortal<Registry>();
 }
 
 struct AtThreadExit {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/guarded_mutex.h"
 #include "base/intrusive_ptr.h"
 
 namespace tsr {
@@ -41,7 +42,7 @@ class Generator final : public Object {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable GuardedMutex mutex_;
   GeneratorState state_;
 };
 

@@ -71,7 +71,8 @@ struct Backend {
 };
 
 // The one function a backend exports, under the name kBackendEntryName. The services outlive the
-// backend; null is returned when the backend cannot run on this machine.
+// backend; null is returned when the backend cannot run on this machine. May be called more than
+// once, also by several threads at a time.
 using BackendEntry = const Backend* (*)(const HostServices* services);
 inline constexpr const char* kBackendEntryName = "tsr_backend_entry";
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "kernel/registry.h"
 
 namespace tsr::kernel {
@@ -18,13 +20,12 @@ namespace {
 
 constexpr const char* kCudaPlugin = "libtessera_cuda.so";
 
-std::mutex g_default;
-bool g_cuda_tried = false;
-// Never destroyed: a late call at exit may still ask.
-std::string& cuda_reason() {
-  static std::string& text = *new std::string;
-  return text;
-}
+// The search for the CUDA plugin, which happens once. Registering a backend takes a lock below it.
+struct CudaSearch {
+  GuardedMutex mutex{LockLevel::kOuter};
+  bool done = false;
+  std::string reason;  // why there is none
+};
 
 // The folder of the library this code is in, with a slash behind it.
 std::string own_folder() {
@@ -94,10 +95,11 @@ const Backend& load_backend(std::string_view path) {
 const Backend* load_default_backend(DeviceType type) noexcept {
   if (type != DeviceType::kCuda) return nullptr;
   try {
-    const std::lock_guard lock(g_default);
-    if (!g_cuda_tried) {
-      g_cuda_tried = true;
-      cuda_reason() = try_cuda();
+    auto& search = immortal<CudaSearch>();
+    const std::lock_guard lock(search.mutex);
+    if (!search.done) {
+      search.done = true;
+      search.reason = try_cuda();
     }
   } catch (...) {
     return nullptr;  // no memory for names: as if there were no plugin
@@ -107,8 +109,9 @@ const Backend* load_default_backend(DeviceType type) noexcept {
 
 std::string missing_plugin(DeviceType type) {
   if (type != DeviceType::kCuda) return {};
-  const std::lock_guard lock(g_default);
-  return cuda_reason();
+  auto& search = immortal<CudaSearch>();
+  const std::lock_guard lock(search.mutex);
+  return search.reason;
 }
 
 }  // namespace tsr::kernel

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "kernel/plugin.h"
 #include "memory/allocator.h"
 
@@ -47,12 +49,11 @@ void log_nothing(int32_t, const char*) {}
 
 const HostServices kServices{kContractVersion, workspace_allocate, workspace_free, set_error,
                              log_nothing};
-std::mutex g_registration;
+struct RegistrationMutex : GuardedMutex {};
 
 }  // namespace
 
 const Backend& register_backend(BackendEntry entry) {
-  const std::lock_guard lock(g_registration);
   const Backend* backend = entry(&kServices);
   TSR_CHECK(backend != nullptr, Code::kBackend, "path",
             "expected a backend that runs on this machine, got one that refuses: ",
@@ -62,6 +63,7 @@ const Backend& register_backend(BackendEntry entry) {
   const auto type = static_cast<int32_t>(backend->device_type);
   TSR_CHECK(type > 0 && type < kMaxDeviceType, Code::kBackend, "path",
             "expected a device type below ", kMaxDeviceType, ", got ", type);
+  const std::lock_guard lock(immortal<RegistrationMutex>());
   auto& slot = g_backends[static_cast<size_t>(type)];
   const Backend* current = slot.load(std::memory_order_acquire);
   TSR_CHECK(current == nullptr || current == backend, Code::kValue, "path",

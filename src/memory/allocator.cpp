@@ -5,9 +5,12 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "base/error.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "memory/caching_allocator.h"
 #include "memory/cpu_allocator.h"
 #include "memory/debug_flags.h"
@@ -32,8 +35,7 @@ std::atomic<Allocator*>& entry(Device device) {
   return g_allocators[type][index];
 }
 
-Allocator* make_allocator(Device device) {
-  if (device == Device{}) return &CpuAllocator::get();
+std::unique_ptr<Allocator> make_allocator(Device device) {
   const DeviceInterface* interface =
       g_interfaces[static_cast<size_t>(device.type)].load(std::memory_order_acquire);
   TSR_CHECK(interface != nullptr, Code::kDevice, "device", "expected a device with a backend, got ",
@@ -41,7 +43,7 @@ Allocator* make_allocator(Device device) {
   const int32_t count = interface->device_count();
   TSR_CHECK(device.index < count, Code::kDevice, "device", "expected an index below ", count,
             ", got ", device);
-  return new CachingAllocator(device, *interface);
+  return std::make_unique<CachingAllocator>(device, *interface);
 }
 
 void install(std::atomic<Allocator*>& slot, Device device, Allocator* allocator) noexcept {
@@ -49,16 +51,19 @@ void install(std::atomic<Allocator*>& slot, Device device, Allocator* allocator)
   if (device == Device{}) g_cpu_allocator.store(allocator, std::memory_order_release);
 }
 
+struct InstallMutex : GuardedMutex {};
+
+// Made before the lock is taken, because an allocator has locks of its own; a thread that comes
+// second has made its one in vain.
 Allocator& make_entry(Device device) {
-  static auto* const mutex = new std::mutex;
-  const std::lock_guard lock(*mutex);
   std::atomic<Allocator*>& slot = entry(device);
-  Allocator* allocator = slot.load(std::memory_order_acquire);
-  if (allocator == nullptr) {
-    allocator = make_allocator(device);
-    install(slot, device, allocator);
-  }
-  return *allocator;
+  std::unique_ptr<Allocator> made = device == Device{} ? nullptr : make_allocator(device);
+  Allocator* fresh = made == nullptr ? &CpuAllocator::get() : made.get();
+  const std::lock_guard lock(immortal<InstallMutex>());
+  if (Allocator* current = slot.load(std::memory_order_acquire)) return *current;
+  install(slot, device, fresh);
+  static_cast<void>(made.release());
+  return *fresh;
 }
 
 }  // namespace
@@ -82,6 +87,7 @@ Allocator& find_allocator(Device device) {
 
 void set_allocator(Device device, Allocator& allocator) {
   make_entry(device);
+  const std::lock_guard lock(immortal<InstallMutex>());
   install(entry(device), device, &allocator);
 }
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/guarded_mutex.h"
 #include "base/small_vector.h"
 #include "memory/allocator.h"
 #include "memory/block.h"
-#include "memory/fork_guard.h"
 #include "memory/history.h"
 
 namespace tsr {
@@ -175,6 +175,7 @@ class CachingAllocator : public Allocator {
   // ---- caching_report.cpp ----
   void verify_segment(const Segment& segment, MemoryStats& sums, uint64_t& free_blocks) const;
   void verify_pools(uint64_t free_blocks) const;
+  void verify_spares() const;
 
   const DeviceInterface& interface_;
   mutable GuardedMutex mutex_;

@@ -49,9 +49,7 @@ CpuAllocator::CpuAllocator() : Allocator(Device{}), core_(Device{}, cpu_device_i
 }
 
 CpuAllocator& CpuAllocator::get() {
-  alignas(CpuAllocator) static std::byte storage[sizeof(CpuAllocator)];
-  static CpuAllocator* const instance = new (storage) CpuAllocator;
-  return *instance;
+  return immortal<CpuAllocator>();
 }
 
 void* CpuAllocator::allocate(uint64_t nbytes, StreamHandle stream) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/immortal.h"
 #include "memory/allocator.h"
 #include "memory/caching_allocator.h"
 #include "memory/small_alloc.h"
@@ -38,6 +39,7 @@ class CpuAllocator final : public Allocator {
 
  private:
   CpuAllocator();
+  friend CpuAllocator& immortal<CpuAllocator>() noexcept;
 
   CachingAllocator core_;
   mutable GuardedMutex mutex_;

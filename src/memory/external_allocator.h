@@ -5,8 +5,8 @@
 
 #include <unordered_map>
 
+#include "base/guarded_mutex.h"
 #include "memory/allocator.h"
-#include "memory/fork_guard.h"
 
 namespace tsr {
 

@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "memory/fork_guard.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 
 namespace tsr::small {
 namespace {
@@ -37,11 +38,8 @@ struct Heap {
   bool has_exit_key = false;
 };
 
-// Never destroyed: tensors may be released after the static destructors have run.
 Heap& heap() noexcept {
-  alignas(Heap) static std::byte storage[sizeof(Heap)];
-  static Heap* const instance = new (storage) Heap;
-  return *instance;
+  return immortal<Heap>();
 }
 
 void push(Span*& list, Span* span) noexcept {

@@ -12,6 +12,8 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/onednn/conv_approach.h"
 #include "backend/cpu/onednn/conv_key.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu::onednn {
@@ -224,12 +226,12 @@ class Cache {
     const bool out = output_last || (output_free && input_last);
     const ConvKey key(plan, in, out, num_threads());
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard lock(mutex_);
       const auto found = map_.find(key);
       if (found != map_.end()) return found->second;
     }
     std::shared_ptr<Prepared> made = prepare_best(plan, in, out);
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     // Shapes that keep changing must not fill the memory; those in use are made again.
     if (map_.size() >= kCapacity) map_.clear();
     map_.emplace(key, made);
@@ -243,14 +245,12 @@ class Cache {
     return channels == 1 || product(plan.spatial, size) == 1;
   }
 
-  std::mutex mutex_;
+  GuardedMutex mutex_;
   std::unordered_map<ConvKey, std::shared_ptr<Prepared>, ConvKeyHash> map_;
 };
 
 Cache& cache() {
-  // Never destroyed: threads may still convolve while the process ends.
-  static auto* instance = new Cache;
-  return *instance;
+  return immortal<Cache>();
 }
 
 void clear_input(const ConvPlan& plan) {

@@ -7,11 +7,15 @@
 
 namespace tsr {
 
+// Which locks may be waited for while one is held: an inner one while an outer one is held, and no
+// other pair. Under an inner one nothing may be made that has a GuardedMutex in it.
+enum class LockLevel { kInner, kOuter };
+
 // While a process forks, every GuardedMutex is held by the forking thread, so that the child finds
-// what it protects whole. No thread may wait for one GuardedMutex while it holds another.
+// what it protects whole.
 class GuardedMutex {
  public:
-  GuardedMutex();
+  explicit GuardedMutex(LockLevel level = LockLevel::kInner);
   GuardedMutex(const GuardedMutex&) = delete;
   GuardedMutex& operator=(const GuardedMutex&) = delete;
   ~GuardedMutex();
@@ -22,6 +26,7 @@ class GuardedMutex {
 
  private:
   std::mutex mutex_;
+  const LockLevel level_;
   GuardedMutex* prev_ = nullptr;
   GuardedMutex* next_ = nullptr;
   friend struct ForkRegistry;

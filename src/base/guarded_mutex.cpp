@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/guarded_mutex.h"
+
+#include <pthread.h>
+
+#include "base/immortal.h"
+
+namespace tsr {
+
+struct ForkRegistry {
+  // Its own mutex may be waited for under an outer lock, when an inner one is made there.
+  struct Members {
+    std::mutex mutex;
+    GuardedMutex* first = nullptr;
+
+    void hold() {
+      mutex.lock();
+      for (GuardedMutex* m = first; m != nullptr; m = m->next_) m->mutex_.lock();
+    }
+    void let_go() {
+      for (GuardedMutex* m = first; m != nullptr; m = m->next_) m->mutex_.unlock();
+      mutex.unlock();
+    }
+  };
+  Members outer;
+  Members inner;
+
+  ForkRegistry() { pthread_atfork(before, after, after); }
+
+  static void before() {
+    immortal<ForkRegistry>().outer.hold();
+    immortal<ForkRegistry>().inner.hold();
+  }
+  static void after() {
+    immortal<ForkRegistry>().inner.let_go();
+    immortal<ForkRegistry>().outer.let_go();
+  }
+
+  static Members& members_of(LockLevel level) {
+    ForkRegistry& registry = immortal<ForkRegistry>();
+    return level == LockLevel::kOuter ? registry.outer : registry.inner;
+  }
+  static void add(GuardedMutex* m) {
+    Members& members = members_of(m->level_);
+    const std::lock_guard lock(members.mutex);
+    m->next_ = members.first;
+    if (members.first != nullptr) members.first->prev_ = m;
+    members.first = m;
+  }
+  static void remove(GuardedMutex* m) {
+    Members& members = members_of(m->level_);
+    const std::lock_guard lock(members.mutex);
+    (m->prev_ != nullptr ? m->prev_->next_ : members.first) = m->next_;
+    if (m->next_ != nullptr) m->next_->prev_ = m->prev_;
+  }
+};
+
+GuardedMutex::GuardedMutex(LockLevel level) : level_(level) {
+  ForkRegistry::add(this);
+}
+GuardedMutex::~GuardedMutex() {
+  ForkRegistry::remove(this);
+}
+
+}  // namespace tsr

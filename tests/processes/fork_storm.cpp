@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Forks while three threads do one thing without pause, and does the same thing in each child: a
+// lock that a thread held at the fork would stop the child, which its alarm then ends.
+// Usage: fork_storm <what>; the exit status is 0 when every child ended by itself.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "tessera/tessera.h"
+
+namespace {
+
+constexpr int kForks = 120;
+constexpr unsigned kSecondsPerChild = 20;
+
+void need(tsr_status status, const char* what) {
+  if (status == TSR_OK) return;
+  std::printf("%s: status %d\n", what, status);
+  _exit(3);
+}
+
+const int64_t kOne[] = {1};
+constexpr tsr_device_type kCuda = TSR_DEVICE_CUDA;
+
+void draw_numbers() {
+  tsr_generator generator = nullptr;
+  tsr_tensor numbers = nullptr;
+  need(tsr_generator_default(&generator), "tsr_generator_default");
+  need(tsr_generator_seed(generator, 1), "tsr_generator_seed");
+  tsr_generator_release(generator);
+  need(tsr_rand(kOne, 1, TSR_FLOAT32, -1, -1, nullptr, &numbers), "tsr_rand");
+  tsr_tensor_release(numbers);
+}
+
+void make_generators() {
+  tsr_generator generator = nullptr;
+  need(tsr_generator_new(1, &generator), "tsr_generator_new");
+  tsr_generator_release(generator);
+}
+
+void load_a_plugin() {
+  if (tsr_plugin_load("/nonexistent.so", -1) == TSR_OK) _exit(4);
+}
+
+// There may be a backend or not; the search for one takes a lock.
+void count_devices() {
+  int32_t count = 0;
+  tsr_tensor tensor = nullptr;
+  need(tsr_device_count(kCuda, &count), "tsr_device_count");
+  if (count == 0 && tsr_ones(kOne, 1, TSR_FLOAT32, kCuda, 0, &tensor) == TSR_OK) _exit(5);
+}
+
+void convolve() {
+  static thread_local int64_t size = 8;
+  size = size < 48 ? size + 1 : 8;
+  const int64_t image[] = {2, 3, size, 8}, filter[] = {4, 3, 3, 3}, one[] = {1, 1}, none[] = {0, 0};
+  tsr_tensor x = nullptr, w = nullptr, y = nullptr;
+  need(tsr_ones(image, 4, TSR_FLOAT32, -1, -1, &x), "tsr_ones");
+  need(tsr_ones(filter, 4, TSR_FLOAT32, -1, -1, &w), "tsr_ones");
+  need(tsr_conv2d(x, w, nullptr, one, 2, none, 2, one, 2, 1, 0, &y), "tsr_conv2d");
+  tsr_tensor_release(x);
+  tsr_tensor_release(w);
+  tsr_tensor_release(y);
+}
+
+// In threads that come and go, as each is counted in and out of a list.
+void count_nodes() {
+  std::thread([] {
+    tsr_tensor x = nullptr, y = nullptr;
+    need(tsr_ones(kOne, 1, TSR_FLOAT32, -1, -1, &x), "tsr_ones");
+    need(tsr_tensor_set_requires_grad(x, 1), "tsr_tensor_set_requires_grad");
+    need(tsr_exp(x, &y), "tsr_exp");
+    tsr_tensor_release(x);
+    tsr_tensor_release(y);
+  }).join();
+  if (tsr_live_nodes() < 0) _exit(6);
+}
+
+struct Step {
+  const char* name;
+  void (*run)();
+};
+constexpr Step kSteps[] = {
+    {"draw_numbers", draw_numbers},   {"make_generators", make_generators},
+    {"load_a_plugin", load_a_plugin}, {"count_devices", count_devices},
+    {"convolve", convolve},           {"count_nodes", count_nodes},
+};
+
+int bad_children(void (*run)()) {
+  int bad = 0;
+  for (int i = 0; i < kForks && bad == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(kSecondsPerChild);
+      run();
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status == 0) continue;
+    ++bad;
+    std::printf("child %d ended with wait status %d (%s)\n", i, status,
+                WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+  }
+  return bad;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  for (const Step& step : kSteps) {
+    if (count != 2 || std::strcmp(arguments[1], step.name) != 0) continue;
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        while (!stop) step.run();
+      });
+    }
+    const int bad = bad_children(step.run);
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    return bad == 0 ? 0 : 1;
+  }
+  std::printf("usage: fork_storm <step>\n");
+  return 2;
+}
