@@ -158,21 +158,18 @@ CachingAllocator::StreamPools& CachingAllocator::pools_of(StreamHandle stream) {
   return *pools_.emplace_back(std::make_unique<StreamPools>(stream));
 }
 
-// All that may allocate host memory happens here, before anything is changed.
+// All that may allocate host memory happens here, before anything is changed. What is made is owned
+// before it is linked: a list never names an object that a failure takes away.
 void CachingAllocator::reserve_blocks() {
   lent_.reserve(lent_.size() + 1);
   while (spare_block_count_ < kBlocksPerRequest) {
-    block_storage_.reserve(block_storage_.size() + 1);
     auto block = std::make_unique<Block>();
     BlockSet nodes;
     block->node = nodes.extract(nodes.insert(block.get()).first);
-    recycle(block.get());
-    block_storage_.push_back(std::move(block));
+    recycle(block_storage_.emplace_back(std::move(block)).get());
   }
   if (spare_segments_ == nullptr) {
-    auto segment = std::make_unique<Segment>();
-    push_front(spare_segments_, segment.get());
-    segment_storage_.push_back(std::move(segment));
+    push_front(spare_segments_, segment_storage_.emplace_back(std::make_unique<Segment>()).get());
   }
 }
 

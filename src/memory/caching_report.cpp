@@ -143,6 +143,7 @@ void CachingAllocator::verify() const {
   TSR_ASSERT(segments + lent_segments_ <= static_cast<uint64_t>(stats_.segment.all.current),
              "segments miscounted");
   verify_pools(free_blocks);
+  verify_spares();
 }
 
 void CachingAllocator::verify_segment(const Segment& segment, MemoryStats& sums,
@@ -186,6 +187,31 @@ void CachingAllocator::verify_segment(const Segment& segment, MemoryStats& sums,
   TSR_ASSERT(segment.last == before, "the last block is another one");
   TSR_ASSERT(segment.reserved == 0 || segment.size <= segment.reserved,
              "segment outgrew its range");
+}
+
+// What waits to be used again is owned: an address that is not must not even be looked at.
+void CachingAllocator::verify_spares() const {
+  const auto owns = [](const auto& storage, const auto* object) {
+    return std::any_of(storage.begin(), storage.end(),
+                       [&](const auto& owned) { return owned.get() == object; });
+  };
+  size_t count = 0;
+  for (const Block* block = spare_blocks_; block != nullptr; block = block->next) {
+    TSR_ASSERT(owns(block_storage_, block), "spare block that nobody owns");
+    TSR_ASSERT(++count <= spare_block_count_, "more spare blocks than counted");
+    TSR_ASSERT(!block->node.empty(), "spare block without its place in a pool");
+  }
+  TSR_ASSERT(count == spare_block_count_, "spare blocks miscounted");
+  count = 0;
+  for (const Segment* segment = spare_segments_; segment != nullptr; segment = segment->next) {
+    TSR_ASSERT(owns(segment_storage_, segment), "spare segment that nobody owns");
+    TSR_ASSERT(++count <= segment_storage_.size(), "spare segments run in a circle");
+  }
+  count = 0;
+  for (const StreamUse* use = spare_uses_; use != nullptr; use = use->next) {
+    TSR_ASSERT(owns(use_storage_, use), "spare event that nobody owns");
+    TSR_ASSERT(++count <= use_storage_.size(), "spare events run in a circle");
+  }
 }
 
 void CachingAllocator::verify_pools(uint64_t free_blocks) const {

@@ -20,6 +20,14 @@ constexpr int kReliefSteps = 5;
 // A pressure callback that allocates must not be called for its own allocation.
 thread_local bool t_in_pressure_callback = false;
 
+// Ends with the call, also when the host's callback throws.
+struct InPressureCallback {
+  InPressureCallback() noexcept { t_in_pressure_callback = true; }
+  InPressureCallback(const InPressureCallback&) = delete;
+  InPressureCallback& operator=(const InPressureCallback&) = delete;
+  ~InPressureCallback() { t_in_pressure_callback = false; }
+};
+
 uint64_t segment_size_for(PoolKind kind, uint64_t size) noexcept {
   if (kind == PoolKind::kSmall) return kSmallSegment;
   if (size < kMinOwnSegment) return kLargeSegment;
@@ -368,11 +376,12 @@ bool CachingAllocator::call_pressure(Lock& lock, const Request& request) {
   const MemoryPressure event = pressure(request.requested);
   bool freed = false;
   lock.unlock();
-  t_in_pressure_callback = true;
-  for (const PressureCallback& callback : callbacks) {
-    freed = callback.function(callback.user, event) || freed;
+  {
+    const InPressureCallback inside;
+    for (const PressureCallback& callback : callbacks) {
+      freed = callback.function(callback.user, event) || freed;
+    }
   }
-  t_in_pressure_callback = false;
   lock.lock();
   finish_events();
   return freed;

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/stream.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 
 namespace tsr {
 namespace {
@@ -38,17 +41,15 @@ void check_same(Device expected, Device got, const char* what) {
 
 struct Native {
   Device device;
-  StreamHandle stream;
+  StreamHandle stream;  // null while the device makes it
   bool in_use;
 };
 struct Natives {
-  std::mutex mutex;
+  GuardedMutex mutex;
   std::vector<Native> all;
 };
-// Never destroyed: the last streams may go while the process exits.
 Natives& natives() {
-  static auto* const kNatives = new Natives;
-  return *kNatives;
+  return immortal<Natives>();
 }
 
 StreamHandle reuse_native(Device device) {
@@ -61,7 +62,32 @@ StreamHandle reuse_native(Device device) {
   return nullptr;
 }
 
+// Its place in the list is made first: once the device has made the stream nothing may fail.
+StreamHandle new_native(Device device, const DeviceInterface& interface) {
+  auto& all = natives().all;
+  {
+    const std::lock_guard lock(natives().mutex);
+    all.push_back({device, nullptr, true});
+  }
+  StreamHandle made = nullptr;
+  const int32_t code = interface.stream_create(device.index, &made);
+  {
+    const std::lock_guard lock(natives().mutex);
+    const auto place = std::find_if(all.begin(), all.end(), [&](const Native& native) {
+      return native.device == device && native.stream == nullptr;
+    });
+    if (code == kDeviceOk) {
+      place->stream = made;
+    } else {
+      all.erase(place);
+    }
+  }
+  check_call(code, device, interface, "create a stream");
+  return made;
+}
+
 void give_native_back(StreamHandle stream) noexcept {
+  if (stream == nullptr) return;  // of a Stream whose making failed
   const std::lock_guard lock(natives().mutex);
   for (Native& native : natives().all) {
     if (native.stream == stream) native.in_use = false;
@@ -72,7 +98,7 @@ std::vector<StreamHandle> natives_of(Device device) {
   const std::lock_guard lock(natives().mutex);
   std::vector<StreamHandle> found = {nullptr};
   for (const Native& native : natives().all) {
-    if (native.device == device) found.push_back(native.stream);
+    if (native.device == device && native.stream != nullptr) found.push_back(native.stream);
   }
   return found;
 }
@@ -91,14 +117,11 @@ Stream::Stream(Device device, const DeviceInterface& interface, StreamHandle nat
 
 IntrusivePtr<Stream> Stream::create(Device device, const DeviceInterface& interface) {
   if (interface.stream_create == nullptr) return wrap(device, interface, nullptr);
-  StreamHandle native = reuse_native(device);
-  if (native == nullptr) {
-    check_call(interface.stream_create(device.index, &native), device, interface,
-               "create a stream");
-    const std::lock_guard lock(natives().mutex);
-    natives().all.push_back({device, native, true});
-  }
-  return IntrusivePtr<Stream>::adopt(new Stream(device, interface, native, true));
+  // Owned from the first moment: what fails on the way gives the native stream back.
+  auto stream = IntrusivePtr<Stream>::adopt(new Stream(device, interface, nullptr, true));
+  stream->native_ = reuse_native(device);
+  if (stream->native_ == nullptr) stream->native_ = new_native(device, interface);
+  return stream;
 }
 
 IntrusivePtr<Stream> Stream::wrap(Device device, const DeviceInterface& interface,
