@@ -14,6 +14,8 @@ set(TSR_CPU_LEVELS "sse42;avx2;avx512"
     CACHE STRING "Instruction-set levels the CPU kernels are compiled for; one is chosen at run time")
 set(TSR_BLAS_FLAVOUR "openmp" CACHE STRING "OpenBLAS build to link: openmp or serial")
 set_property(CACHE TSR_BLAS_FLAVOUR PROPERTY STRINGS openmp serial)
+set(TSR_ONEDNN "AUTO" CACHE STRING "Convolution on the CPU by oneDNN: ON, OFF, or AUTO (where it is found)")
+set_property(CACHE TSR_ONEDNN PROPERTY STRINGS AUTO ON OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
