@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import special
 from op_engine import ALL_FLOATS, COMPLEX, FLOATS, SIGNED, Fixed, Make, Row, Sample, find, sample
-from scipy import special
 
 import tessera as ts
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import special
 from op_engine import (
     ALL,
     ALL_FLOATS,
@@ -22,7 +23,6 @@ from op_engine import (
     elementwise,
     sample,
 )
-from scipy import special
 
 import tessera as ts
 

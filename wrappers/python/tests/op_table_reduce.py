@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import special
 from op_engine import ALL, ALL_FLOATS, BOOL, COMPLEX, FLOATS, REAL, Make, Row, Sample, sample
-from scipy import special
 
 import tessera as ts
 

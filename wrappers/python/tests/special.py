@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""SciPy's special functions for the references of the op table; PyTorch's on machines that have no SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+try:
+    from scipy.special import erf, erfc, log_softmax, logsumexp, ndtr, softmax
+except ImportError:
+    import torch
+
+    def _by_torch(name: str, x: Any, *args: Any) -> Any:
+        return getattr(torch.special, name)(torch.from_numpy(np.array(x, np.float64, order="C")), *args).numpy()
+
+    def erf(x: Any) -> Any:
+        return _by_torch("erf", x)
+
+    def erfc(x: Any) -> Any:
+        return _by_torch("erfc", x)
+
+    def ndtr(x: Any) -> Any:
+        return _by_torch("ndtr", x)
+
+    def softmax(x: Any, axis: int = -1) -> Any:
+        return _by_torch("softmax", x, axis)
+
+    def log_softmax(x: Any, axis: int = -1) -> Any:
+        return _by_torch("log_softmax", x, axis)
+
+    def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return _by_torch("logsumexp", x, tuple(range(np.ndim(x))) if axis is None else axis, keepdims)
+
+
+__all__ = ["erf", "erfc", "log_softmax", "logsumexp", "ndtr", "softmax"]
