@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training steps of whole models beside PyTorch's, step by step in turns: a JSON line each, then a table.
 
-A model is written once, over `nn`, which is tessera.nn or torch.nn; both sides start from the same weights and
+The models stand in models.py, written once for both libraries; both sides start from the same weights and
 get the same batch. The time of a step is forward, loss, backward and the optimizer's step; "cpu" is the process's
 own time, which other programs disturb less than the clock on the wall.
 
@@ -29,125 +29,7 @@ import torch
 
 import tessera as ts
 
-CLASSES = 1000
-USERS, ITEMS, FACTORS = 138_493, 26_744, 64  # MovieLens-20M
-Step = Callable[[], float]
-
-
-# ---- the models, each over either library ----
-
-
-def alexnet(nn: Any) -> Any:
-    layers: list[Any] = []
-    for inputs, outputs, kernel, stride, padding, pool in (
-        (3, 64, 11, 4, 2, True), (64, 192, 5, 1, 2, True), (192, 384, 3, 1, 1, False),
-        (384, 256, 3, 1, 1, False), (256, 256, 3, 1, 1, True),
-    ):  # fmt: skip
-        layers += [nn.Conv2d(inputs, outputs, kernel, stride, padding), nn.ReLU(inplace=True)]
-        layers += [nn.MaxPool2d(3, 2)] if pool else []
-    head = [nn.Dropout(), nn.Linear(256 * 36, 4096), nn.ReLU(inplace=True)]
-    head += [nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Linear(4096, CLASSES)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(6), nn.Flatten(), *head)
-
-
-def vgg19(nn: Any) -> Any:
-    layers: list[Any] = []
-    inputs = 3
-    for outputs, count in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
-        for _ in range(count):
-            layers += [nn.Conv2d(inputs, outputs, 3, 1, 1), nn.ReLU(inplace=True)]
-            inputs = outputs
-        layers.append(nn.MaxPool2d(2, 2))
-    head = [nn.Linear(512 * 49, 4096), nn.ReLU(inplace=True), nn.Dropout()]
-    head += [nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4096, CLASSES)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(7), nn.Flatten(), *head)
-
-
-def normalised(nn: Any, inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> list[Any]:
-    conv = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, 1, groups, False)
-    return [conv, nn.BatchNorm2d(outputs)]
-
-
-def resnet50(nn: Any) -> Any:
-    class Bottleneck(nn.Module):  # type: ignore[misc]
-        def __init__(self, inputs: int, width: int, stride: int) -> None:
-            super().__init__()
-            self.body = nn.Sequential(
-                *normalised(nn, inputs, width, 1), nn.ReLU(inplace=True),
-                *normalised(nn, width, width, 3, stride), nn.ReLU(inplace=True),
-                *normalised(nn, width, 4 * width, 1),
-            )  # fmt: skip
-            same = inputs == 4 * width
-            self.side = nn.Identity() if same else nn.Sequential(*normalised(nn, inputs, 4 * width, 1, stride))
-            self.relu = nn.ReLU(inplace=True)
-
-        def forward(self, x: Any) -> Any:
-            y = self.body(x)
-            y += self.side(x)
-            return self.relu(y)
-
-    layers = [*normalised(nn, 3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
-    inputs = 64
-    for width, count in ((64, 3), (128, 4), (256, 6), (512, 3)):
-        for i in range(count):
-            layers.append(Bottleneck(inputs, width, 2 if i == 0 and width > 64 else 1))
-            inputs = 4 * width
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, CLASSES))
-
-
-def mobilenet(nn: Any) -> Any:
-    layers = [*normalised(nn, 3, 32, 3, 2), nn.ReLU(inplace=True)]
-    inputs = 32
-    for outputs, stride in (
-        (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1),
-    ):  # fmt: skip
-        layers += [*normalised(nn, inputs, inputs, 3, stride, inputs), nn.ReLU(inplace=True)]
-        layers += [*normalised(nn, inputs, outputs, 1), nn.ReLU(inplace=True)]
-        inputs = outputs
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, CLASSES))
-
-
-def ncf(nn: Any, cat: Callable[..., Any]) -> Any:
-    class NeuMF(nn.Module):  # type: ignore[misc]
-        """Neural collaborative filtering: a product of factors beside a perceptron."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.users, self.items = nn.Embedding(USERS, FACTORS), nn.Embedding(ITEMS, FACTORS)
-            self.deep_users, self.deep_items = nn.Embedding(USERS, 2 * FACTORS), nn.Embedding(ITEMS, 2 * FACTORS)
-            layers: list[Any] = []
-            for inputs, outputs in ((256, 256), (256, 128), (128, 64)):
-                layers += [nn.Linear(inputs, outputs), nn.ReLU()]
-            self.deep = nn.Sequential(*layers)
-            self.last = nn.Linear(64 + FACTORS, 1)
-
-        def forward(self, pairs: Any) -> Any:
-            user, item = pairs[0], pairs[1]
-            shallow = self.users(user) * self.items(item)
-            deep = self.deep(cat([self.deep_users(user), self.deep_items(item)], 1))
-            return self.last(cat([shallow, deep], 1)).reshape(-1)
-
-    return NeuMF()
-
-
-# ---- one step of either library ----
-
-
-def stepper(model: Any, optimizer: Any, criterion: Callable[..., Any], x: Any, y: Any) -> Step:
-    def step() -> float:
-        optimizer.zero_grad(set_to_none=True)
-        loss = criterion(model(x), y)
-        loss.backward()
-        optimizer.step()
-        return float(loss.item())
-
-    return step
-
-
-def copy_weights(source: Any, target: Any) -> None:
-    state = {name: ts.from_numpy(value.detach().numpy().copy()) for name, value in source.state_dict().items()}
-    target.load_state_dict(state)
-
+from models import CLASSES, IMAGE_MODELS, ITEMS, USERS, Step, copy_weights, ncf, stepper
 
 def image_steps(build: Callable[[Any], Any], options: argparse.Namespace) -> tuple[Step, Step]:
     torch.manual_seed(0)
@@ -181,7 +63,6 @@ def ncf_steps(options: argparse.Namespace) -> tuple[Step, Step]:
     )
 
 
-IMAGE_MODELS = {"alexnet": alexnet, "vgg19": vgg19, "resnet50": resnet50, "mobilenet": mobilenet}
 MODELS = [*IMAGE_MODELS, "ncf"]
 
 
