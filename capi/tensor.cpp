@@ -3,6 +3,7 @@
 // Tensors: life, metadata, wrapping of the caller's memory, reading and writing of elements.
 #include <cstring>
 
+#include "autograd/tensor_grad.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -93,6 +94,12 @@ tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data) {
 tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version) {
   return guard(kInfo_tensor_version,
                [&] { *out_arg(version, "version") = TensorArg(tensor, "tensor").get().version(); });
+}
+
+tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data) {
+  return guard(kInfo_tensor_set_data, [&] {
+    set_data(TensorArg(tensor, "tensor").get(), TensorArg(data, "data").get());
+  });
 }
 
 tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count) {

@@ -43,6 +43,7 @@ inline constexpr CallInfo kInfo_tensor_item_c128{"tsr_tensor_item_c128", {"tenso
 inline constexpr CallInfo kInfo_scope_begin{"tsr_scope_begin", {"scope"}};
 inline constexpr CallInfo kInfo_scope_end{"tsr_scope_end", {"scope", "keep"}};
 inline constexpr CallInfo kInfo_scope_set_current{"tsr_scope_set_current", {"scope", "previous"}};
+inline constexpr CallInfo kInfo_tensor_set_data{"tsr_tensor_set_data", {"tensor", "data"}};
 inline constexpr CallInfo kInfo_tensor_requires_grad{"tsr_tensor_requires_grad", {"tensor", "value"}};
 inline constexpr CallInfo kInfo_tensor_set_requires_grad{"tsr_tensor_set_requires_grad", {"tensor", "value"}};
 inline constexpr CallInfo kInfo_tensor_is_leaf{"tsr_tensor_is_leaf", {"tensor", "value"}};

@@ -132,6 +132,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_scope_end(
  * INVALID_ARGUMENT for a scope that has ended. */
 TSR_API TSR_NODISCARD tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
 
+/* Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both have
+ * from then on. It stays the same tensor for whoever holds it: an optimizer, a module. Counts as
+ * an in-place change of it.
+ * AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and outside
+ * inference mode, and when there is a gradient that would no longer fit; take that out with
+ * set_grad, convert it, and set it again. DTYPE when the tensor requires grad and the new dtype
+ * is neither floating nor complex.
+ * Needs exclusive access to its arguments. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data);
+
 #ifdef __cplusplus
 }
 #endif

@@ -319,6 +319,7 @@ tsr_status tsr_tensor_item_c128(tsr_tensor tensor, double* real, double* imag);
 tsr_status tsr_scope_begin(tsr_scope* scope);
 tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
 tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
+tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data);
 tsr_status tsr_tensor_requires_grad(tsr_tensor tensor, int32_t* value);
 tsr_status tsr_tensor_set_requires_grad(tsr_tensor tensor, int32_t value);
 tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value);

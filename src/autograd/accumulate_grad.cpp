@@ -7,6 +7,7 @@
 #include "autograd/hooks.h"
 #include "autograd/ownership.h"
 #include "autograd/tensor_record.h"
+#include "base/error.h"
 
 namespace tsr {
 namespace {
@@ -35,6 +36,17 @@ Tensor copy_for(const Tensor& grad, const Tensor& leaf) {
   return copy;
 }
 
+// What a graph from before set_data brings was made for another dtype, or cannot be used at all.
+Tensor fit_to(Tensor grad, const Tensor& leaf) {
+  if (grad.sizes() == leaf.sizes() && grad.device() == leaf.device()) {
+    if (grad.dtype() == leaf.dtype()) return grad;
+    return gradient_ops().cast(grad, leaf.dtype());
+  }
+  fail(Code::kAutograd, nullptr, __FILE__, __LINE__, "expected a gradient of shape ", leaf.sizes(),
+       " on ", leaf.device(), ", got one of shape ", grad.sizes(), " on ", grad.device(),
+       ": the leaf was given other data after the forward");
+}
+
 void store(TensorRecord& record, Tensor value) {
   const std::lock_guard guard(record.lock);
   std::swap(record.grad, value);
@@ -56,6 +68,7 @@ AccumulateGrad::~AccumulateGrad() {
 void AccumulateGrad::apply(Backward& ctx) {
   Tensor grad = ctx.take_grad();
   if (!grad.defined()) return;
+  grad = fit_to(std::move(grad), leaf_);
   TensorRecord& record = *record_of(leaf_);
   {
     const std::lock_guard guard(mutex_);

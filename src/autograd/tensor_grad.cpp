@@ -9,6 +9,41 @@
 #include "base/error.h"
 
 namespace tsr {
+namespace {
+
+bool fits(const Tensor& value, const Tensor& other) {
+  return value.dtype() == other.dtype() && value.device() == other.device() &&
+         value.sizes() == other.sizes();
+}
+
+void check_new_data(const Tensor& tensor, const Tensor& data) {
+  TSR_CHECK(!tensor.has(kViewFlag), Code::kAutograd, "tensor",
+            "expected a tensor that is no view, because its memory is that of its base, got a view");
+  TSR_CHECK(is_leaf(tensor), Code::kAutograd, "tensor",
+            "expected a leaf, because the history of a result speaks of its memory, got the result "
+            "of ",
+            grad_fn(tensor)->name());
+  TSR_CHECK(!tensor.requires_grad() || is_differentiable(data.dtype()), Code::kDType, "data",
+            "expected a floating or complex dtype for a tensor that requires grad, got ",
+            data.dtype());
+  TSR_CHECK(tensor.has(kInferenceFlag) == data.has(kInferenceFlag), Code::kAutograd, "data",
+            "expected two tensors made in inference mode, or none, got one");
+  const Tensor grad = grad_of(tensor);
+  TSR_CHECK(!grad.defined() || fits(grad, data), Code::kAutograd, "data",
+            "expected data that the gradient of the tensor fits, ", grad.dtype(), " ", grad.sizes(),
+            " on ", grad.device(), ", got ", data.dtype(), " ", data.sizes(), " on ", data.device(),
+            "; clear the gradient first");
+}
+
+// A graph made from now on needs an accumulator that knows what the leaf is now.
+void forget_accumulator(const Tensor& tensor) {
+  TensorRecord* record = record_of(tensor);
+  if (record == nullptr) return;
+  const std::lock_guard guard(record->lock);
+  record->accumulator = nullptr;
+}
+
+}  // namespace
 
 void set_requires_grad(const Tensor& tensor, bool value) {
   if (!value) {
@@ -60,6 +95,24 @@ void set_grad(const Tensor& tensor, const Tensor& value) {
   Tensor old = value;  // freed after the lock is given up
   const std::lock_guard guard(record.lock);
   std::swap(record.grad, old);
+}
+
+void set_data(const Tensor& tensor, const Tensor& data) {
+  check_new_data(tensor, data);
+  if (tensor.is_same(data)) return;
+  if (!fits(tensor, data)) forget_accumulator(tensor);
+  const uint32_t before = tensor.version();
+  TensorImpl& impl = *tensor.impl();
+  impl.set_layout(data.sizes(), data.strides(), data.offset());
+  impl.dtype = data.dtype();
+  impl.device = data.device();
+  impl.storage = data.storage();
+  // Above both counts: what was saved of either memory is no longer what it was.
+  std::atomic<uint32_t>& version = impl.storage->version;
+  if (version.load(std::memory_order_relaxed) <= before) {
+    version.store(before, std::memory_order_relaxed);
+  }
+  version.fetch_add(1, std::memory_order_relaxed);
 }
 
 NodePtr grad_fn(const Tensor& tensor) {

@@ -183,6 +183,65 @@ TEST(Nn, conversion_keeps_what_is_shared_and_what_fits) {
   EXPECT_TRUE(model.in.weight.is_same(weight)) << "an optimizer would lose it";
 }
 
+TEST(Nn, conversion_keeps_parameters_and_an_optimizer_goes_on) {
+  manual_seed(0);
+  nn::Sequential net(nn::make<nn::Linear>(2, 4), nn::make<nn::Tanh>(), nn::make<nn::Linear>(4, 1));
+  const std::vector<Tensor> before = net.parameters();
+  optim::AdamOptions options;
+  options.learning_rate = 0.002;
+  optim::Adam adam(before, options);
+  const Tensor x = rand({8, 2});
+  const auto step = [&](const Tensor& input) {
+    adam.zero_grad();
+    const Tensor loss = (net(input) * net(input)).mean();
+    loss.backward();
+    adam.step();
+    return loss.item<double>();
+  };
+  step(x);
+  net.to(kFloat64);
+  const std::vector<Tensor> after = net.parameters();
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_TRUE(before[i].is_same(after[i]));
+    EXPECT_EQ(after[i].dtype(), kFloat64);
+    EXPECT_EQ(after[i].grad().dtype(), kFloat64);
+  }
+  const double first = step(x.to(kFloat64));
+  for (int i = 0; i < 10; ++i) step(x.to(kFloat64));
+  EXPECT_LT(step(x.to(kFloat64)), first);
+}
+
+TEST(Nn, running_statistics_stay_float32_in_half_modules) {
+  for (const DType half : {kFloat16, kBFloat16}) {
+    nn::BatchNorm2d norm(2);
+    norm.to(half);
+    nn::BatchNormOptions options;
+    options.dtype = half;
+    const nn::BatchNorm2d made(2, options);
+    EXPECT_EQ(made.running_var.dtype(), kFloat32);
+    EXPECT_EQ(norm.weight.dtype(), half);
+    EXPECT_EQ(norm.running_mean.dtype(), kFloat32);
+    const Tensor y = norm(ones({2, 2, 2, 2}, half));
+    y.sum().backward();
+    EXPECT_EQ(norm.weight.grad().dtype(), half);
+    norm.to(kFloat64);
+    EXPECT_EQ(norm.running_mean.dtype(), kFloat64);
+  }
+}
+
+TEST(Nn, a_tensor_takes_over_other_data) {
+  Tensor x = leaf({1, 2});
+  const Tensor held = x;
+  const Tensor y = (x * x).sum();
+  x.set_data(ones({3}, kFloat32));
+  EXPECT_EQ(held.dtype(), kFloat32);
+  EXPECT_EQ(held.shape(), (std::vector<int64_t>{3}));
+  EXPECT_TRUE(held.requires_grad());
+  EXPECT_THROW(y.backward(), AutogradError) << "what was saved has changed";
+  Tensor result = x * 2;
+  EXPECT_THROW(result.set_data(ones({3})), AutogradError);
+}
+
 TEST(Nn, apply_visits_children_first) {
   Block block;
   std::vector<nn::Module*> order;

@@ -93,7 +93,10 @@ class Optimizer {
           gradients.push_back(std::move(gradient));
         }
       }
-      if (!live.empty()) update(group.options, live, gradients);
+      if (!live.empty()) {
+        follow(live);
+        update(group.options, live, gradients);
+      }
     }
   }
 
@@ -172,6 +175,18 @@ class Optimizer {
   }
 
  private:
+  // Brings the state to parameters that were converted since.
+  void follow(const std::vector<Tensor>& parameters) {
+    for (const Tensor& parameter : parameters) {
+      const auto known = states_.find(parameter.handle());
+      if (known == states_.end()) continue;
+      for (auto& [name, tensor] : known->second.tensors) {
+        if (tensor.dtype() != parameter.dtype()) tensor = tensor.to(parameter.dtype());
+        if (tensor.device() != parameter.device()) tensor = tensor.to(parameter.device());
+      }
+    }
+  }
+
   std::vector<Group> groups_;
   std::unordered_map<tsr_tensor, ParameterState> states_;
 };

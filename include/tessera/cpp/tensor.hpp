@@ -222,6 +222,9 @@ class Tensor : public TensorMethods {
     check(tsr_tensor_grad(handle_, &found));
     return take(found);
   }
+  // Gives this leaf the memory, shape, dtype and device of another tensor. It stays the same tensor
+  // for whoever holds it.
+  void set_data(const Tensor& data) { check(tsr_tensor_set_data(handle_, data.handle_)); }
   void set_grad(const Tensor& grad) { check(tsr_tensor_set_grad(handle_, grad.handle_)); }
   void retain_grad() { check(tsr_tensor_retain_grad(handle_)); }
   Node grad_fn() const;

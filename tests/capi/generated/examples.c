@@ -391,6 +391,23 @@ static void example_tsr_scope_set_current(void) {
   tsr_tensor_release(mine);
 }
 
+static void example_tsr_tensor_set_data(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = leaf(2), wide = NULL, g = f32_vector(2);
+  CHECK_OK(tsr_asarray(x, TSR_FLOAT64, -1, -1, 1, &wide));
+  CHECK_OK(tsr_tensor_set_grad(x, g));
+  CHECK_FAILS(TSR_AUTOGRAD, tsr_tensor_set_data(x, wide));
+  CHECK_OK(tsr_tensor_set_grad(x, NULL));
+  CHECK_OK(tsr_tensor_set_data(x, wide));
+  tsr_info info = {sizeof(info)};
+  CHECK_OK(tsr_tensor_info(x, &info));
+  CHECK(info.dtype == TSR_FLOAT64 && (info.flags & TSR_TENSOR_REQUIRES_GRAD) != 0);
+  tsr_tensor_release(x);
+  tsr_tensor_release(wide);
+  tsr_tensor_release(g);
+}
+
 static void example_tsr_tensor_requires_grad(void) {
   int drops = 0;
   (void)drops;
@@ -1604,6 +1621,7 @@ const struct example kExamples[] = {
     {"tsr_scope_begin", example_tsr_scope_begin},
     {"tsr_scope_end", example_tsr_scope_end},
     {"tsr_scope_set_current", example_tsr_scope_set_current},
+    {"tsr_tensor_set_data", example_tsr_tensor_set_data},
     {"tsr_tensor_requires_grad", example_tsr_tensor_requires_grad},
     {"tsr_tensor_set_requires_grad", example_tsr_tensor_set_requires_grad},
     {"tsr_tensor_is_leaf", example_tsr_tensor_is_leaf},

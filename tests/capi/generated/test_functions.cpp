@@ -649,6 +649,41 @@ TEST(Function_tsr_scope_set_current, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_tensor_set_data, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_tensor_set_data(nullptr, f.tensors[0]), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_set_data(wrong_kind(), f.tensors[0]), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_set_data(as_complex(f.tensors[0]), f.tensors[0]));
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_set_data(as_bool(f.tensors[0]), f.tensors[0]));
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_set_data(f.tensors[0], nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_set_data(f.tensors[0], wrong_kind()), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_set_data(f.tensors[0], as_complex(f.tensors[0])));
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_set_data(f.tensors[0], as_bool(f.tensors[0])));
+  }
+}
+
 TEST(Function_tsr_tensor_requires_grad, refuses_bad_arguments) {
   {
     Fixture f;

@@ -21,7 +21,7 @@ export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
-export state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
+export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
 export SGD, Adam, AdamW, setup, update!, DataLoader
 
 include("library.jl")

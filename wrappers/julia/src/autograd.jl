@@ -26,6 +26,14 @@ end
 "Replaces the gradient of a tensor; `nothing` clears it."
 grad!(t::Tensor, value::Union{Nothing,Tensor}) = (check(C.tsr_tensor_set_grad(t, value)); t)
 
+"""
+    set_data!(tensor, data)
+
+Gives a leaf the memory, sizes, dtype and device of another tensor. It stays the same tensor for whoever
+holds it. No other thread may use it meanwhile.
+"""
+set_data!(t::Tensor, data::Tensor) = (check(C.tsr_tensor_set_data(t, data)); t)
+
 "Clears the gradient of a tensor, or those of all parameters of a layer."
 zero_grad!(t::Tensor) = grad!(t, nothing)
 

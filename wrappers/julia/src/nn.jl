@@ -92,6 +92,46 @@ function load_state_dict!(layer::Layer, state; strict=true)
     return layer
 end
 
+# Buffers that gather small contributions of many batches, which the half types would lose.
+statistic_names(::Layer) = ()
+
+"""
+    convert!(layer; dtype=nothing, device=nothing)
+
+Converts all floating parameters with their gradients, and buffers, in place: they stay the same tensors,
+so that an optimizer made before trains on. Running statistics are never of a half type. No other thread
+may use the layer meanwhile.
+"""
+function convert!(layer::Layer; dtype=nothing, device=nothing)
+    kind = dtype === nothing ? nothing : element_type(dtype_bits(dtype))
+    kind === nothing || kind <: Union{AbstractFloat,Complex{<:AbstractFloat}} ||
+        throw(ArgumentError("convert!: expected a floating or complex dtype, got $dtype"))
+    no_grad(() -> convert_entries!(layer, kind, device))
+    return layer
+end
+
+function convert_entries!(@nospecialize(layer::Layer), kind, device)
+    for (field, entry) in entries(layer)
+        if entry isa Layer
+            convert_entries!(entry, kind, device)
+        elseif entry isa Tensor
+            wide = field in statistic_names(layer) && kind in (Float16, BFloat16) ? Float32 : kind
+            give_data!(entry, eltype(entry) <: Union{Integer,Complex{<:Integer}} ? nothing : wide, device)
+        end
+    end
+end
+
+function give_data!(t::Tensor, kind, device)
+    converted(x) = _to(detach(x), device, kind, false)
+    made = converted(t)
+    eltype(made) === eltype(t) && Tessera.device(made) == Tessera.device(t) && return
+    old = grad(t)
+    new = old === nothing ? nothing : converted(old)
+    grad!(t, nothing)
+    set_data!(t, made)
+    grad!(t, new)
+end
+
 zero_grad!(layer::Layer) = each_param(zero_grad!, layer)
 
 # A layer that a scope returns keeps all its tensors.
@@ -184,7 +224,8 @@ end
 """
     BatchNorm2d(channels; eps=1e-5, momentum=0.1, dtype=Float32)
 
-Normalises each channel of (N, C, H, W) over the batch; out of training with running statistics.
+Normalises each channel of (N, C, H, W) over the batch; out of training with running statistics, which
+are never of a half type.
 """
 struct BatchNorm2d <: Layer
     weight::Tensor
@@ -197,11 +238,14 @@ struct BatchNorm2d <: Layer
     mode::Mode
 end
 
-BatchNorm2d(channels::Integer; eps=1e-5, momentum=0.1, dtype=Float32) = BatchNorm2d(
-    parameter(filled(dtype, 1, channels)), parameter(filled(dtype, 0, channels)),
-    filled(dtype, 0, channels), filled(dtype, 1, channels), filled(Int64, 0, ()), eps, momentum, Mode(true))
+function BatchNorm2d(channels::Integer; eps=1e-5, momentum=0.1, dtype=Float32)
+    wide = dtype in (Float16, BFloat16) ? Float32 : dtype
+    return BatchNorm2d(parameter(filled(dtype, 1, channels)), parameter(filled(dtype, 0, channels)),
+        filled(wide, 0, channels), filled(wide, 1, channels), filled(Int64, 0, ()), eps, momentum, Mode(true))
+end
 
 buffer_names(::BatchNorm2d) = ("running_mean", "running_var", "num_batches_tracked")
+statistic_names(::BatchNorm2d) = ("running_mean", "running_var")
 
 function (layer::BatchNorm2d)(x::Tensor)
     ndims(x) == 4 || throw(DimensionMismatch("BatchNorm2d: expected (N, C, H, W), got $(size(x))"))

@@ -93,6 +93,7 @@ Changes the parameters by the gradients that they hold, or by these: one for eac
 leaves it.
 """
 function update!(state::OptimizerState)
+    follow!(state)
     gradients = fill(tsr_tensor(C_NULL), length(state.params))
     try
         for (i, t) in enumerate(state.params)
@@ -107,6 +108,16 @@ function update!(state::OptimizerState)
     end
 end
 
+# Brings what is kept to parameters that were converted since.
+function follow!(state::OptimizerState)
+    for list in state.buffers, (i, t) in enumerate(state.params)
+        kept, wanted = info(list[i]), info(t)
+        kept.dtype == wanted.dtype && kept.device_type == wanted.device_type &&
+            kept.device_index == wanted.device_index && continue
+        list[i] = _to(list[i], device(t), element_type(wanted.dtype), false)
+    end
+end
+
 borrow_or_nothing(handle) = handle == C_NULL ? nothing : borrow(handle)
 
 function update_all!(state, gradients)
@@ -118,6 +129,7 @@ end
 function update!(state::OptimizerState, gradients)
     length(gradients) == length(state.params) || throw(DimensionMismatch(
         "update!: $(length(gradients)) gradients for $(length(state.params)) parameters"))
+    follow!(state)
     live = findall(!isnothing, gradients)
     state.steps[live] .+= 1
     # Parameters that were left out at times are at another step than the rest.

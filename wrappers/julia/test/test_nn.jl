@@ -85,6 +85,52 @@ end
     @test all(p -> grad(p) === nothing, params(net))
 end
 
+@testset "test_conversion_keeps_parameters_and_an_optimizer_goes_on" begin
+    for rule in (SGD(lr=0.01, momentum=0.9), Adam(lr=0.002))
+        net = Chain(Dense(2 => 4), tanh, Dense(4 => 1))
+        before, x = params(net), Tessera.rand(Float32, 8, 2)
+        state = setup(rule, net)
+        function step(input)
+            zero_grad!(net)
+            loss = sum(net(input) .^ 2)
+            backward!(loss)
+            update!(state)
+            return item(loss)
+        end
+        step(x)
+        @test convert!(net; dtype=Float64) === net
+        @test all(a === b for (a, b) in zip(before, params(net)))
+        @test all(p -> eltype(p) === Float64 && eltype(grad(p)) === Float64, before)
+        wide = Tessera.astype(x, Float64)
+        first = step(wide)
+        foreach(_ -> step(wide), 1:10)
+        @test step(wide) < first
+    end
+    @test_throws ArgumentError convert!(Dense(1 => 1); dtype=Int64)
+end
+
+@testset "test_running_statistics_stay_float32_in_half_modules" begin
+    for half in (Float16, Tessera.BFloat16)
+        for norm in (convert!(BatchNorm2d(2); dtype=half), BatchNorm2d(2; dtype=half))
+            @test eltype(norm.weight) === half && eltype(norm.running_mean) === Float32
+            @test eltype(norm.num_batches_tracked) === Int64
+            backward!(sum(norm(Tessera.ones(half, 2, 2, 2, 2))))
+            @test eltype(grad(norm.weight)) === half
+            convert!(norm; dtype=Float64)
+            @test eltype(norm.running_var) === Float64
+        end
+    end
+end
+
+@testset "test_a_tensor_takes_over_other_data" begin
+    x = requires_grad!(Tensor([1.0, 2.0]))
+    held, y = x, sum(x .* x)
+    set_data!(x, Tessera.ones(Float32, 3))
+    @test eltype(held) === Float32 && size(held) == (3,) && requires_grad(held)
+    @test_throws TesseraError backward!(y)
+    @test_throws TesseraError set_data!(x .* 2, Tessera.ones(3))
+end
+
 @testset "test_dropout_scales_and_only_trains" begin
     Tessera.seed!(0)
     d = Dropout(0.25)

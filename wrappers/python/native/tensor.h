@@ -195,6 +195,17 @@ static PyObject* tensor_get_address(PyObject* self, void* closure) {
 
 static PyObject* tensor_get_data(PyObject* self, void* closure); /* in methods.h */
 
+static int tensor_set_data(PyObject* self, PyObject* value, void* closure) {
+  (void)closure;
+  if (value == NULL || !TPY_IS_TENSOR(value)) {
+    PyErr_Format(PyExc_TypeError, "data: expected a Tensor, got %s", value ? Py_TYPE(value)->tp_name : "nothing");
+    return -1;
+  }
+  const tsr_status status = tsr_tensor_set_data(TPY_HANDLE(self), TPY_HANDLE(value));
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK ? 0 : -1;
+}
+
 #define TPY_GETTER(name, which, doc) {name, tensor_get, NULL, doc, (void*)(intptr_t)(which)}
 static PyGetSetDef tensor_getset[] = {
     TPY_GETTER("shape", GET_SHAPE, "Sizes of the axes."),
@@ -214,7 +225,9 @@ static PyGetSetDef tensor_getset[] = {
     {"requires_grad", tensor_get, tensor_set_requires_grad, "Whether gradients reach this tensor.",
      (void*)(intptr_t)GET_REQUIRES_GRAD},
     {"grad", tensor_get_grad, tensor_set_grad, "The accumulated gradient, or None.", NULL},
-    {"data", tensor_get_data, NULL, "The same memory without history; writes to it go unnoticed by autograd.", NULL},
+    {"data", tensor_get_data, tensor_set_data,
+     "The same memory without history; writes to it go unnoticed by autograd. Assigning gives the tensor the memory, shape, "
+     "dtype and device of another one.", NULL},
     {"grad_fn", tensor_get_grad_fn, NULL, "The node that computed this tensor, or None.", NULL},
     {"is_leaf", tensor_get_is_leaf, NULL, "Whether the tensor has no history.", NULL},
     {"retains_grad", tensor_get_retains_grad, NULL, "Whether a backward keeps its gradient.", NULL},

@@ -125,7 +125,8 @@ struct BatchNormOptions {
   std::optional<DType> dtype = std::nullopt;
 };
 
-// Normalises each channel over the batch; in eval mode with running statistics.
+// Normalises each channel over the batch; in eval mode with running statistics, which are never of a
+// half type.
 class BatchNorm2d : public Module {
  public:
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
@@ -136,14 +137,16 @@ class BatchNorm2d : public Module {
       bias = zeros({num_features}, given.dtype);
     }
     if (given.track_running_stats) {
-      running_mean = zeros({num_features}, given.dtype);
-      running_var = ones({num_features}, given.dtype);
+      const bool half = given.dtype == kFloat16 || given.dtype == kBFloat16;
+      const std::optional<DType> wide = half ? kFloat32 : given.dtype;
+      running_mean = zeros({num_features}, wide);
+      running_var = ones({num_features}, wide);
       num_batches_tracked = zeros({}, kInt64);
     }
     register_parameter("weight", weight);
     register_parameter("bias", bias);
-    register_buffer("running_mean", running_mean);
-    register_buffer("running_var", running_var);
+    register_statistic("running_mean", running_mean);
+    register_statistic("running_var", running_var);
     register_buffer("num_batches_tracked", num_batches_tracked);
   }
 

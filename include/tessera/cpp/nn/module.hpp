@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -59,6 +58,11 @@ class Module {
     claim(name);
     buffers_.push_back({name, &buffer});
     if (!persistent) transient_.insert(name);
+  }
+  // A buffer that gathers small contributions of many batches, which the half types would lose.
+  void register_statistic(const std::string& name, Tensor& buffer) {
+    register_buffer(name, buffer);
+    statistics_.insert(name);
   }
   void register_module(const std::string& name, Module& module) {
     claim(name);
@@ -146,16 +150,16 @@ class Module {
   void zero_grad() {
     for (Tensor& parameter : parameters()) parameter.set_grad({});
   }
-  // Converts floating parameters and buffers. New tensors stand in for those that change: make the
-  // optimizer afterwards.
+  // Converts floating parameters with their gradients, and buffers, in place: they stay the same
+  // tensors, so that an optimizer made before trains on. Running statistics are never of a half type.
   void to(DType dtype) {
-    convert(
-        [dtype](const Tensor& x) { return !is_floating_point(x.dtype()) || x.dtype() == dtype; },
-        [dtype](const Tensor& x) { return x.to(dtype); });
+    const bool half = dtype == kFloat16 || dtype == kBFloat16;
+    convert([dtype, half](const Tensor& x, bool statistic) {
+      return is_floating_point(x.dtype()) ? x.to(statistic && half ? kFloat32 : dtype) : x;
+    });
   }
   void to(Device device) {
-    convert([device](const Tensor& x) { return x.device() == device; },
-            [device](const Tensor& x) { return x.to(device); });
+    convert([device](const Tensor& x, bool) { return x.to(device); });
   }
   // Calls the function with every module, children first.
   template <class Function>
@@ -207,31 +211,33 @@ class Module {
     return found;
   }
 
-  // Tensors that are registered twice stay one.
-  template <class Fits, class Conversion>
-  void convert(Fits fits, Conversion conversion) {
+  // conversion(tensor without history, whether it is a statistic) gives what a tensor becomes.
+  template <class Conversion>
+  void convert(Conversion conversion) {
     const NoGradGuard no_grad;
-    std::unordered_map<tsr_tensor, Tensor> done;
-    std::vector<Tensor> old;  // keeps the keys alive: an address must not be used again meanwhile
     for (const auto& [path, module] : named_modules()) {
-      for (const Entries* entries : {&module->parameters_, &module->buffers_}) {
-        for (const auto& [name, tensor] : *entries) {
-          if (!tensor->defined() || fits(*tensor)) continue;
-          Tensor& made = done[tensor->handle()];
-          if (!made.defined()) {
-            made = conversion(tensor->detach());
-            if (tensor->requires_grad()) made.requires_grad_();
-            old.push_back(*tensor);
-          }
-          *tensor = made;
-        }
+      for (const auto& [name, tensor] : module->parameters_) give(*tensor, conversion, false);
+      for (const auto& [name, tensor] : module->buffers_) {
+        give(*tensor, conversion, module->statistics_.count(name) != 0);
       }
     }
   }
 
+  template <class Conversion>
+  static void give(Tensor& tensor, Conversion conversion, bool statistic) {
+    if (!tensor.defined()) return;
+    const Tensor made = conversion(tensor.detach(), statistic);
+    if (made.dtype() == tensor.dtype() && made.device() == tensor.device()) return;
+    const Tensor grad = tensor.grad();
+    const Tensor converted = grad.defined() ? conversion(grad.detach(), statistic) : Tensor();
+    tensor.set_grad({});
+    tensor.set_data(made);
+    tensor.set_grad(converted);
+  }
+
   Entries parameters_, buffers_;
   std::vector<std::pair<std::string, Module*>> modules_;
-  std::unordered_set<std::string> transient_;
+  std::unordered_set<std::string> transient_, statistics_;
   bool training_ = true;
 };
 

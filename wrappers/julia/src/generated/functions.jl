@@ -223,6 +223,18 @@ tsr_scope_set_current(scope, previous) =
         (tsr_scope, Ptr{tsr_scope}),
         scope, previous)
 
+# Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both
+# have from then on. It stays the same tensor for whoever holds it: an optimizer, a module.
+# Counts as an in-place change of it.
+# AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and
+# outside inference mode, and when there is a gradient that would no longer fit; take that out
+# with set_grad, convert it, and set it again. DTYPE when the tensor requires grad and the new
+# dtype is neither floating nor complex.
+tsr_tensor_set_data(tensor, data) =
+    ccall((:tsr_tensor_set_data, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor),
+        tensor, data)
+
 # Whether the tensor takes part in differentiation.
 tsr_tensor_requires_grad(tensor, value) =
     ccall((:tsr_tensor_requires_grad, libtessera), tsr_status,

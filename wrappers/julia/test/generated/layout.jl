@@ -53,6 +53,7 @@ const FUNCTIONS = [
     "tsr_scope_begin",
     "tsr_scope_end",
     "tsr_scope_set_current",
+    "tsr_tensor_set_data",
     "tsr_tensor_requires_grad",
     "tsr_tensor_set_requires_grad",
     "tsr_tensor_is_leaf",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED
 from ._core import DeviceBase, ffi, lib
-from ._errors import check
+from ._errors import ArgumentTypeError, DeviceError, check
 
 TYPES: Final = {"cpu": DEVICE_CPU, "cuda": DEVICE_CUDA, "simulated": DEVICE_SIMULATED}
 _NAMES: Final = {v: k for k, v in TYPES.items()}
@@ -24,9 +24,11 @@ class Device(DeviceBase):
     __slots__ = ("index", "type")
 
     def __init__(self, name: str, index: int | None = None) -> None:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"expected the name of a device, got {type(name).__name__}")
         kind, _, number = name.partition(":")
         if kind not in TYPES or (number and (index is not None or not number.isdigit())):
-            raise ValueError(f"expected a device such as 'cpu' or 'cuda:0', got {name!r}")
+            raise DeviceError(f"expected a device such as 'cpu' or 'cuda:0', got {name!r}")
         self.type = kind
         self.index = int(number) if number else (index or 0)
 
@@ -75,7 +77,7 @@ def device_of(given: Any) -> Device:
         return given
     if isinstance(given, str):
         return Device(given)
-    raise TypeError(f"expected a device or its name, got {type(given).__name__}")
+    raise ArgumentTypeError(f"expected a device or its name, got {type(given).__name__}")
 
 
 def device_pair(given: Any) -> tuple[int, int]:
@@ -110,6 +112,8 @@ def _outside() -> list[Device]:
 
 def device_count(kind: str = "cpu") -> int:
     """How many devices of a type can be used here."""
+    if kind not in TYPES:
+        raise DeviceError(f"expected a type of device, one of {', '.join(TYPES)}, got {kind!r}")
     count = ffi.new("int32_t*")
     check(lib.tsr_device_count(TYPES[kind], count))
     return int(count[0])

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ._constants import DTYPES
+from ._errors import DTypeError, InvalidValueError
 
 
 class DType:
@@ -44,12 +45,12 @@ class DType:
     def numpy(self) -> np.dtype[Any]:
         """The same dtype in NumPy, which has no bfloat16."""
         if self.name == "bfloat16":
-            raise TypeError("NumPy has no bfloat16; convert with .astype(tessera.float32) first")
+            raise DTypeError("NumPy has no bfloat16; convert with .astype(tessera.float32) first")
         return np.dtype(self.name)
 
 
-ALL: Final = {row[0]: DType(*row) for row in DTYPES}
-BY_BITS: Final = {d.bits: d for d in ALL.values()}
+ALL: Final[dict[str, DType]] = {row[0]: DType(*row) for row in DTYPES}
+BY_BITS: Final[dict[int, DType]] = {d.bits: d for d in ALL.values()}
 
 bool_ = ALL["bool"]
 uint8, uint16, uint32, uint64 = ALL["uint8"], ALL["uint16"], ALL["uint32"], ALL["uint64"]
@@ -72,7 +73,7 @@ def dtype_of(given: Any) -> DType:
     try:
         return ALL[np.dtype(given).name]
     except (TypeError, KeyError):
-        raise TypeError(f"expected a dtype, got {given!r}; one of {', '.join(ALL)}") from None
+        raise DTypeError(f"expected a dtype, got {given!r}; one of {', '.join(ALL)}") from None
 
 
 _KINDS: Final = {
@@ -91,7 +92,7 @@ def kind_names(kind: str) -> tuple[str, ...]:
     if kind == "numeric":
         return kind_names("integral") + _KINDS["real floating"] + _KINDS["complex floating"]
     if kind not in _KINDS:
-        raise ValueError(f"isdtype(): unknown kind {kind!r}")
+        raise InvalidValueError(f"isdtype(): unknown kind {kind!r}")
     return _KINDS[kind]
 
 
@@ -134,7 +135,7 @@ def _promote_integers(first: DType, second: DType) -> DType:
     if unsigned.itemsize < signed.itemsize:
         return signed
     if unsigned is uint64:
-        raise TypeError(f"{first.name} and {second.name} have no common dtype")
+        raise DTypeError(f"{first.name} and {second.name} have no common dtype")
     return ALL[f"int{16 * unsigned.itemsize}"]
 
 
@@ -142,12 +143,13 @@ def result_type(*items: Any) -> DType:
     """The dtype of an operation on tensors, dtypes and Python numbers; only the numbers are weak."""
     strong = [i if isinstance(i, DType) else i.dtype for i in items if not isinstance(i, (bool, int, float, complex))]
     if not strong:
-        raise ValueError("result_type(): expected at least one tensor or dtype")
+        raise InvalidValueError("result_type(): expected at least one tensor or dtype")
     result: DType = strong[0]
     for dtype in strong[1:]:
         result = promote_types(result, dtype)
     for number in (i for i in items if isinstance(i, (bool, int, float, complex))):
-        result = _with_number(result, type(number))
+        kind = next(k for k in (bool, int, float, complex) if isinstance(number, k))
+        result = _with_number(result, kind)
     return result
 
 
@@ -175,7 +177,7 @@ class finfo:  # noqa: N801 (the standard's name)
     def __init__(self, given: Any) -> None:
         dtype = dtype_of(getattr(given, "dtype", given))
         if dtype.category not in ("floating", "complex"):
-            raise TypeError(f"finfo(): expected a floating dtype, got {dtype.name}")
+            raise DTypeError(f"finfo(): expected a floating dtype, got {dtype.name}")
         real = {complex64: float32, complex128: float64}.get(dtype, dtype)
         self.dtype, self.bits = real, real.itemsize * 8
         if real is bfloat16:
@@ -193,6 +195,6 @@ class iinfo:  # noqa: N801 (the standard's name)
     def __init__(self, given: Any) -> None:
         self.dtype = dtype_of(getattr(given, "dtype", given))
         if self.dtype.category != "integral":
-            raise TypeError(f"iinfo(): expected an integer dtype, got {self.dtype.name}")
+            raise DTypeError(f"iinfo(): expected an integer dtype, got {self.dtype.name}")
         info = np.iinfo(self.dtype.name)
         self.bits, self.min, self.max = info.bits, int(info.min), int(info.max)

@@ -6,11 +6,11 @@ use std::f64::consts::LN_2;
 use std::sync::Arc;
 use tessera::nn::init::{self, FanMode, Nonlinearity};
 use tessera::nn::{
-    AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Conv2d, ConvTranspose2d, Dropout, Embedding,
-    Flatten, Func, Gelu, Identity, LayerNorm, LeakyRelu, Linear, LogSoftmax, MaxPool2d, Module,
-    Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
+    convert, AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Conv2d, ConvTranspose2d, Dropout,
+    Embedding, Flatten, Func, Gelu, Identity, LayerNorm, LeakyRelu, Linear, LogSoftmax, MaxPool2d,
+    Module, Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
 };
-use tessera::optim::{Optimizer, Sgd, SgdConfig};
+use tessera::optim::{Adam, AdamConfig, Optimizer, Sgd, SgdConfig};
 use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
 
 fn close(tensor: &Tensor, expected: &[f64]) {
@@ -241,6 +241,76 @@ fn modes_and_gradients() -> Result<()> {
     assert!(net.parameters().iter().all(|p| p.grad().unwrap().is_none()));
     net.requires_grad(false)?;
     assert!(!net.forward(&Tensor::rand(&[2, 1, 4, 4])?)?.requires_grad());
+    Ok(())
+}
+
+/// SAFETY of the calls: the modules are this thread's own.
+fn converted<M: Module>(module: M, dtype: DType) -> Result<M> {
+    unsafe { convert(&module, dtype, None)? };
+    Ok(module)
+}
+
+#[test]
+fn conversion_keeps_parameters_and_an_optimizer_goes_on() -> Result<()> {
+    let net = Sequential::new().with(Linear::new(2, 4)?).with(Tanh).with(Linear::new(4, 1)?);
+    let before = net.parameters();
+    let x = Tensor::rand(&[8, 2])?;
+    let config = SgdConfig { momentum: 0.9, ..Default::default() };
+    let optimizers: [Box<dyn Optimizer>; 2] = [
+        Box::new(Sgd::new(before.clone(), 0.01, config)?),
+        Box::new(Adam::new(before.clone(), 0.002, AdamConfig::default())?),
+    ];
+    for mut optimizer in optimizers {
+        let mut step = |input: &Tensor| -> Result<f64> {
+            optimizer.zero_grad()?;
+            let loss = net.forward(input)?.square()?.mean()?;
+            loss.backward()?;
+            optimizer.step()?;
+            loss.item::<f64>()
+        };
+        unsafe { convert(&net, DType::F32, None)? };
+        step(&x)?;
+        unsafe { convert(&net, DType::F64, None)? };
+        for (old, new) in before.iter().zip(net.parameters()) {
+            assert!(old.is_same(&new) && new.dtype() == DType::F64);
+            assert_eq!(new.grad()?.expect("kept").dtype(), DType::F64);
+        }
+        let wide = x.astype(DType::F64)?;
+        let first = step(&wide)?;
+        (0..10).try_for_each(|_| step(&wide).map(drop))?;
+        assert!(step(&wide)? < first);
+    }
+    let error = unsafe { convert(&net, DType::I64, None) }.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Dtype);
+    Ok(())
+}
+
+#[test]
+fn running_statistics_stay_float32_in_half_modules() -> Result<()> {
+    for half in [DType::F16, DType::Bf16] {
+        let norm = converted(Sequential::new().with(BatchNorm2d::new(2)?), half)?;
+        let state = norm.state_dict()?;
+        assert_eq!(state["0.weight"].dtype(), half);
+        assert_eq!(state["0.running_mean"].dtype(), DType::F32);
+        assert_eq!(state["0.num_batches_tracked"].dtype(), DType::I64);
+        norm.forward(&Tensor::ones_with(&[2, 2, 2, 2], |o| o.dtype(half))?)?.sum()?.backward()?;
+        assert_eq!(norm.parameters()[0].grad()?.expect("a gradient").dtype(), half);
+        let norm = converted(norm, DType::F64)?;
+        assert_eq!(norm.state_dict()?["0.running_var"].dtype(), DType::F64);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_tensor_takes_over_other_data() -> Result<()> {
+    let x = Tensor::from([1.0f64, 2.0]).requiring_grad()?;
+    let (held, y) = (x.clone(), x.square()?.sum()?);
+    // SAFETY: no other thread has these tensors.
+    unsafe { x.set_data(&Tensor::ones(&[3])?)? };
+    assert!(held.dtype() == DType::F32 && held.shape() == [3]);
+    assert_eq!(y.backward().unwrap_err().kind(), ErrorKind::Autograd);
+    let result = x.multiply(2)?;
+    assert_eq!(unsafe { result.set_data(&x) }.unwrap_err().kind(), ErrorKind::Autograd);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ import math
 from typing import Any, Union
 
 from .. import _ops
-from .._dtypes import int64
+from .._dtypes import bfloat16, dtype_of, float16, float32, int64
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -110,7 +110,9 @@ class ConvTranspose2d(_Conv):
 
 
 class BatchNorm2d(Module):
-    """Normalises each channel over the batch; in eval mode with running statistics."""
+    """Normalises each channel over the batch; in eval mode with running statistics, which are never of a half type."""
+
+    _statistics = frozenset({"running_mean", "running_var"})
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -121,8 +123,10 @@ class BatchNorm2d(Module):
         self.register_parameter("weight", Parameter(_ops.ones((num_features,), dtype=dtype)) if affine else None)
         self.register_parameter("bias", Parameter(_ops.zeros((num_features,), dtype=dtype)) if affine else None)
         track = track_running_stats
-        self.register_buffer("running_mean", _ops.zeros((num_features,), dtype=dtype) if track else None)
-        self.register_buffer("running_var", _ops.ones((num_features,), dtype=dtype) if track else None)
+        kind = None if dtype is None else dtype_of(dtype)
+        wide = float32 if kind in (float16, bfloat16) else kind
+        self.register_buffer("running_mean", _ops.zeros((num_features,), dtype=wide) if track else None)
+        self.register_buffer("running_var", _ops.ones((num_features,), dtype=wide) if track else None)
         self.register_buffer("num_batches_tracked", _ops.zeros((), dtype=int64) if track else None)
 
     def forward(self, input: Tensor) -> Tensor:

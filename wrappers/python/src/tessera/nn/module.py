@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 from .. import _dtypes
 from .._core import TensorBase
+from .._device import CPU, Device, device_of
+from .._dtypes import DType, bfloat16, float16, float32
+from .._errors import ArgumentTypeError, DTypeError, InvalidValueError
 from .._tensor import Tensor
 from ..autograd import no_grad
 from .parameter import Parameter
@@ -244,6 +247,10 @@ class Module:
 
     def load_state_dict(self, state: Mapping[str, Tensor], strict: bool = True) -> StateDictKeys:
         """Copies a state into this model. strict: every key must match."""
+        if not isinstance(state, Mapping):
+            raise ArgumentTypeError(
+                f"load_state_dict(): expected a dict of Tensors, got {type(state).__name__}; tessera.load_file(path) reads one"
+            )
         own = self.state_dict()
         missing = [k for k in own if k not in state]
         unexpected = [k for k in state if k not in own]
@@ -253,14 +260,16 @@ class Module:
         if strict and unexpected:
             problems.append(f"Unexpected key(s) in state_dict: {', '.join(map(repr, unexpected))}.")
         for key in own.keys() & state.keys():
-            if own[key].shape != state[key].shape:
+            if not isinstance(state[key], TensorBase):
+                problems.append(f"{key}: expected a Tensor, got {type(state[key]).__name__}.")
+            elif own[key].shape != state[key].shape:
                 problems.append(
                     f"size mismatch for {key}: copying a parameter of shape {state[key].shape} from the state, "
                     f"the shape in the current model is {own[key].shape}."
                 )
         if problems:
             text = "\n\t".join(problems)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
+            raise InvalidValueError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
         with no_grad():
             for key, target in own.items():
                 if key in state:
@@ -296,43 +305,66 @@ class Module:
         function(self)
         return self
 
-    def _convert(self: M, function: Callable[[Tensor], Tensor]) -> M:
-        made: dict[int, Any] = {}
+    _statistics: frozenset[str] = frozenset()
+    """Buffers that gather small contributions of many batches, which the half types would lose."""
+
+    def _convert(self: M, kind: DType | None, device: Device | None) -> M:
+        """Parameters stay the objects that they are, so that an optimizer made before goes on with them."""
+        done: dict[int, Tensor] = {}
+
+        def convert(tensor: Any, dtype: DType | None) -> Tensor:
+            floating = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+            made: Tensor = tensor.detach().to(dtype=dtype if floating else None, device=device)
+            return made
+
         for module in self.modules():
-            for name, parameter in module._parameters.items():
-                if parameter is not None:
-                    if id(parameter) not in made:
-                        made[id(parameter)] = _converted(parameter, function)
-                    module._parameters[name] = made[id(parameter)]
+            for parameter in module._parameters.values():
+                if parameter is not None and id(parameter) not in done:
+                    done[id(parameter)] = parameter
+                    _give_data(parameter, lambda tensor: convert(tensor, kind))
             for name, buffer in module._buffers.items():
                 if buffer is not None:
-                    module._buffers[name] = function(buffer)
+                    wide = float32 if name in module._statistics and kind in (float16, bfloat16) else kind
+                    if id(buffer) not in done:
+                        done[id(buffer)] = convert(buffer, wide) if isinstance(buffer, TensorBase) else buffer
+                    module._buffers[name] = done[id(buffer)]
         return self
 
     def to(self: M, *args: Any, dtype: Any = None, device: Any = None) -> M:
-        """Converts all parameters and buffers; an integer buffer keeps its dtype. New Parameter
-        objects stand in for converted ones: make the optimizer afterwards."""
+        """Converts all parameters, their gradients and all buffers, in place: to a dtype, a device, or those of a tensor.
+
+        Parameters stay the same objects, so an optimizer made before keeps training them. Integers keep their dtype.
+        Running statistics of normalisation layers stay float32 when the rest becomes float16 or bfloat16.
+        """
         for item in args:
-            if isinstance(item, str) and item not in _dtypes.ALL or hasattr(item, "index"):
+            if isinstance(item, TensorBase):
+                dtype, device = item.dtype, item.device
+            elif isinstance(item, Device) or isinstance(item, str) and item not in _dtypes.ALL:
                 device = item
-            else:
+            elif item is not None:
                 dtype = item
         kind = None if dtype is None else _dtypes.dtype_of(dtype)
-
-        def convert(tensor: Tensor) -> Tensor:
-            floating = tensor.dtype.is_floating_point or tensor.dtype.is_complex
-            return tensor.to(dtype=kind if floating else None, device=device)
-
-        return self._convert(convert)
+        if kind is not None and not (kind.is_floating_point or kind.is_complex):
+            raise DTypeError(f"to(): expected a floating or complex dtype for a module, got {kind.name}")
+        return self._convert(kind, None if device is None else device_of(device))
 
     def float(self: M) -> M:
-        return self.to(_dtypes.float32)
+        return self.to(float32)
 
     def double(self: M) -> M:
         return self.to(_dtypes.float64)
 
     def half(self: M) -> M:
-        return self.to(_dtypes.float16)
+        return self.to(float16)
+
+    def bfloat16(self: M) -> M:
+        return self.to(bfloat16)
+
+    def cuda(self: M, index: int | None = None) -> M:
+        return self.to(Device("cuda", index))
+
+    def cpu(self: M) -> M:
+        return self.to(CPU)
 
     # ---- hooks ----
 
@@ -368,8 +400,13 @@ class Module:
         return head + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
 
 
-def _converted(parameter: Parameter, function: Callable[[Tensor], Tensor]) -> Parameter:
-    made = function(parameter.detach())
+def _give_data(parameter: Parameter, convert: Callable[[Tensor], Tensor]) -> None:
+    """Puts converted data into a parameter, and its gradient along with it."""
+    made = convert(parameter)
     if made.dtype is parameter.dtype and made.device == parameter.device:
-        return parameter
-    return Parameter(made, parameter.requires_grad)
+        return
+    grad = parameter.grad
+    converted = None if grad is None else convert(grad)
+    parameter.grad = None
+    parameter.data = made
+    parameter.grad = converted

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _ops
+from .._errors import InvalidValueError
 from .._tensor import Tensor
 from .optimizer import Group, Optimizer, positive
 
@@ -25,7 +26,7 @@ class Adam(Optimizer):
         decay = self._decay if weight_decay is None else weight_decay
         positive(lr=lr, eps=eps, weight_decay=decay)
         if not all(0.0 <= b < 1.0 for b in betas):
-            raise ValueError(f"betas: expected numbers from 0 below 1, got {betas}")
+            raise InvalidValueError(f"betas: expected numbers from 0 below 1, got {betas}")
         options = {
             "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": decay, "amsgrad": amsgrad, "maximize": maximize,
         }
@@ -43,7 +44,8 @@ class Adam(Optimizer):
             by_step.setdefault(state["step"], []).append(i)
         for step, chosen in by_step.items():
             states = [self.state[params[i]] for i in chosen]
-            type(self)._op(
+            self._run(
+                type(self)._op,
                 [params[i] for i in chosen], [grads[i] for i in chosen], [s["exp_avg"] for s in states],
                 [s["exp_avg_sq"] for s in states],
                 [s["max_exp_avg_sq"] for s in states] if group["amsgrad"] else [],

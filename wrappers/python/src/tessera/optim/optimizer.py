@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core import TensorBase
+from .._errors import ArgumentTypeError, DeviceError, DTypeError, InvalidValueError
 from .._tensor import Tensor
 from ..autograd import enable_grad, no_grad
 
@@ -26,11 +27,12 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        if isinstance(params, TensorBase) or not isinstance(params, Iterable):
+            kind = "a Tensor" if isinstance(params, TensorBase) else type(params).__name__
+            raise ArgumentTypeError(f"params: expected a list of Tensors or of dicts, got {kind}")
         given = [params] if isinstance(params, dict) else list(params)
-        if isinstance(params, TensorBase):
-            raise TypeError("params: expected a list of Tensors or of dicts, got a Tensor")
         if not given:
-            raise ValueError("params: expected at least one parameter, got an empty list")
+            raise InvalidValueError("params: expected at least one parameter, got an empty list")
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
@@ -41,11 +43,11 @@ class Optimizer:
         known = {id(p) for g in self.param_groups for p in g["params"]}
         for item in items:
             if not isinstance(item, TensorBase):
-                raise TypeError(f"params: expected Tensors, got {type(item).__name__}")
+                raise ArgumentTypeError(f"params: expected Tensors, got {type(item).__name__}")
             if not item.is_leaf:
-                raise ValueError("params: only leaves can be optimized")
+                raise InvalidValueError("params: only leaves can be optimized")
             if id(item) in known:
-                raise ValueError("params: a parameter stands in more than one group")
+                raise InvalidValueError("params: a parameter stands in more than one group")
             known.add(id(item))
         self.param_groups.append({**self.defaults, **group, "params": items})
 
@@ -73,6 +75,28 @@ class Optimizer:
     def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
         raise NotImplementedError
 
+    def _run(self, op: Callable[..., None], params: list[Tensor], *args: Any) -> None:
+        """op(params, *args), after bringing the state to the parameters when those were converted since."""
+        try:
+            op(params, *args)
+        except (DTypeError, DeviceError):
+            if not self._follow(params):
+                raise
+            op(params, *args)
+
+    def _follow(self, params: list[Tensor]) -> bool:
+        """Gives the state of the parameters their dtype and device; whether there was anything to do."""
+        changed = False
+        for parameter in params:
+            for value in self.state[parameter].values():
+                if not isinstance(value, TensorBase):
+                    continue
+                made = value.to(parameter.dtype, parameter.device)
+                if made is not value:
+                    value.data = made
+                    changed = True
+        return changed
+
     # ---- state ----
 
     def state_dict(self) -> dict[str, Any]:
@@ -93,7 +117,7 @@ class Optimizer:
         sizes = [len(g["params"]) for g in saved]
         own = [len(g["params"]) for g in self.param_groups]
         if sizes != own:
-            raise ValueError(f"the state has groups of {sizes} parameters, this optimizer of {own}")
+            raise InvalidValueError(f"the state has groups of {sizes} parameters, this optimizer of {own}")
         params = [p for g in self.param_groups for p in g["params"]]
         numbers = [n for g in saved for n in g["params"]]
         for group, options in zip(self.param_groups, saved):
@@ -118,4 +142,4 @@ def positive(**options: float) -> None:
     """Raises unless all options are at least 0."""
     for name, value in options.items():
         if not value >= 0.0:
-            raise ValueError(f"{name}: expected at least 0, got {value}")
+            raise InvalidValueError(f"{name}: expected at least 0, got {value}")

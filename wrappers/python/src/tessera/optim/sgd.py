@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import _ops
+from .._errors import InvalidValueError
 from .._tensor import Tensor
 from .optimizer import Group, Optimizer, positive
 
@@ -21,7 +22,7 @@ class SGD(Optimizer):
     ) -> None:
         positive(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("nesterov needs a momentum and no dampening")
+            raise InvalidValueError("nesterov needs a momentum and no dampening")
         options = {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
             "nesterov": nesterov, "maximize": maximize,
@@ -41,9 +42,8 @@ class SGD(Optimizer):
                 buffers = [self.state[params[i]]["momentum_buffer"] for i in chosen]
                 self._step(group, [params[i] for i in chosen], [grads[i] for i in chosen], buffers, first)
 
-    @staticmethod
-    def _step(group: Group, params: list[Tensor], grads: list[Any], buffers: list[Tensor], first: bool) -> None:
-        _ops.sgd_step(
-            params, grads, buffers, group["lr"], group["momentum"], group["dampening"], group["weight_decay"],
+    def _step(self, group: Group, params: list[Tensor], grads: list[Any], buffers: list[Tensor], first: bool) -> None:
+        self._run(
+            _ops.sgd_step, params, grads, buffers, group["lr"], group["momentum"], group["dampening"], group["weight_decay"],
             group["nesterov"], group["maximize"], first,
         )

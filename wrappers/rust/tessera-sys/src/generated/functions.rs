@@ -167,6 +167,16 @@ extern "C" {
     /// INVALID_ARGUMENT for a scope that has ended.
     pub fn tsr_scope_set_current(scope: tsr_scope, previous: *mut tsr_scope) -> tsr_status;
 
+    /// Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both
+    /// have from then on. It stays the same tensor for whoever holds it: an optimizer, a module.
+    /// Counts as an in-place change of it.
+    /// AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and
+    /// outside inference mode, and when there is a gradient that would no longer fit; take that
+    /// out with set_grad, convert it, and set it again. DTYPE when the tensor requires grad and
+    /// the new dtype is neither floating nor complex.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_tensor_set_data(tensor: tsr_tensor, data: tsr_tensor) -> tsr_status;
+
     /// Whether the tensor takes part in differentiation.
     pub fn tsr_tensor_requires_grad(tensor: tsr_tensor, value: *mut i32) -> tsr_status;
 

@@ -149,6 +149,17 @@ impl Tensor {
         done(unsafe { sys::tsr_tensor_set_grad(self.raw(), grad.map_or(null_mut(), Tensor::raw)) })
     }
 
+    /// Gives this leaf the memory, shape, dtype and device of another tensor. It stays the same tensor for
+    /// all its clones: those of an optimizer, say.
+    ///
+    /// # Safety
+    ///
+    /// No other thread uses the tensor or a clone of it during the call.
+    pub unsafe fn set_data(&self, data: &Tensor) -> Result<()> {
+        // SAFETY: valid handles; the caller sees to it that nobody reads the layout meanwhile.
+        done(unsafe { sys::tsr_tensor_set_data(self.raw(), data.raw()) })
+    }
+
     /// Says whether a leaf takes part in differentiation.
     pub fn set_requires_grad(&self, on: bool) -> Result<()> {
         // SAFETY: a valid handle.

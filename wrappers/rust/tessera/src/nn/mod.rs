@@ -32,6 +32,8 @@ macro_rules! setters {
 
 mod activations;
 mod conv;
+#[allow(unsafe_code)]
+mod convert;
 pub mod init;
 mod layers;
 mod module;
@@ -42,6 +44,7 @@ pub use activations::{
     MaxPool2d, Relu, Sigmoid, Silu, Softmax, Tanh,
 };
 pub use conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
+pub use convert::convert;
 pub use layers::{Embedding, Linear, Sequential};
 pub use module::{Module, Training, Visitor};
 pub use norm::{BatchNorm2d, BatchNorm2dConfig, LayerNorm};

@@ -33,6 +33,7 @@ pub struct Visitor {
     parameters: Vec<(String, Tensor)>,
     buffers: Vec<(String, Tensor)>,
     order: Vec<(String, Tensor)>,
+    statistics: HashSet<String>,
     mode: Option<bool>,
 }
 
@@ -56,6 +57,12 @@ impl Visitor {
         self.buffers.push(named);
     }
 
+    /// A buffer that gathers small contributions of many batches, which the half types would lose.
+    pub fn statistic(&mut self, name: &str, tensor: &Tensor) {
+        self.statistics.insert(format!("{}{name}", self.prefix));
+        self.buffer(name, tensor);
+    }
+
     /// A part of the module.
     pub fn module(&mut self, name: &str, module: &dyn Module) {
         let length = self.prefix.len();
@@ -70,6 +77,13 @@ impl Visitor {
         if let Some(on) = self.mode {
             training.0.store(on, Ordering::Relaxed);
         }
+    }
+
+    /// All tensors, and whether each is a statistic.
+    pub(super) fn tensors(module: &(impl Module + ?Sized)) -> Vec<(Tensor, bool)> {
+        let visitor = Self::walk(module, None);
+        let named = visitor.order.into_iter();
+        named.map(|(name, tensor)| (tensor, visitor.statistics.contains(&name))).collect()
     }
 
     fn walk(module: &(impl Module + ?Sized), mode: Option<bool>) -> Self {

@@ -41,7 +41,8 @@ struct Running {
     batches: Tensor,
 }
 
-/// Normalises each channel over the batch; in evaluation with running statistics.
+/// Normalises each channel over the batch; in evaluation with running statistics, which are never of a
+/// half type.
 pub struct BatchNorm2d {
     affine: Option<(Tensor, Tensor)>,
     running: Option<Running>,
@@ -113,8 +114,8 @@ impl Module for BatchNorm2d {
             visitor.weight_and_bias(weight, Some(bias));
         }
         if let Some(running) = &self.running {
-            visitor.buffer("running_mean", &running.mean);
-            visitor.buffer("running_var", &running.var);
+            visitor.statistic("running_mean", &running.mean);
+            visitor.statistic("running_var", &running.var);
             visitor.buffer("num_batches_tracked", &running.batches);
         }
         visitor.training(&self.training);

@@ -3,7 +3,8 @@
 //! Adam and AdamW.
 
 use super::{
-    check_entries, check_not_negative, check_parameters, describe, live, restored, Optimizer,
+    check_entries, check_not_negative, check_parameters, describe, follow, live, restored,
+    Optimizer,
 };
 use crate::io::TensorMap;
 use crate::ops::{adam_step_with, adamw_step_with};
@@ -76,7 +77,13 @@ impl Moment {
                 let new = Moments { step: 0, exp_avg, exp_avg_sq, max_exp_avg_sq };
                 self.state.insert(number, new);
             }
-            let step = self.state[&number].step + 1;
+            let state = self.state.get_mut(&number).expect("made above or before");
+            follow(&mut state.exp_avg, &parameter)?;
+            follow(&mut state.exp_avg_sq, &parameter)?;
+            if let Some(maximum) = &mut state.max_exp_avg_sq {
+                follow(maximum, &parameter)?;
+            }
+            let step = state.step + 1;
             by_step.entry(step).or_default().push((number, parameter, grad));
         }
         for (step, chosen) in by_step {

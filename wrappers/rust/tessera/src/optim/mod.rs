@@ -63,6 +63,15 @@ fn live(parameters: &[Tensor]) -> Result<Vec<(usize, Tensor, Tensor)>> {
     Ok(found)
 }
 
+/// Brings what is kept for a parameter to where and what the parameter is now: it may have been
+/// converted since.
+fn follow(kept: &mut Tensor, parameter: &Tensor) -> Result<()> {
+    if kept.dtype() != parameter.dtype() || kept.device() != parameter.device() {
+        *kept = kept.to_with(|o| o.dtype(parameter.dtype()).device(parameter.device()))?;
+    }
+    Ok(())
+}
+
 fn check_parameters(parameters: &[Tensor]) -> Result<()> {
     if parameters.is_empty() {
         return Err(Error::new(ErrorKind::Value, "an optimizer needs at least one parameter"));

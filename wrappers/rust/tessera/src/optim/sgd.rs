@@ -3,7 +3,8 @@
 //! Gradient descent.
 
 use super::{
-    check_entries, check_not_negative, check_parameters, describe, live, restored, Optimizer,
+    check_entries, check_not_negative, check_parameters, describe, follow, live, restored,
+    Optimizer,
 };
 use crate::io::TensorMap;
 use crate::ops::sgd_step_with;
@@ -75,7 +76,9 @@ impl Sgd {
                 if first {
                     self.buffers.insert(*number, Tensor::zeros_like(parameter)?);
                 }
-                buffers.push(self.buffers[number].clone());
+                let buffer = self.buffers.get_mut(number).expect("made above or before");
+                follow(buffer, parameter)?;
+                buffers.push(buffer.clone());
             }
         }
         let params: Vec<&Tensor> = chosen.iter().map(|(_, parameter, _)| parameter).collect();
