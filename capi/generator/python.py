@@ -106,7 +106,7 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
     text = f"static const char* const names_{c_name}[] = {{{quoted}}};\n"
     text += f"static PyObject* keys_{c_name}[{max(count, 1)} * TPY_MAX_ALIASES];\n"
     text += f"static const tpy_signature sig_{c_name} = {{{c_string(name)}, {count}, {positional(op)}, {required}, "
-    text += f"{spread(op)},\n    names_{c_name}, keys_{c_name}}};\n"
+    text += f"{spread(op)},\n    names_{c_name}, keys_{c_name}, {_tensor_bits(op)}u}};\n"
     text += (
         f"static PyObject* py_{c_name}(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {{\n"
         f"  const tpy_signature* sig = &sig_{c_name};\n  PyObject* s[{count + 1}];\n"
@@ -116,6 +116,11 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
     text += _body(schema, op, form, with_out) + f"  Py_XDECREF(s[{count}]);\n"
     returned = f"tpy_requiring(sig, {count - 1}, s[{count - 1}], result)" if creates(op, form) else "result"
     return f"{text}  return {returned};\n}}\n"
+
+
+def _tensor_bits(op: Op) -> int:
+    """The parameters in whose place a NumPy array may stand, as bits."""
+    return sum(1 << i for i, a in enumerate(op.args) if a.type.base == "tensor" and not a.type.is_list)
 
 
 class _Converted:

@@ -18,6 +18,7 @@ typedef struct {
   int vararg;              /* a list that may be spread over the positions from its own on, or -1 */
   const char* const* names; /* names of one parameter, the first one canonical, parted by '|' */
   PyObject** keys;          /* n * TPY_MAX_ALIASES interned strings */
+  unsigned tensors;         /* bits of the parameters that are tensors, and read */
 } tpy_signature;
 
 static int tpy_prepare(const tpy_signature* sig) {
@@ -69,8 +70,41 @@ static int tpy_parse_keywords(const tpy_signature* sig, PyObject* const* values,
   return 1;
 }
 
+/* ---- NumPy arrays beside tensors ---- */
+
+static int tpy_wants_grad(PyObject* object) {
+  tsr_info info = {sizeof info};
+  return TPY_IS_TENSOR(object) && tsr_tensor_info(TPY_HANDLE(object), &info) == TSR_OK &&
+         (info.flags & TSR_TENSOR_REQUIRES_GRAD) != 0;
+}
+
+/* A tensor of the elements of an array. What the backward may need is copied: nobody counts the writes to an array. */
+static PyObject* tpy_array_operand(PyObject* array, int recorded) {
+  return PyObject_CallFunctionObjArgs(tpy.from_ndarray, array, recorded && tsr_grad_mode() ? Py_True : Py_False, NULL);
+}
+
+/* Puts tensors in the place of arrays, when there is a tensor beside them; the last slot keeps them. */
+static int tpy_take_arrays(const tpy_signature* sig, PyObject** slots) {
+  int beside = 0, recorded = 0;
+  for (int i = 0; i < sig->n; ++i) {
+    if (!(sig->tensors >> i & 1) || slots[i] == NULL || !TPY_IS_TENSOR(slots[i])) continue;
+    beside = 1;
+    recorded = recorded || tpy_wants_grad(slots[i]);
+  }
+  for (int i = 0; beside && i < sig->n; ++i) {
+    if (!(sig->tensors >> i & 1) || slots[i] == NULL || !tpy_is_array(slots[i])) continue;
+    PyObject* made = tpy_array_operand(slots[i], recorded);
+    PyObject* kept = made != NULL ? PyTuple_Pack(2, made, slots[sig->n] != NULL ? slots[sig->n] : Py_None) : NULL;
+    slots[i] = made; /* borrowed from the tuple */
+    Py_XDECREF(made);
+    if (kept == NULL) return 0;
+    Py_XSETREF(slots[sig->n], kept);
+  }
+  return 1;
+}
+
 /* Fills slots (sig->n + 1 of them) with borrowed references, absent ones with NULL. The last slot
- * owns the tuple of a spread list: release it with Py_XDECREF after the call. `self` is the first
+ * owns the tuple of a spread list and what stands for arrays: release it with Py_XDECREF after the call. `self` is the first
  * argument of a method, a module or NULL otherwise. */
 static int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args,
                      Py_ssize_t nargs, PyObject* kwnames, PyObject** slots) {
@@ -99,6 +133,11 @@ static int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* 
                    tpy_name(sig, i), i + 1);
       goto failed;
     }
+  }
+  for (unsigned left = sig->tensors, i = 0; left != 0; left >>= 1, ++i) {
+    if (!(left & 1) || slots[i] == NULL || Py_TYPE(slots[i]) == tpy.tensor || !tpy_is_array(slots[i])) continue;
+    if (!tpy_take_arrays(sig, slots)) goto failed;
+    break;
   }
   return 1;
 failed:
@@ -335,7 +374,7 @@ static int tpy_as_number(PyObject* object, tpy_number* out) {
     out->im = PyComplex_ImagAsDouble(object);
     return TPY_C128;
   }
-  if (TPY_IS_TENSOR(object) || Py_TYPE(object)->tp_as_number == NULL) return TPY_NO_NUMBER;
+  if (TPY_IS_TENSOR(object) || Py_TYPE(object)->tp_as_number == NULL || tpy_is_array(object)) return TPY_NO_NUMBER;
   PyObject* plain = PyObject_CallOneArg(tpy.number, object);
   if (plain == NULL) return TPY_ERROR;
   int kind = TPY_NO_NUMBER;

@@ -38,6 +38,7 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
       {"node", (PyObject**)&tpy.node},     {"dtype_names", &tpy.dtype_names},
       {"to_index", &tpy.to_index},         {"as_array", &tpy.as_array},         {"no_array", &tpy.no_array},
       {"access_error", &tpy.access_error}, {"results", &tpy.results},
+      {"ndarray", (PyObject**)&tpy.ndarray}, {"from_ndarray", &tpy.from_ndarray},
   };
   for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
     PyObject* object = PyDict_GetItemString(given, places[i].name);

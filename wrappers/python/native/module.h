@@ -51,6 +51,8 @@ static struct {
   PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
   PyObject* access_error; /* the exception of memory that cannot be lent */
   PyObject* results;      /* dict: name of an op -> named tuple of its results */
+  PyTypeObject* ndarray;  /* numpy.ndarray */
+  PyObject* from_ndarray; /* (array, whether to copy) gives a tensor of its elements */
   int n_dtypes;
   tsr_dtype dtype_bits[TPY_MAX_DTYPES];
   PyObject* dtypes[TPY_MAX_DTYPES];
@@ -71,6 +73,8 @@ static PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* na
 
 #define TPY_IS_TENSOR(o) (Py_TYPE(o) == tpy.tensor || PyObject_TypeCheck((o), tpy.base))
 #define TPY_HANDLE(o) (((tpy_object*)(o))->handle)
+
+static inline int tpy_is_array(PyObject* object) { return PyObject_TypeCheck(object, tpy.ndarray); }
 
 /* The library runs with the lock released: other threads go on, and callbacks take it again. */
 #define TPY_CALL(status, call)                  \

@@ -7,7 +7,7 @@
 static const char* const names_abs[] = {"input", "out"};
 static PyObject* keys_abs[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_abs = {"abs", 2, 1, 1, -1,
-    names_abs, keys_abs};
+    names_abs, keys_abs, 1u};
 static PyObject* py_abs(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_abs;
   PyObject* s[3];
@@ -34,7 +34,7 @@ static PyObject* py_abs(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_abs_inplace[] = {"input"};
 static PyObject* keys_abs_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_abs_inplace = {"abs_", 1, 1, 1, -1,
-    names_abs_inplace, keys_abs_inplace};
+    names_abs_inplace, keys_abs_inplace, 1u};
 static PyObject* py_abs_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_abs_inplace;
   PyObject* s[2];
@@ -53,7 +53,7 @@ static PyObject* py_abs_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_negative[] = {"input", "out"};
 static PyObject* keys_negative[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_negative = {"negative", 2, 1, 1, -1,
-    names_negative, keys_negative};
+    names_negative, keys_negative, 1u};
 static PyObject* py_negative(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_negative;
   PyObject* s[3];
@@ -80,7 +80,7 @@ static PyObject* py_negative(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_negative_inplace[] = {"input"};
 static PyObject* keys_negative_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_negative_inplace = {"negative_", 1, 1, 1, -1,
-    names_negative_inplace, keys_negative_inplace};
+    names_negative_inplace, keys_negative_inplace, 1u};
 static PyObject* py_negative_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_negative_inplace;
   PyObject* s[2];
@@ -99,7 +99,7 @@ static PyObject* py_negative_inplace(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_sign[] = {"input", "out"};
 static PyObject* keys_sign[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sign = {"sign", 2, 1, 1, -1,
-    names_sign, keys_sign};
+    names_sign, keys_sign, 1u};
 static PyObject* py_sign(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sign;
   PyObject* s[3];
@@ -126,7 +126,7 @@ static PyObject* py_sign(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_sign_inplace[] = {"input"};
 static PyObject* keys_sign_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sign_inplace = {"sign_", 1, 1, 1, -1,
-    names_sign_inplace, keys_sign_inplace};
+    names_sign_inplace, keys_sign_inplace, 1u};
 static PyObject* py_sign_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sign_inplace;
   PyObject* s[2];
@@ -145,7 +145,7 @@ static PyObject* py_sign_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_reciprocal[] = {"input", "out"};
 static PyObject* keys_reciprocal[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_reciprocal = {"reciprocal", 2, 1, 1, -1,
-    names_reciprocal, keys_reciprocal};
+    names_reciprocal, keys_reciprocal, 1u};
 static PyObject* py_reciprocal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_reciprocal;
   PyObject* s[3];
@@ -172,7 +172,7 @@ static PyObject* py_reciprocal(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_reciprocal_inplace[] = {"input"};
 static PyObject* keys_reciprocal_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_reciprocal_inplace = {"reciprocal_", 1, 1, 1, -1,
-    names_reciprocal_inplace, keys_reciprocal_inplace};
+    names_reciprocal_inplace, keys_reciprocal_inplace, 1u};
 static PyObject* py_reciprocal_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_reciprocal_inplace;
   PyObject* s[2];
@@ -191,7 +191,7 @@ static PyObject* py_reciprocal_inplace(PyObject* self, PyObject* const* args, Py
 static const char* const names_square[] = {"input", "out"};
 static PyObject* keys_square[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_square = {"square", 2, 1, 1, -1,
-    names_square, keys_square};
+    names_square, keys_square, 1u};
 static PyObject* py_square(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_square;
   PyObject* s[3];
@@ -218,7 +218,7 @@ static PyObject* py_square(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_square_inplace[] = {"input"};
 static PyObject* keys_square_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_square_inplace = {"square_", 1, 1, 1, -1,
-    names_square_inplace, keys_square_inplace};
+    names_square_inplace, keys_square_inplace, 1u};
 static PyObject* py_square_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_square_inplace;
   PyObject* s[2];
@@ -237,7 +237,7 @@ static PyObject* py_square_inplace(PyObject* self, PyObject* const* args, Py_ssi
 static const char* const names_sqrt[] = {"input", "out"};
 static PyObject* keys_sqrt[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sqrt = {"sqrt", 2, 1, 1, -1,
-    names_sqrt, keys_sqrt};
+    names_sqrt, keys_sqrt, 1u};
 static PyObject* py_sqrt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sqrt;
   PyObject* s[3];
@@ -264,7 +264,7 @@ static PyObject* py_sqrt(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_sqrt_inplace[] = {"input"};
 static PyObject* keys_sqrt_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sqrt_inplace = {"sqrt_", 1, 1, 1, -1,
-    names_sqrt_inplace, keys_sqrt_inplace};
+    names_sqrt_inplace, keys_sqrt_inplace, 1u};
 static PyObject* py_sqrt_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sqrt_inplace;
   PyObject* s[2];
@@ -283,7 +283,7 @@ static PyObject* py_sqrt_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_rsqrt[] = {"input", "out"};
 static PyObject* keys_rsqrt[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_rsqrt = {"rsqrt", 2, 1, 1, -1,
-    names_rsqrt, keys_rsqrt};
+    names_rsqrt, keys_rsqrt, 1u};
 static PyObject* py_rsqrt(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_rsqrt;
   PyObject* s[3];
@@ -310,7 +310,7 @@ static PyObject* py_rsqrt(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_rsqrt_inplace[] = {"input"};
 static PyObject* keys_rsqrt_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_rsqrt_inplace = {"rsqrt_", 1, 1, 1, -1,
-    names_rsqrt_inplace, keys_rsqrt_inplace};
+    names_rsqrt_inplace, keys_rsqrt_inplace, 1u};
 static PyObject* py_rsqrt_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_rsqrt_inplace;
   PyObject* s[2];
@@ -329,7 +329,7 @@ static PyObject* py_rsqrt_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_exp[] = {"input", "out"};
 static PyObject* keys_exp[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_exp = {"exp", 2, 1, 1, -1,
-    names_exp, keys_exp};
+    names_exp, keys_exp, 1u};
 static PyObject* py_exp(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_exp;
   PyObject* s[3];
@@ -356,7 +356,7 @@ static PyObject* py_exp(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_exp_inplace[] = {"input"};
 static PyObject* keys_exp_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_exp_inplace = {"exp_", 1, 1, 1, -1,
-    names_exp_inplace, keys_exp_inplace};
+    names_exp_inplace, keys_exp_inplace, 1u};
 static PyObject* py_exp_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_exp_inplace;
   PyObject* s[2];
@@ -375,7 +375,7 @@ static PyObject* py_exp_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_expm1[] = {"input", "out"};
 static PyObject* keys_expm1[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_expm1 = {"expm1", 2, 1, 1, -1,
-    names_expm1, keys_expm1};
+    names_expm1, keys_expm1, 1u};
 static PyObject* py_expm1(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_expm1;
   PyObject* s[3];
@@ -402,7 +402,7 @@ static PyObject* py_expm1(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_expm1_inplace[] = {"input"};
 static PyObject* keys_expm1_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_expm1_inplace = {"expm1_", 1, 1, 1, -1,
-    names_expm1_inplace, keys_expm1_inplace};
+    names_expm1_inplace, keys_expm1_inplace, 1u};
 static PyObject* py_expm1_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_expm1_inplace;
   PyObject* s[2];
@@ -421,7 +421,7 @@ static PyObject* py_expm1_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_log[] = {"input", "out"};
 static PyObject* keys_log[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log = {"log", 2, 1, 1, -1,
-    names_log, keys_log};
+    names_log, keys_log, 1u};
 static PyObject* py_log(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log;
   PyObject* s[3];
@@ -448,7 +448,7 @@ static PyObject* py_log(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_log_inplace[] = {"input"};
 static PyObject* keys_log_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log_inplace = {"log_", 1, 1, 1, -1,
-    names_log_inplace, keys_log_inplace};
+    names_log_inplace, keys_log_inplace, 1u};
 static PyObject* py_log_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log_inplace;
   PyObject* s[2];
@@ -467,7 +467,7 @@ static PyObject* py_log_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_log1p[] = {"input", "out"};
 static PyObject* keys_log1p[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log1p = {"log1p", 2, 1, 1, -1,
-    names_log1p, keys_log1p};
+    names_log1p, keys_log1p, 1u};
 static PyObject* py_log1p(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log1p;
   PyObject* s[3];
@@ -494,7 +494,7 @@ static PyObject* py_log1p(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_log1p_inplace[] = {"input"};
 static PyObject* keys_log1p_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log1p_inplace = {"log1p_", 1, 1, 1, -1,
-    names_log1p_inplace, keys_log1p_inplace};
+    names_log1p_inplace, keys_log1p_inplace, 1u};
 static PyObject* py_log1p_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log1p_inplace;
   PyObject* s[2];
@@ -513,7 +513,7 @@ static PyObject* py_log1p_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_log2[] = {"input", "out"};
 static PyObject* keys_log2[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log2 = {"log2", 2, 1, 1, -1,
-    names_log2, keys_log2};
+    names_log2, keys_log2, 1u};
 static PyObject* py_log2(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log2;
   PyObject* s[3];
@@ -540,7 +540,7 @@ static PyObject* py_log2(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_log2_inplace[] = {"input"};
 static PyObject* keys_log2_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log2_inplace = {"log2_", 1, 1, 1, -1,
-    names_log2_inplace, keys_log2_inplace};
+    names_log2_inplace, keys_log2_inplace, 1u};
 static PyObject* py_log2_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log2_inplace;
   PyObject* s[2];
@@ -559,7 +559,7 @@ static PyObject* py_log2_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_log10[] = {"input", "out"};
 static PyObject* keys_log10[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log10 = {"log10", 2, 1, 1, -1,
-    names_log10, keys_log10};
+    names_log10, keys_log10, 1u};
 static PyObject* py_log10(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log10;
   PyObject* s[3];
@@ -586,7 +586,7 @@ static PyObject* py_log10(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_log10_inplace[] = {"input"};
 static PyObject* keys_log10_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log10_inplace = {"log10_", 1, 1, 1, -1,
-    names_log10_inplace, keys_log10_inplace};
+    names_log10_inplace, keys_log10_inplace, 1u};
 static PyObject* py_log10_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log10_inplace;
   PyObject* s[2];
@@ -605,7 +605,7 @@ static PyObject* py_log10_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_sin[] = {"input", "out"};
 static PyObject* keys_sin[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sin = {"sin", 2, 1, 1, -1,
-    names_sin, keys_sin};
+    names_sin, keys_sin, 1u};
 static PyObject* py_sin(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sin;
   PyObject* s[3];
@@ -632,7 +632,7 @@ static PyObject* py_sin(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_sin_inplace[] = {"input"};
 static PyObject* keys_sin_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sin_inplace = {"sin_", 1, 1, 1, -1,
-    names_sin_inplace, keys_sin_inplace};
+    names_sin_inplace, keys_sin_inplace, 1u};
 static PyObject* py_sin_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sin_inplace;
   PyObject* s[2];
@@ -651,7 +651,7 @@ static PyObject* py_sin_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_cos[] = {"input", "out"};
 static PyObject* keys_cos[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_cos = {"cos", 2, 1, 1, -1,
-    names_cos, keys_cos};
+    names_cos, keys_cos, 1u};
 static PyObject* py_cos(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cos;
   PyObject* s[3];
@@ -678,7 +678,7 @@ static PyObject* py_cos(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_cos_inplace[] = {"input"};
 static PyObject* keys_cos_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_cos_inplace = {"cos_", 1, 1, 1, -1,
-    names_cos_inplace, keys_cos_inplace};
+    names_cos_inplace, keys_cos_inplace, 1u};
 static PyObject* py_cos_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cos_inplace;
   PyObject* s[2];
@@ -697,7 +697,7 @@ static PyObject* py_cos_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_tan[] = {"input", "out"};
 static PyObject* keys_tan[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tan = {"tan", 2, 1, 1, -1,
-    names_tan, keys_tan};
+    names_tan, keys_tan, 1u};
 static PyObject* py_tan(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tan;
   PyObject* s[3];
@@ -724,7 +724,7 @@ static PyObject* py_tan(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_tan_inplace[] = {"input"};
 static PyObject* keys_tan_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tan_inplace = {"tan_", 1, 1, 1, -1,
-    names_tan_inplace, keys_tan_inplace};
+    names_tan_inplace, keys_tan_inplace, 1u};
 static PyObject* py_tan_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tan_inplace;
   PyObject* s[2];
@@ -743,7 +743,7 @@ static PyObject* py_tan_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_asin[] = {"input", "out"};
 static PyObject* keys_asin[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_asin = {"asin", 2, 1, 1, -1,
-    names_asin, keys_asin};
+    names_asin, keys_asin, 1u};
 static PyObject* py_asin(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_asin;
   PyObject* s[3];
@@ -770,7 +770,7 @@ static PyObject* py_asin(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_asin_inplace[] = {"input"};
 static PyObject* keys_asin_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_asin_inplace = {"asin_", 1, 1, 1, -1,
-    names_asin_inplace, keys_asin_inplace};
+    names_asin_inplace, keys_asin_inplace, 1u};
 static PyObject* py_asin_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_asin_inplace;
   PyObject* s[2];
@@ -789,7 +789,7 @@ static PyObject* py_asin_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_acos[] = {"input", "out"};
 static PyObject* keys_acos[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_acos = {"acos", 2, 1, 1, -1,
-    names_acos, keys_acos};
+    names_acos, keys_acos, 1u};
 static PyObject* py_acos(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_acos;
   PyObject* s[3];
@@ -816,7 +816,7 @@ static PyObject* py_acos(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_acos_inplace[] = {"input"};
 static PyObject* keys_acos_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_acos_inplace = {"acos_", 1, 1, 1, -1,
-    names_acos_inplace, keys_acos_inplace};
+    names_acos_inplace, keys_acos_inplace, 1u};
 static PyObject* py_acos_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_acos_inplace;
   PyObject* s[2];
@@ -835,7 +835,7 @@ static PyObject* py_acos_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_atan[] = {"input", "out"};
 static PyObject* keys_atan[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_atan = {"atan", 2, 1, 1, -1,
-    names_atan, keys_atan};
+    names_atan, keys_atan, 1u};
 static PyObject* py_atan(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_atan;
   PyObject* s[3];
@@ -862,7 +862,7 @@ static PyObject* py_atan(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_atan_inplace[] = {"input"};
 static PyObject* keys_atan_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_atan_inplace = {"atan_", 1, 1, 1, -1,
-    names_atan_inplace, keys_atan_inplace};
+    names_atan_inplace, keys_atan_inplace, 1u};
 static PyObject* py_atan_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_atan_inplace;
   PyObject* s[2];
@@ -881,7 +881,7 @@ static PyObject* py_atan_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_sinh[] = {"input", "out"};
 static PyObject* keys_sinh[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sinh = {"sinh", 2, 1, 1, -1,
-    names_sinh, keys_sinh};
+    names_sinh, keys_sinh, 1u};
 static PyObject* py_sinh(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sinh;
   PyObject* s[3];
@@ -908,7 +908,7 @@ static PyObject* py_sinh(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_sinh_inplace[] = {"input"};
 static PyObject* keys_sinh_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sinh_inplace = {"sinh_", 1, 1, 1, -1,
-    names_sinh_inplace, keys_sinh_inplace};
+    names_sinh_inplace, keys_sinh_inplace, 1u};
 static PyObject* py_sinh_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sinh_inplace;
   PyObject* s[2];
@@ -927,7 +927,7 @@ static PyObject* py_sinh_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_cosh[] = {"input", "out"};
 static PyObject* keys_cosh[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_cosh = {"cosh", 2, 1, 1, -1,
-    names_cosh, keys_cosh};
+    names_cosh, keys_cosh, 1u};
 static PyObject* py_cosh(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cosh;
   PyObject* s[3];
@@ -954,7 +954,7 @@ static PyObject* py_cosh(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_cosh_inplace[] = {"input"};
 static PyObject* keys_cosh_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_cosh_inplace = {"cosh_", 1, 1, 1, -1,
-    names_cosh_inplace, keys_cosh_inplace};
+    names_cosh_inplace, keys_cosh_inplace, 1u};
 static PyObject* py_cosh_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cosh_inplace;
   PyObject* s[2];
@@ -973,7 +973,7 @@ static PyObject* py_cosh_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_tanh[] = {"input", "out"};
 static PyObject* keys_tanh[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tanh = {"tanh", 2, 1, 1, -1,
-    names_tanh, keys_tanh};
+    names_tanh, keys_tanh, 1u};
 static PyObject* py_tanh(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tanh;
   PyObject* s[3];
@@ -1000,7 +1000,7 @@ static PyObject* py_tanh(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_tanh_inplace[] = {"input"};
 static PyObject* keys_tanh_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tanh_inplace = {"tanh_", 1, 1, 1, -1,
-    names_tanh_inplace, keys_tanh_inplace};
+    names_tanh_inplace, keys_tanh_inplace, 1u};
 static PyObject* py_tanh_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tanh_inplace;
   PyObject* s[2];
@@ -1019,7 +1019,7 @@ static PyObject* py_tanh_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_floor[] = {"input", "out"};
 static PyObject* keys_floor[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_floor = {"floor", 2, 1, 1, -1,
-    names_floor, keys_floor};
+    names_floor, keys_floor, 1u};
 static PyObject* py_floor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_floor;
   PyObject* s[3];
@@ -1046,7 +1046,7 @@ static PyObject* py_floor(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_floor_inplace[] = {"input"};
 static PyObject* keys_floor_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_floor_inplace = {"floor_", 1, 1, 1, -1,
-    names_floor_inplace, keys_floor_inplace};
+    names_floor_inplace, keys_floor_inplace, 1u};
 static PyObject* py_floor_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_floor_inplace;
   PyObject* s[2];
@@ -1065,7 +1065,7 @@ static PyObject* py_floor_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_ceil[] = {"input", "out"};
 static PyObject* keys_ceil[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_ceil = {"ceil", 2, 1, 1, -1,
-    names_ceil, keys_ceil};
+    names_ceil, keys_ceil, 1u};
 static PyObject* py_ceil(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_ceil;
   PyObject* s[3];
@@ -1092,7 +1092,7 @@ static PyObject* py_ceil(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_ceil_inplace[] = {"input"};
 static PyObject* keys_ceil_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_ceil_inplace = {"ceil_", 1, 1, 1, -1,
-    names_ceil_inplace, keys_ceil_inplace};
+    names_ceil_inplace, keys_ceil_inplace, 1u};
 static PyObject* py_ceil_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_ceil_inplace;
   PyObject* s[2];
@@ -1111,7 +1111,7 @@ static PyObject* py_ceil_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_round[] = {"input", "out"};
 static PyObject* keys_round[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_round = {"round", 2, 1, 1, -1,
-    names_round, keys_round};
+    names_round, keys_round, 1u};
 static PyObject* py_round(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_round;
   PyObject* s[3];
@@ -1138,7 +1138,7 @@ static PyObject* py_round(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_round_inplace[] = {"input"};
 static PyObject* keys_round_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_round_inplace = {"round_", 1, 1, 1, -1,
-    names_round_inplace, keys_round_inplace};
+    names_round_inplace, keys_round_inplace, 1u};
 static PyObject* py_round_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_round_inplace;
   PyObject* s[2];
@@ -1157,7 +1157,7 @@ static PyObject* py_round_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_trunc[] = {"input", "out"};
 static PyObject* keys_trunc[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_trunc = {"trunc", 2, 1, 1, -1,
-    names_trunc, keys_trunc};
+    names_trunc, keys_trunc, 1u};
 static PyObject* py_trunc(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_trunc;
   PyObject* s[3];
@@ -1184,7 +1184,7 @@ static PyObject* py_trunc(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_trunc_inplace[] = {"input"};
 static PyObject* keys_trunc_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_trunc_inplace = {"trunc_", 1, 1, 1, -1,
-    names_trunc_inplace, keys_trunc_inplace};
+    names_trunc_inplace, keys_trunc_inplace, 1u};
 static PyObject* py_trunc_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_trunc_inplace;
   PyObject* s[2];
@@ -1203,7 +1203,7 @@ static PyObject* py_trunc_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_sigmoid[] = {"input", "out"};
 static PyObject* keys_sigmoid[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sigmoid = {"sigmoid", 2, 1, 1, -1,
-    names_sigmoid, keys_sigmoid};
+    names_sigmoid, keys_sigmoid, 1u};
 static PyObject* py_sigmoid(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sigmoid;
   PyObject* s[3];
@@ -1230,7 +1230,7 @@ static PyObject* py_sigmoid(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_sigmoid_inplace[] = {"input"};
 static PyObject* keys_sigmoid_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sigmoid_inplace = {"sigmoid_", 1, 1, 1, -1,
-    names_sigmoid_inplace, keys_sigmoid_inplace};
+    names_sigmoid_inplace, keys_sigmoid_inplace, 1u};
 static PyObject* py_sigmoid_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sigmoid_inplace;
   PyObject* s[2];
@@ -1249,7 +1249,7 @@ static PyObject* py_sigmoid_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_erf[] = {"input", "out"};
 static PyObject* keys_erf[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_erf = {"erf", 2, 1, 1, -1,
-    names_erf, keys_erf};
+    names_erf, keys_erf, 1u};
 static PyObject* py_erf(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_erf;
   PyObject* s[3];
@@ -1276,7 +1276,7 @@ static PyObject* py_erf(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_erf_inplace[] = {"input"};
 static PyObject* keys_erf_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_erf_inplace = {"erf_", 1, 1, 1, -1,
-    names_erf_inplace, keys_erf_inplace};
+    names_erf_inplace, keys_erf_inplace, 1u};
 static PyObject* py_erf_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_erf_inplace;
   PyObject* s[2];
@@ -1295,7 +1295,7 @@ static PyObject* py_erf_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_erfc[] = {"input", "out"};
 static PyObject* keys_erfc[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_erfc = {"erfc", 2, 1, 1, -1,
-    names_erfc, keys_erfc};
+    names_erfc, keys_erfc, 1u};
 static PyObject* py_erfc(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_erfc;
   PyObject* s[3];
@@ -1322,7 +1322,7 @@ static PyObject* py_erfc(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_erfc_inplace[] = {"input"};
 static PyObject* keys_erfc_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_erfc_inplace = {"erfc_", 1, 1, 1, -1,
-    names_erfc_inplace, keys_erfc_inplace};
+    names_erfc_inplace, keys_erfc_inplace, 1u};
 static PyObject* py_erfc_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_erfc_inplace;
   PyObject* s[2];
@@ -1341,7 +1341,7 @@ static PyObject* py_erfc_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_conj[] = {"input", "out"};
 static PyObject* keys_conj[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conj = {"conj", 2, 1, 1, -1,
-    names_conj, keys_conj};
+    names_conj, keys_conj, 1u};
 static PyObject* py_conj(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conj;
   PyObject* s[3];
@@ -1368,7 +1368,7 @@ static PyObject* py_conj(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_conj_inplace[] = {"input"};
 static PyObject* keys_conj_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conj_inplace = {"conj_", 1, 1, 1, -1,
-    names_conj_inplace, keys_conj_inplace};
+    names_conj_inplace, keys_conj_inplace, 1u};
 static PyObject* py_conj_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conj_inplace;
   PyObject* s[2];
@@ -1387,7 +1387,7 @@ static PyObject* py_conj_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_relu[] = {"input", "out"};
 static PyObject* keys_relu[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_relu = {"relu", 2, 1, 1, -1,
-    names_relu, keys_relu};
+    names_relu, keys_relu, 1u};
 static PyObject* py_relu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_relu;
   PyObject* s[3];
@@ -1414,7 +1414,7 @@ static PyObject* py_relu(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_relu_inplace[] = {"input"};
 static PyObject* keys_relu_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_relu_inplace = {"relu_", 1, 1, 1, -1,
-    names_relu_inplace, keys_relu_inplace};
+    names_relu_inplace, keys_relu_inplace, 1u};
 static PyObject* py_relu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_relu_inplace;
   PyObject* s[2];
@@ -1433,7 +1433,7 @@ static PyObject* py_relu_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_silu[] = {"input", "out"};
 static PyObject* keys_silu[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_silu = {"silu", 2, 1, 1, -1,
-    names_silu, keys_silu};
+    names_silu, keys_silu, 1u};
 static PyObject* py_silu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_silu;
   PyObject* s[3];
@@ -1460,7 +1460,7 @@ static PyObject* py_silu(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_silu_inplace[] = {"input"};
 static PyObject* keys_silu_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_silu_inplace = {"silu_", 1, 1, 1, -1,
-    names_silu_inplace, keys_silu_inplace};
+    names_silu_inplace, keys_silu_inplace, 1u};
 static PyObject* py_silu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_silu_inplace;
   PyObject* s[2];
@@ -1479,7 +1479,7 @@ static PyObject* py_silu_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_isnan[] = {"input", "out"};
 static PyObject* keys_isnan[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_isnan = {"isnan", 2, 1, 1, -1,
-    names_isnan, keys_isnan};
+    names_isnan, keys_isnan, 1u};
 static PyObject* py_isnan(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_isnan;
   PyObject* s[3];
@@ -1506,7 +1506,7 @@ static PyObject* py_isnan(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_isinf[] = {"input", "out"};
 static PyObject* keys_isinf[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_isinf = {"isinf", 2, 1, 1, -1,
-    names_isinf, keys_isinf};
+    names_isinf, keys_isinf, 1u};
 static PyObject* py_isinf(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_isinf;
   PyObject* s[3];
@@ -1533,7 +1533,7 @@ static PyObject* py_isinf(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_isfinite[] = {"input", "out"};
 static PyObject* keys_isfinite[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_isfinite = {"isfinite", 2, 1, 1, -1,
-    names_isfinite, keys_isfinite};
+    names_isfinite, keys_isfinite, 1u};
 static PyObject* py_isfinite(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_isfinite;
   PyObject* s[3];
@@ -1560,7 +1560,7 @@ static PyObject* py_isfinite(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_logical_not[] = {"input", "out"};
 static PyObject* keys_logical_not[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_logical_not = {"logical_not", 2, 1, 1, -1,
-    names_logical_not, keys_logical_not};
+    names_logical_not, keys_logical_not, 1u};
 static PyObject* py_logical_not(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_logical_not;
   PyObject* s[3];
@@ -1587,7 +1587,7 @@ static PyObject* py_logical_not(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_bitwise_invert[] = {"input", "out"};
 static PyObject* keys_bitwise_invert[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_invert = {"bitwise_invert", 2, 1, 1, -1,
-    names_bitwise_invert, keys_bitwise_invert};
+    names_bitwise_invert, keys_bitwise_invert, 1u};
 static PyObject* py_bitwise_invert(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_invert;
   PyObject* s[3];
@@ -1614,7 +1614,7 @@ static PyObject* py_bitwise_invert(PyObject* self, PyObject* const* args, Py_ssi
 static const char* const names_bitwise_invert_inplace[] = {"input"};
 static PyObject* keys_bitwise_invert_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_invert_inplace = {"bitwise_invert_", 1, 1, 1, -1,
-    names_bitwise_invert_inplace, keys_bitwise_invert_inplace};
+    names_bitwise_invert_inplace, keys_bitwise_invert_inplace, 1u};
 static PyObject* py_bitwise_invert_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_invert_inplace;
   PyObject* s[2];
@@ -1633,7 +1633,7 @@ static PyObject* py_bitwise_invert_inplace(PyObject* self, PyObject* const* args
 static const char* const names_leaky_relu[] = {"input", "negative_slope", "out"};
 static PyObject* keys_leaky_relu[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_leaky_relu = {"leaky_relu", 3, 2, 1, -1,
-    names_leaky_relu, keys_leaky_relu};
+    names_leaky_relu, keys_leaky_relu, 1u};
 static PyObject* py_leaky_relu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_leaky_relu;
   PyObject* s[4];
@@ -1662,7 +1662,7 @@ static PyObject* py_leaky_relu(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_leaky_relu_inplace[] = {"input", "negative_slope"};
 static PyObject* keys_leaky_relu_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_leaky_relu_inplace = {"leaky_relu_", 2, 2, 1, -1,
-    names_leaky_relu_inplace, keys_leaky_relu_inplace};
+    names_leaky_relu_inplace, keys_leaky_relu_inplace, 1u};
 static PyObject* py_leaky_relu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_leaky_relu_inplace;
   PyObject* s[3];
@@ -1683,7 +1683,7 @@ static PyObject* py_leaky_relu_inplace(PyObject* self, PyObject* const* args, Py
 static const char* const names_gelu[] = {"input", "approximate", "out"};
 static PyObject* keys_gelu[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_gelu = {"gelu", 3, 2, 1, -1,
-    names_gelu, keys_gelu};
+    names_gelu, keys_gelu, 1u};
 static PyObject* py_gelu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_gelu;
   PyObject* s[4];
@@ -1712,7 +1712,7 @@ static PyObject* py_gelu(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_gelu_inplace[] = {"input", "approximate"};
 static PyObject* keys_gelu_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_gelu_inplace = {"gelu_", 2, 2, 1, -1,
-    names_gelu_inplace, keys_gelu_inplace};
+    names_gelu_inplace, keys_gelu_inplace, 1u};
 static PyObject* py_gelu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_gelu_inplace;
   PyObject* s[3];
@@ -1733,7 +1733,7 @@ static PyObject* py_gelu_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_add[] = {"input", "other", "out"};
 static PyObject* keys_add[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_add = {"add", 3, 2, 2, -1,
-    names_add, keys_add};
+    names_add, keys_add, 3u};
 static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_add;
   PyObject* s[4];
@@ -1809,7 +1809,7 @@ static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_add_inplace[] = {"input", "other"};
 static PyObject* keys_add_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_add_inplace = {"add_", 2, 2, 2, -1,
-    names_add_inplace, keys_add_inplace};
+    names_add_inplace, keys_add_inplace, 3u};
 static PyObject* py_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_add_inplace;
   PyObject* s[3];
@@ -1857,7 +1857,7 @@ static PyObject* py_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_subtract[] = {"input", "other", "out"};
 static PyObject* keys_subtract[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_subtract = {"subtract", 3, 2, 2, -1,
-    names_subtract, keys_subtract};
+    names_subtract, keys_subtract, 3u};
 static PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_subtract;
   PyObject* s[4];
@@ -1970,7 +1970,7 @@ static PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_subtract_inplace[] = {"input", "other"};
 static PyObject* keys_subtract_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_subtract_inplace = {"subtract_", 2, 2, 2, -1,
-    names_subtract_inplace, keys_subtract_inplace};
+    names_subtract_inplace, keys_subtract_inplace, 3u};
 static PyObject* py_subtract_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_subtract_inplace;
   PyObject* s[3];
@@ -2020,7 +2020,7 @@ static PyObject* py_subtract_inplace(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_multiply[] = {"input", "other", "out"};
 static PyObject* keys_multiply[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_multiply = {"multiply", 3, 2, 2, -1,
-    names_multiply, keys_multiply};
+    names_multiply, keys_multiply, 3u};
 static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_multiply;
   PyObject* s[4];
@@ -2096,7 +2096,7 @@ static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_multiply_inplace[] = {"input", "other"};
 static PyObject* keys_multiply_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_multiply_inplace = {"multiply_", 2, 2, 2, -1,
-    names_multiply_inplace, keys_multiply_inplace};
+    names_multiply_inplace, keys_multiply_inplace, 3u};
 static PyObject* py_multiply_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_multiply_inplace;
   PyObject* s[3];
@@ -2144,7 +2144,7 @@ static PyObject* py_multiply_inplace(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_divide[] = {"input", "other", "out"};
 static PyObject* keys_divide[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_divide = {"divide", 3, 2, 2, -1,
-    names_divide, keys_divide};
+    names_divide, keys_divide, 3u};
 static PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_divide;
   PyObject* s[4];
@@ -2257,7 +2257,7 @@ static PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_divide_inplace[] = {"input", "other"};
 static PyObject* keys_divide_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_divide_inplace = {"divide_", 2, 2, 2, -1,
-    names_divide_inplace, keys_divide_inplace};
+    names_divide_inplace, keys_divide_inplace, 3u};
 static PyObject* py_divide_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_divide_inplace;
   PyObject* s[3];
@@ -2307,7 +2307,7 @@ static PyObject* py_divide_inplace(PyObject* self, PyObject* const* args, Py_ssi
 static const char* const names_floor_divide[] = {"input", "other", "out"};
 static PyObject* keys_floor_divide[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_floor_divide = {"floor_divide", 3, 2, 2, -1,
-    names_floor_divide, keys_floor_divide};
+    names_floor_divide, keys_floor_divide, 3u};
 static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_floor_divide;
   PyObject* s[4];
@@ -2398,7 +2398,7 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_floor_divide_inplace[] = {"input", "other"};
 static PyObject* keys_floor_divide_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_floor_divide_inplace = {"floor_divide_", 2, 2, 2, -1,
-    names_floor_divide_inplace, keys_floor_divide_inplace};
+    names_floor_divide_inplace, keys_floor_divide_inplace, 3u};
 static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_floor_divide_inplace;
   PyObject* s[3];
@@ -2443,7 +2443,7 @@ static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, 
 static const char* const names_remainder[] = {"input", "other", "out"};
 static PyObject* keys_remainder[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_remainder = {"remainder", 3, 2, 2, -1,
-    names_remainder, keys_remainder};
+    names_remainder, keys_remainder, 3u};
 static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_remainder;
   PyObject* s[4];
@@ -2534,7 +2534,7 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_remainder_inplace[] = {"input", "other"};
 static PyObject* keys_remainder_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_remainder_inplace = {"remainder_", 2, 2, 2, -1,
-    names_remainder_inplace, keys_remainder_inplace};
+    names_remainder_inplace, keys_remainder_inplace, 3u};
 static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_remainder_inplace;
   PyObject* s[3];
@@ -2579,7 +2579,7 @@ static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_
 static const char* const names_pow[] = {"input", "other", "out"};
 static PyObject* keys_pow[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_pow = {"pow", 3, 2, 2, -1,
-    names_pow, keys_pow};
+    names_pow, keys_pow, 3u};
 static PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_pow;
   PyObject* s[4];
@@ -2692,7 +2692,7 @@ static PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_pow_inplace[] = {"input", "other"};
 static PyObject* keys_pow_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_pow_inplace = {"pow_", 2, 2, 2, -1,
-    names_pow_inplace, keys_pow_inplace};
+    names_pow_inplace, keys_pow_inplace, 3u};
 static PyObject* py_pow_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_pow_inplace;
   PyObject* s[3];
@@ -2742,7 +2742,7 @@ static PyObject* py_pow_inplace(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_maximum[] = {"input", "other", "out"};
 static PyObject* keys_maximum[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_maximum = {"maximum", 3, 2, 2, -1,
-    names_maximum, keys_maximum};
+    names_maximum, keys_maximum, 3u};
 static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_maximum;
   PyObject* s[4];
@@ -2807,7 +2807,7 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_maximum_inplace[] = {"input", "other"};
 static PyObject* keys_maximum_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_maximum_inplace = {"maximum_", 2, 2, 2, -1,
-    names_maximum_inplace, keys_maximum_inplace};
+    names_maximum_inplace, keys_maximum_inplace, 3u};
 static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_maximum_inplace;
   PyObject* s[3];
@@ -2850,7 +2850,7 @@ static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_minimum[] = {"input", "other", "out"};
 static PyObject* keys_minimum[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_minimum = {"minimum", 3, 2, 2, -1,
-    names_minimum, keys_minimum};
+    names_minimum, keys_minimum, 3u};
 static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_minimum;
   PyObject* s[4];
@@ -2915,7 +2915,7 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_minimum_inplace[] = {"input", "other"};
 static PyObject* keys_minimum_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_minimum_inplace = {"minimum_", 2, 2, 2, -1,
-    names_minimum_inplace, keys_minimum_inplace};
+    names_minimum_inplace, keys_minimum_inplace, 3u};
 static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_minimum_inplace;
   PyObject* s[3];
@@ -2958,7 +2958,7 @@ static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_atan2[] = {"input", "other", "out"};
 static PyObject* keys_atan2[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_atan2 = {"atan2", 3, 2, 2, -1,
-    names_atan2, keys_atan2};
+    names_atan2, keys_atan2, 3u};
 static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_atan2;
   PyObject* s[4];
@@ -3049,7 +3049,7 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_atan2_inplace[] = {"input", "other"};
 static PyObject* keys_atan2_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_atan2_inplace = {"atan2_", 2, 2, 2, -1,
-    names_atan2_inplace, keys_atan2_inplace};
+    names_atan2_inplace, keys_atan2_inplace, 3u};
 static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_atan2_inplace;
   PyObject* s[3];
@@ -3094,7 +3094,7 @@ static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_hypot[] = {"input", "other", "out"};
 static PyObject* keys_hypot[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_hypot = {"hypot", 3, 2, 2, -1,
-    names_hypot, keys_hypot};
+    names_hypot, keys_hypot, 3u};
 static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_hypot;
   PyObject* s[4];
@@ -3159,7 +3159,7 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_hypot_inplace[] = {"input", "other"};
 static PyObject* keys_hypot_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_hypot_inplace = {"hypot_", 2, 2, 2, -1,
-    names_hypot_inplace, keys_hypot_inplace};
+    names_hypot_inplace, keys_hypot_inplace, 3u};
 static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_hypot_inplace;
   PyObject* s[3];
@@ -3202,7 +3202,7 @@ static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_equal[] = {"input", "other", "out"};
 static PyObject* keys_equal[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_equal = {"equal", 3, 2, 2, -1,
-    names_equal, keys_equal};
+    names_equal, keys_equal, 3u};
 static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_equal;
   PyObject* s[4];
@@ -3278,7 +3278,7 @@ static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_not_equal[] = {"input", "other", "out"};
 static PyObject* keys_not_equal[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_not_equal = {"not_equal", 3, 2, 2, -1,
-    names_not_equal, keys_not_equal};
+    names_not_equal, keys_not_equal, 3u};
 static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_not_equal;
   PyObject* s[4];
@@ -3354,7 +3354,7 @@ static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_less[] = {"input", "other", "out"};
 static PyObject* keys_less[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_less = {"less", 3, 2, 2, -1,
-    names_less, keys_less};
+    names_less, keys_less, 3u};
 static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_less;
   PyObject* s[4];
@@ -3419,7 +3419,7 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_less_equal[] = {"input", "other", "out"};
 static PyObject* keys_less_equal[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_less_equal = {"less_equal", 3, 2, 2, -1,
-    names_less_equal, keys_less_equal};
+    names_less_equal, keys_less_equal, 3u};
 static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_less_equal;
   PyObject* s[4];
@@ -3484,7 +3484,7 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_greater[] = {"input", "other", "out"};
 static PyObject* keys_greater[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_greater = {"greater", 3, 2, 2, -1,
-    names_greater, keys_greater};
+    names_greater, keys_greater, 3u};
 static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_greater;
   PyObject* s[4];
@@ -3549,7 +3549,7 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_greater_equal[] = {"input", "other", "out"};
 static PyObject* keys_greater_equal[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_greater_equal = {"greater_equal", 3, 2, 2, -1,
-    names_greater_equal, keys_greater_equal};
+    names_greater_equal, keys_greater_equal, 3u};
 static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_greater_equal;
   PyObject* s[4];
@@ -3614,7 +3614,7 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_logical_and[] = {"input", "other", "out"};
 static PyObject* keys_logical_and[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_logical_and = {"logical_and", 3, 2, 2, -1,
-    names_logical_and, keys_logical_and};
+    names_logical_and, keys_logical_and, 3u};
 static PyObject* py_logical_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_logical_and;
   PyObject* s[4];
@@ -3651,7 +3651,7 @@ static PyObject* py_logical_and(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_logical_or[] = {"input", "other", "out"};
 static PyObject* keys_logical_or[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_logical_or = {"logical_or", 3, 2, 2, -1,
-    names_logical_or, keys_logical_or};
+    names_logical_or, keys_logical_or, 3u};
 static PyObject* py_logical_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_logical_or;
   PyObject* s[4];
@@ -3688,7 +3688,7 @@ static PyObject* py_logical_or(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_logical_xor[] = {"input", "other", "out"};
 static PyObject* keys_logical_xor[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_logical_xor = {"logical_xor", 3, 2, 2, -1,
-    names_logical_xor, keys_logical_xor};
+    names_logical_xor, keys_logical_xor, 3u};
 static PyObject* py_logical_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_logical_xor;
   PyObject* s[4];
@@ -3725,7 +3725,7 @@ static PyObject* py_logical_xor(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_bitwise_and[] = {"input", "other", "out"};
 static PyObject* keys_bitwise_and[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_and = {"bitwise_and", 3, 2, 2, -1,
-    names_bitwise_and, keys_bitwise_and};
+    names_bitwise_and, keys_bitwise_and, 3u};
 static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_and;
   PyObject* s[4];
@@ -3779,7 +3779,7 @@ static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_bitwise_and_inplace[] = {"input", "other"};
 static PyObject* keys_bitwise_and_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_and_inplace = {"bitwise_and_", 2, 2, 2, -1,
-    names_bitwise_and_inplace, keys_bitwise_and_inplace};
+    names_bitwise_and_inplace, keys_bitwise_and_inplace, 3u};
 static PyObject* py_bitwise_and_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_and_inplace;
   PyObject* s[3];
@@ -3817,7 +3817,7 @@ static PyObject* py_bitwise_and_inplace(PyObject* self, PyObject* const* args, P
 static const char* const names_bitwise_or[] = {"input", "other", "out"};
 static PyObject* keys_bitwise_or[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_or = {"bitwise_or", 3, 2, 2, -1,
-    names_bitwise_or, keys_bitwise_or};
+    names_bitwise_or, keys_bitwise_or, 3u};
 static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_or;
   PyObject* s[4];
@@ -3871,7 +3871,7 @@ static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_bitwise_or_inplace[] = {"input", "other"};
 static PyObject* keys_bitwise_or_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_or_inplace = {"bitwise_or_", 2, 2, 2, -1,
-    names_bitwise_or_inplace, keys_bitwise_or_inplace};
+    names_bitwise_or_inplace, keys_bitwise_or_inplace, 3u};
 static PyObject* py_bitwise_or_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_or_inplace;
   PyObject* s[3];
@@ -3909,7 +3909,7 @@ static PyObject* py_bitwise_or_inplace(PyObject* self, PyObject* const* args, Py
 static const char* const names_bitwise_xor[] = {"input", "other", "out"};
 static PyObject* keys_bitwise_xor[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_xor = {"bitwise_xor", 3, 2, 2, -1,
-    names_bitwise_xor, keys_bitwise_xor};
+    names_bitwise_xor, keys_bitwise_xor, 3u};
 static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_xor;
   PyObject* s[4];
@@ -3963,7 +3963,7 @@ static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_bitwise_xor_inplace[] = {"input", "other"};
 static PyObject* keys_bitwise_xor_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bitwise_xor_inplace = {"bitwise_xor_", 2, 2, 2, -1,
-    names_bitwise_xor_inplace, keys_bitwise_xor_inplace};
+    names_bitwise_xor_inplace, keys_bitwise_xor_inplace, 3u};
 static PyObject* py_bitwise_xor_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bitwise_xor_inplace;
   PyObject* s[3];
@@ -4001,7 +4001,7 @@ static PyObject* py_bitwise_xor_inplace(PyObject* self, PyObject* const* args, P
 static const char* const names_sum[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "dtype", "out"};
 static PyObject* keys_sum[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sum = {"sum", 5, 2, 1, -1,
-    names_sum, keys_sum};
+    names_sum, keys_sum, 1u};
 static PyObject* py_sum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sum;
   PyObject* s[6];
@@ -4035,7 +4035,7 @@ static PyObject* py_sum(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_nansum[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "dtype", "out"};
 static PyObject* keys_nansum[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_nansum = {"nansum", 5, 2, 1, -1,
-    names_nansum, keys_nansum};
+    names_nansum, keys_nansum, 1u};
 static PyObject* py_nansum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_nansum;
   PyObject* s[6];
@@ -4069,7 +4069,7 @@ static PyObject* py_nansum(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_prod[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "dtype", "out"};
 static PyObject* keys_prod[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_prod = {"prod", 5, 2, 1, -1,
-    names_prod, keys_prod};
+    names_prod, keys_prod, 1u};
 static PyObject* py_prod(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_prod;
   PyObject* s[6];
@@ -4103,7 +4103,7 @@ static PyObject* py_prod(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_mean[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "dtype", "out"};
 static PyObject* keys_mean[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_mean = {"mean", 5, 2, 1, -1,
-    names_mean, keys_mean};
+    names_mean, keys_mean, 1u};
 static PyObject* py_mean(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_mean;
   PyObject* s[6];
@@ -4137,7 +4137,7 @@ static PyObject* py_mean(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_var[] = {"input", "axis|dim|axes|dims", "correction", "keepdims|keepdim", "out"};
 static PyObject* keys_var[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_var = {"var", 5, 2, 1, -1,
-    names_var, keys_var};
+    names_var, keys_var, 1u};
 static PyObject* py_var(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_var;
   PyObject* s[6];
@@ -4171,7 +4171,7 @@ static PyObject* py_var(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_std[] = {"input", "axis|dim|axes|dims", "correction", "keepdims|keepdim", "out"};
 static PyObject* keys_std[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_std = {"std", 5, 2, 1, -1,
-    names_std, keys_std};
+    names_std, keys_std, 1u};
 static PyObject* py_std(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_std;
   PyObject* s[6];
@@ -4205,7 +4205,7 @@ static PyObject* py_std(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_max[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_max[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_max = {"max", 4, 2, 1, -1,
-    names_max, keys_max};
+    names_max, keys_max, 1u};
 static PyObject* py_max(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_max;
   PyObject* s[5];
@@ -4237,7 +4237,7 @@ static PyObject* py_max(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_min[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_min[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_min = {"min", 4, 2, 1, -1,
-    names_min, keys_min};
+    names_min, keys_min, 1u};
 static PyObject* py_min(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_min;
   PyObject* s[5];
@@ -4269,7 +4269,7 @@ static PyObject* py_min(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_amax[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_amax[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_amax = {"amax", 4, 2, 1, -1,
-    names_amax, keys_amax};
+    names_amax, keys_amax, 1u};
 static PyObject* py_amax(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_amax;
   PyObject* s[5];
@@ -4301,7 +4301,7 @@ static PyObject* py_amax(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_amin[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_amin[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_amin = {"amin", 4, 2, 1, -1,
-    names_amin, keys_amin};
+    names_amin, keys_amin, 1u};
 static PyObject* py_amin(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_amin;
   PyObject* s[5];
@@ -4333,7 +4333,7 @@ static PyObject* py_amin(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_argmax[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_argmax[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_argmax = {"argmax", 4, 2, 1, -1,
-    names_argmax, keys_argmax};
+    names_argmax, keys_argmax, 1u};
 static PyObject* py_argmax(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_argmax;
   PyObject* s[5];
@@ -4364,7 +4364,7 @@ static PyObject* py_argmax(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_argmin[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_argmin[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_argmin = {"argmin", 4, 2, 1, -1,
-    names_argmin, keys_argmin};
+    names_argmin, keys_argmin, 1u};
 static PyObject* py_argmin(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_argmin;
   PyObject* s[5];
@@ -4395,7 +4395,7 @@ static PyObject* py_argmin(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_any[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_any[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_any = {"any", 4, 2, 1, -1,
-    names_any, keys_any};
+    names_any, keys_any, 1u};
 static PyObject* py_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_any;
   PyObject* s[5];
@@ -4427,7 +4427,7 @@ static PyObject* py_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_all[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_all[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_all = {"all", 4, 2, 1, -1,
-    names_all, keys_all};
+    names_all, keys_all, 1u};
 static PyObject* py_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_all;
   PyObject* s[5];
@@ -4459,7 +4459,7 @@ static PyObject* py_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_count_nonzero[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_count_nonzero[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_count_nonzero = {"count_nonzero", 4, 2, 1, -1,
-    names_count_nonzero, keys_count_nonzero};
+    names_count_nonzero, keys_count_nonzero, 1u};
 static PyObject* py_count_nonzero(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_count_nonzero;
   PyObject* s[5];
@@ -4491,7 +4491,7 @@ static PyObject* py_count_nonzero(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_logsumexp[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "out"};
 static PyObject* keys_logsumexp[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_logsumexp = {"logsumexp", 4, 2, 1, -1,
-    names_logsumexp, keys_logsumexp};
+    names_logsumexp, keys_logsumexp, 1u};
 static PyObject* py_logsumexp(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_logsumexp;
   PyObject* s[5];
@@ -4523,7 +4523,7 @@ static PyObject* py_logsumexp(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_vector_norm[] = {"input", "axis|dim|axes|dims", "keepdims|keepdim", "ord", "out"};
 static PyObject* keys_vector_norm[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_vector_norm = {"vector_norm", 5, 2, 1, -1,
-    names_vector_norm, keys_vector_norm};
+    names_vector_norm, keys_vector_norm, 1u};
 static PyObject* py_vector_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_vector_norm;
   PyObject* s[6];
@@ -4557,7 +4557,7 @@ static PyObject* py_vector_norm(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_cumulative_sum[] = {"input", "axis|dim|axes|dims", "dtype", "include_initial", "out"};
 static PyObject* keys_cumulative_sum[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_cumulative_sum = {"cumulative_sum", 5, 4, 1, -1,
-    names_cumulative_sum, keys_cumulative_sum};
+    names_cumulative_sum, keys_cumulative_sum, 1u};
 static PyObject* py_cumulative_sum(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cumulative_sum;
   PyObject* s[6];
@@ -4590,7 +4590,7 @@ static PyObject* py_cumulative_sum(PyObject* self, PyObject* const* args, Py_ssi
 static const char* const names_matmul[] = {"input", "other", "out"};
 static PyObject* keys_matmul[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_matmul = {"matmul", 3, 2, 2, -1,
-    names_matmul, keys_matmul};
+    names_matmul, keys_matmul, 3u};
 static PyObject* py_matmul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_matmul;
   PyObject* s[4];
@@ -4619,7 +4619,7 @@ static PyObject* py_matmul(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_linear[] = {"input", "weight", "bias", "out"};
 static PyObject* keys_linear[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_linear = {"linear", 4, 3, 2, -1,
-    names_linear, keys_linear};
+    names_linear, keys_linear, 7u};
 static PyObject* py_linear(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_linear;
   PyObject* s[5];
@@ -4650,7 +4650,7 @@ static PyObject* py_linear(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_addmm[] = {"input", "mat1", "mat2", "beta", "alpha", "out"};
 static PyObject* keys_addmm[6 * TPY_MAX_ALIASES];
 static const tpy_signature sig_addmm = {"addmm", 6, 3, 3, -1,
-    names_addmm, keys_addmm};
+    names_addmm, keys_addmm, 7u};
 static PyObject* py_addmm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_addmm;
   PyObject* s[7];
@@ -4685,7 +4685,7 @@ static PyObject* py_addmm(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_addmm_inplace[] = {"input", "mat1", "mat2", "beta", "alpha"};
 static PyObject* keys_addmm_inplace[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_addmm_inplace = {"addmm_", 5, 3, 3, -1,
-    names_addmm_inplace, keys_addmm_inplace};
+    names_addmm_inplace, keys_addmm_inplace, 7u};
 static PyObject* py_addmm_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_addmm_inplace;
   PyObject* s[6];
@@ -4712,7 +4712,7 @@ static PyObject* py_addmm_inplace(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_bmm[] = {"input", "other", "out"};
 static PyObject* keys_bmm[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bmm = {"bmm", 3, 2, 2, -1,
-    names_bmm, keys_bmm};
+    names_bmm, keys_bmm, 3u};
 static PyObject* py_bmm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bmm;
   PyObject* s[4];
@@ -4741,7 +4741,7 @@ static PyObject* py_bmm(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_dot[] = {"input", "other", "out"};
 static PyObject* keys_dot[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_dot = {"dot", 3, 2, 2, -1,
-    names_dot, keys_dot};
+    names_dot, keys_dot, 3u};
 static PyObject* py_dot(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_dot;
   PyObject* s[4];
@@ -4770,7 +4770,7 @@ static PyObject* py_dot(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_outer[] = {"input", "other", "out"};
 static PyObject* keys_outer[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_outer = {"outer", 3, 2, 2, -1,
-    names_outer, keys_outer};
+    names_outer, keys_outer, 3u};
 static PyObject* py_outer(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_outer;
   PyObject* s[4];
@@ -4799,7 +4799,7 @@ static PyObject* py_outer(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_empty[] = {"shape|size", "dtype", "device", "requires_grad"};
 static PyObject* keys_empty[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_empty = {"empty", 4, 1, 1, 0,
-    names_empty, keys_empty};
+    names_empty, keys_empty, 0u};
 static PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_empty;
   PyObject* s[5];
@@ -4824,7 +4824,7 @@ static PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_zeros[] = {"shape|size", "dtype", "device", "requires_grad"};
 static PyObject* keys_zeros[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_zeros = {"zeros", 4, 1, 1, 0,
-    names_zeros, keys_zeros};
+    names_zeros, keys_zeros, 0u};
 static PyObject* py_zeros(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_zeros;
   PyObject* s[5];
@@ -4849,7 +4849,7 @@ static PyObject* py_zeros(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_ones[] = {"shape|size", "dtype", "device", "requires_grad"};
 static PyObject* keys_ones[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_ones = {"ones", 4, 1, 1, 0,
-    names_ones, keys_ones};
+    names_ones, keys_ones, 0u};
 static PyObject* py_ones(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_ones;
   PyObject* s[5];
@@ -4874,7 +4874,7 @@ static PyObject* py_ones(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_full[] = {"shape|size", "value", "dtype", "device", "requires_grad"};
 static PyObject* keys_full[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_full = {"full", 5, 2, 2, -1,
-    names_full, keys_full};
+    names_full, keys_full, 0u};
 static PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_full;
   PyObject* s[6];
@@ -4926,7 +4926,7 @@ static PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_empty_like[] = {"input", "dtype", "device", "requires_grad"};
 static PyObject* keys_empty_like[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_empty_like = {"empty_like", 4, 1, 1, -1,
-    names_empty_like, keys_empty_like};
+    names_empty_like, keys_empty_like, 1u};
 static PyObject* py_empty_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_empty_like;
   PyObject* s[5];
@@ -4950,7 +4950,7 @@ static PyObject* py_empty_like(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_zeros_like[] = {"input", "dtype", "device", "requires_grad"};
 static PyObject* keys_zeros_like[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_zeros_like = {"zeros_like", 4, 1, 1, -1,
-    names_zeros_like, keys_zeros_like};
+    names_zeros_like, keys_zeros_like, 1u};
 static PyObject* py_zeros_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_zeros_like;
   PyObject* s[5];
@@ -4974,7 +4974,7 @@ static PyObject* py_zeros_like(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_ones_like[] = {"input", "dtype", "device", "requires_grad"};
 static PyObject* keys_ones_like[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_ones_like = {"ones_like", 4, 1, 1, -1,
-    names_ones_like, keys_ones_like};
+    names_ones_like, keys_ones_like, 1u};
 static PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_ones_like;
   PyObject* s[5];
@@ -4998,7 +4998,7 @@ static PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_full_like[] = {"input", "value", "dtype", "device", "requires_grad"};
 static PyObject* keys_full_like[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_full_like = {"full_like", 5, 2, 2, -1,
-    names_full_like, keys_full_like};
+    names_full_like, keys_full_like, 1u};
 static PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_full_like;
   PyObject* s[6];
@@ -5049,7 +5049,7 @@ static PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_linspace[] = {"start", "stop", "num", "dtype", "endpoint", "device", "requires_grad"};
 static PyObject* keys_linspace[7 * TPY_MAX_ALIASES];
 static const tpy_signature sig_linspace = {"linspace", 7, 3, 3, -1,
-    names_linspace, keys_linspace};
+    names_linspace, keys_linspace, 0u};
 static PyObject* py_linspace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_linspace;
   PyObject* s[8];
@@ -5079,7 +5079,7 @@ static PyObject* py_linspace(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_eye[] = {"n_rows", "n_cols", "k", "dtype", "device", "requires_grad"};
 static PyObject* keys_eye[6 * TPY_MAX_ALIASES];
 static const tpy_signature sig_eye = {"eye", 6, 2, 1, -1,
-    names_eye, keys_eye};
+    names_eye, keys_eye, 0u};
 static PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_eye;
   PyObject* s[7];
@@ -5107,7 +5107,7 @@ static PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_rand[] = {"shape|size", "dtype", "device", "generator", "requires_grad"};
 static PyObject* keys_rand[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_rand = {"rand", 5, 1, 1, 0,
-    names_rand, keys_rand};
+    names_rand, keys_rand, 0u};
 static PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_rand;
   PyObject* s[6];
@@ -5134,7 +5134,7 @@ static PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_randn[] = {"shape|size", "dtype", "device", "generator", "requires_grad"};
 static PyObject* keys_randn[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_randn = {"randn", 5, 1, 1, 0,
-    names_randn, keys_randn};
+    names_randn, keys_randn, 0u};
 static PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_randn;
   PyObject* s[6];
@@ -5161,7 +5161,7 @@ static PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_randint[] = {"low", "high", "shape|size", "dtype", "device", "generator", "requires_grad"};
 static PyObject* keys_randint[7 * TPY_MAX_ALIASES];
 static const tpy_signature sig_randint = {"randint", 7, 3, 3, -1,
-    names_randint, keys_randint};
+    names_randint, keys_randint, 0u};
 static PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_randint;
   PyObject* s[8];
@@ -5192,7 +5192,7 @@ static PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_randperm[] = {"n", "dtype", "device", "generator", "requires_grad"};
 static PyObject* keys_randperm[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_randperm = {"randperm", 5, 1, 1, -1,
-    names_randperm, keys_randperm};
+    names_randperm, keys_randperm, 0u};
 static PyObject* py_randperm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_randperm;
   PyObject* s[6];
@@ -5218,7 +5218,7 @@ static PyObject* py_randperm(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_bernoulli[] = {"input", "generator"};
 static PyObject* keys_bernoulli[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_bernoulli = {"bernoulli", 2, 1, 1, -1,
-    names_bernoulli, keys_bernoulli};
+    names_bernoulli, keys_bernoulli, 1u};
 static PyObject* py_bernoulli(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_bernoulli;
   PyObject* s[3];
@@ -5240,7 +5240,7 @@ static PyObject* py_bernoulli(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_uniform_inplace[] = {"input", "low", "high", "generator"};
 static PyObject* keys_uniform_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_uniform_inplace = {"uniform_", 4, 3, 1, -1,
-    names_uniform_inplace, keys_uniform_inplace};
+    names_uniform_inplace, keys_uniform_inplace, 1u};
 static PyObject* py_uniform_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_uniform_inplace;
   PyObject* s[5];
@@ -5265,7 +5265,7 @@ static PyObject* py_uniform_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_normal_inplace[] = {"input", "mean", "std", "generator"};
 static PyObject* keys_normal_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_normal_inplace = {"normal_", 4, 3, 1, -1,
-    names_normal_inplace, keys_normal_inplace};
+    names_normal_inplace, keys_normal_inplace, 1u};
 static PyObject* py_normal_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_normal_inplace;
   PyObject* s[5];
@@ -5290,7 +5290,7 @@ static PyObject* py_normal_inplace(PyObject* self, PyObject* const* args, Py_ssi
 static const char* const names_where[] = {"condition", "input", "other", "out"};
 static PyObject* keys_where[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_where = {"where", 4, 3, 3, -1,
-    names_where, keys_where};
+    names_where, keys_where, 7u};
 static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_where;
   PyObject* s[5];
@@ -5442,7 +5442,7 @@ static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_lerp[] = {"input", "other", "weight", "out"};
 static PyObject* keys_lerp[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_lerp = {"lerp", 4, 3, 3, -1,
-    names_lerp, keys_lerp};
+    names_lerp, keys_lerp, 7u};
 static PyObject* py_lerp(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_lerp;
   PyObject* s[5];
@@ -5496,7 +5496,7 @@ static PyObject* py_lerp(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_lerp_inplace[] = {"input", "other", "weight"};
 static PyObject* keys_lerp_inplace[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_lerp_inplace = {"lerp_", 3, 3, 3, -1,
-    names_lerp_inplace, keys_lerp_inplace};
+    names_lerp_inplace, keys_lerp_inplace, 7u};
 static PyObject* py_lerp_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_lerp_inplace;
   PyObject* s[4];
@@ -5536,7 +5536,7 @@ static PyObject* py_lerp_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_addcmul[] = {"input", "tensor1", "tensor2", "value", "out"};
 static PyObject* keys_addcmul[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_addcmul = {"addcmul", 5, 3, 3, -1,
-    names_addcmul, keys_addcmul};
+    names_addcmul, keys_addcmul, 7u};
 static PyObject* py_addcmul(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_addcmul;
   PyObject* s[6];
@@ -5569,7 +5569,7 @@ static PyObject* py_addcmul(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_addcmul_inplace[] = {"input", "tensor1", "tensor2", "value"};
 static PyObject* keys_addcmul_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_addcmul_inplace = {"addcmul_", 4, 3, 3, -1,
-    names_addcmul_inplace, keys_addcmul_inplace};
+    names_addcmul_inplace, keys_addcmul_inplace, 7u};
 static PyObject* py_addcmul_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_addcmul_inplace;
   PyObject* s[5];
@@ -5594,7 +5594,7 @@ static PyObject* py_addcmul_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_addcdiv[] = {"input", "tensor1", "tensor2", "value", "out"};
 static PyObject* keys_addcdiv[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_addcdiv = {"addcdiv", 5, 3, 3, -1,
-    names_addcdiv, keys_addcdiv};
+    names_addcdiv, keys_addcdiv, 7u};
 static PyObject* py_addcdiv(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_addcdiv;
   PyObject* s[6];
@@ -5627,7 +5627,7 @@ static PyObject* py_addcdiv(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_addcdiv_inplace[] = {"input", "tensor1", "tensor2", "value"};
 static PyObject* keys_addcdiv_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_addcdiv_inplace = {"addcdiv_", 4, 3, 3, -1,
-    names_addcdiv_inplace, keys_addcdiv_inplace};
+    names_addcdiv_inplace, keys_addcdiv_inplace, 7u};
 static PyObject* py_addcdiv_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_addcdiv_inplace;
   PyObject* s[5];
@@ -5652,7 +5652,7 @@ static PyObject* py_addcdiv_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_clip[] = {"input", "min", "max", "out"};
 static PyObject* keys_clip[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_clip = {"clip", 4, 3, 1, -1,
-    names_clip, keys_clip};
+    names_clip, keys_clip, 7u};
 static PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_clip;
   PyObject* s[5];
@@ -5719,7 +5719,7 @@ static PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_clip_inplace[] = {"input", "min", "max"};
 static PyObject* keys_clip_inplace[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_clip_inplace = {"clip_", 3, 3, 1, -1,
-    names_clip_inplace, keys_clip_inplace};
+    names_clip_inplace, keys_clip_inplace, 7u};
 static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_clip_inplace;
   PyObject* s[4];
@@ -5766,7 +5766,7 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_sort[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
 static PyObject* keys_sort[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sort = {"sort", 5, 4, 1, -1,
-    names_sort, keys_sort};
+    names_sort, keys_sort, 1u};
 static PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sort;
   PyObject* s[6];
@@ -5799,7 +5799,7 @@ static PyObject* py_sort(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_argsort[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
 static PyObject* keys_argsort[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_argsort = {"argsort", 5, 4, 1, -1,
-    names_argsort, keys_argsort};
+    names_argsort, keys_argsort, 1u};
 static PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_argsort;
   PyObject* s[6];
@@ -5832,7 +5832,7 @@ static PyObject* py_argsort(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_sort_with_indices[] = {"input", "axis|dim|axes|dims", "descending", "stable", "out"};
 static PyObject* keys_sort_with_indices[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sort_with_indices = {"sort_with_indices", 5, 4, 1, -1,
-    names_sort_with_indices, keys_sort_with_indices};
+    names_sort_with_indices, keys_sort_with_indices, 1u};
 static PyObject* py_sort_with_indices(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sort_with_indices;
   PyObject* s[6];
@@ -5866,7 +5866,7 @@ static PyObject* py_sort_with_indices(PyObject* self, PyObject* const* args, Py_
 static const char* const names_topk[] = {"input", "k", "axis|dim|axes|dims", "largest", "sorted", "out"};
 static PyObject* keys_topk[6 * TPY_MAX_ALIASES];
 static const tpy_signature sig_topk = {"topk", 6, 5, 2, -1,
-    names_topk, keys_topk};
+    names_topk, keys_topk, 1u};
 static PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_topk;
   PyObject* s[7];
@@ -5902,7 +5902,7 @@ static PyObject* py_topk(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_clone[] = {"input", "out"};
 static PyObject* keys_clone[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_clone = {"clone", 2, 1, 1, -1,
-    names_clone, keys_clone};
+    names_clone, keys_clone, 1u};
 static PyObject* py_clone(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_clone;
   PyObject* s[3];
@@ -5929,7 +5929,7 @@ static PyObject* py_clone(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_contiguous[] = {"input"};
 static PyObject* keys_contiguous[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_contiguous = {"contiguous", 1, 1, 1, -1,
-    names_contiguous, keys_contiguous};
+    names_contiguous, keys_contiguous, 1u};
 static PyObject* py_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_contiguous;
   PyObject* s[2];
@@ -5949,7 +5949,7 @@ static PyObject* py_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_astype[] = {"input", "dtype", "copy"};
 static PyObject* keys_astype[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_astype = {"astype", 3, 2, 2, -1,
-    names_astype, keys_astype};
+    names_astype, keys_astype, 1u};
 static PyObject* py_astype(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_astype;
   PyObject* s[4];
@@ -5973,7 +5973,7 @@ static PyObject* py_astype(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_detach[] = {"input"};
 static PyObject* keys_detach[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_detach = {"detach", 1, 1, 1, -1,
-    names_detach, keys_detach};
+    names_detach, keys_detach, 1u};
 static PyObject* py_detach(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_detach;
   PyObject* s[2];
@@ -5993,7 +5993,7 @@ static PyObject* py_detach(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_copy_inplace[] = {"input", "source"};
 static PyObject* keys_copy_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_copy_inplace = {"copy_", 2, 2, 2, -1,
-    names_copy_inplace, keys_copy_inplace};
+    names_copy_inplace, keys_copy_inplace, 3u};
 static PyObject* py_copy_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_copy_inplace;
   PyObject* s[3];
@@ -6014,7 +6014,7 @@ static PyObject* py_copy_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_fill_inplace[] = {"input", "value"};
 static PyObject* keys_fill_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_fill_inplace = {"fill_", 2, 2, 2, -1,
-    names_fill_inplace, keys_fill_inplace};
+    names_fill_inplace, keys_fill_inplace, 1u};
 static PyObject* py_fill_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_fill_inplace;
   PyObject* s[3];
@@ -6057,7 +6057,7 @@ static PyObject* py_fill_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_zero_inplace[] = {"input"};
 static PyObject* keys_zero_inplace[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_zero_inplace = {"zero_", 1, 1, 1, -1,
-    names_zero_inplace, keys_zero_inplace};
+    names_zero_inplace, keys_zero_inplace, 1u};
 static PyObject* py_zero_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_zero_inplace;
   PyObject* s[2];
@@ -6076,7 +6076,7 @@ static PyObject* py_zero_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_reshape[] = {"input", "shape|size", "copy"};
 static PyObject* keys_reshape[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_reshape = {"reshape", 3, 2, 2, 1,
-    names_reshape, keys_reshape};
+    names_reshape, keys_reshape, 1u};
 static PyObject* py_reshape(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_reshape;
   PyObject* s[4];
@@ -6101,7 +6101,7 @@ static PyObject* py_reshape(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_view[] = {"input", "shape|size"};
 static PyObject* keys_view[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_view = {"view", 2, 2, 2, 1,
-    names_view, keys_view};
+    names_view, keys_view, 1u};
 static PyObject* py_view(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_view;
   PyObject* s[3];
@@ -6124,7 +6124,7 @@ static PyObject* py_view(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_flatten[] = {"input", "start", "end_axis"};
 static PyObject* keys_flatten[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_flatten = {"flatten", 3, 3, 1, -1,
-    names_flatten, keys_flatten};
+    names_flatten, keys_flatten, 1u};
 static PyObject* py_flatten(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_flatten;
   PyObject* s[4];
@@ -6148,7 +6148,7 @@ static PyObject* py_flatten(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_squeeze[] = {"input", "axes|dims|axis|dim"};
 static PyObject* keys_squeeze[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_squeeze = {"squeeze", 2, 2, 2, 1,
-    names_squeeze, keys_squeeze};
+    names_squeeze, keys_squeeze, 1u};
 static PyObject* py_squeeze(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_squeeze;
   PyObject* s[3];
@@ -6171,7 +6171,7 @@ static PyObject* py_squeeze(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_expand_dims[] = {"input", "axis|dim|axes|dims"};
 static PyObject* keys_expand_dims[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_expand_dims = {"expand_dims", 2, 2, 2, -1,
-    names_expand_dims, keys_expand_dims};
+    names_expand_dims, keys_expand_dims, 1u};
 static PyObject* py_expand_dims(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_expand_dims;
   PyObject* s[3];
@@ -6193,7 +6193,7 @@ static PyObject* py_expand_dims(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_unsqueeze[] = {"input", "axis|dim|axes|dims"};
 static PyObject* keys_unsqueeze[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_unsqueeze = {"unsqueeze", 2, 2, 2, -1,
-    names_unsqueeze, keys_unsqueeze};
+    names_unsqueeze, keys_unsqueeze, 1u};
 static PyObject* py_unsqueeze(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_unsqueeze;
   PyObject* s[3];
@@ -6215,7 +6215,7 @@ static PyObject* py_unsqueeze(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_permute_dims[] = {"input", "axes|dims|axis|dim"};
 static PyObject* keys_permute_dims[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_permute_dims = {"permute_dims", 2, 2, 2, 1,
-    names_permute_dims, keys_permute_dims};
+    names_permute_dims, keys_permute_dims, 1u};
 static PyObject* py_permute_dims(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_permute_dims;
   PyObject* s[3];
@@ -6238,7 +6238,7 @@ static PyObject* py_permute_dims(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_transpose[] = {"input", "axis0", "axis1"};
 static PyObject* keys_transpose[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_transpose = {"transpose", 3, 3, 3, -1,
-    names_transpose, keys_transpose};
+    names_transpose, keys_transpose, 1u};
 static PyObject* py_transpose(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_transpose;
   PyObject* s[4];
@@ -6262,7 +6262,7 @@ static PyObject* py_transpose(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_matrix_transpose[] = {"input"};
 static PyObject* keys_matrix_transpose[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_matrix_transpose = {"matrix_transpose", 1, 1, 1, -1,
-    names_matrix_transpose, keys_matrix_transpose};
+    names_matrix_transpose, keys_matrix_transpose, 1u};
 static PyObject* py_matrix_transpose(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_matrix_transpose;
   PyObject* s[2];
@@ -6282,7 +6282,7 @@ static PyObject* py_matrix_transpose(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_moveaxis[] = {"input", "source", "destination"};
 static PyObject* keys_moveaxis[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_moveaxis = {"moveaxis", 3, 3, 3, -1,
-    names_moveaxis, keys_moveaxis};
+    names_moveaxis, keys_moveaxis, 1u};
 static PyObject* py_moveaxis(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_moveaxis;
   PyObject* s[4];
@@ -6308,7 +6308,7 @@ static PyObject* py_moveaxis(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_broadcast_to[] = {"input", "shape|size"};
 static PyObject* keys_broadcast_to[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_broadcast_to = {"broadcast_to", 2, 2, 2, 1,
-    names_broadcast_to, keys_broadcast_to};
+    names_broadcast_to, keys_broadcast_to, 1u};
 static PyObject* py_broadcast_to(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_broadcast_to;
   PyObject* s[3];
@@ -6331,7 +6331,7 @@ static PyObject* py_broadcast_to(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_expand[] = {"input", "shape|size"};
 static PyObject* keys_expand[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_expand = {"expand", 2, 2, 2, 1,
-    names_expand, keys_expand};
+    names_expand, keys_expand, 1u};
 static PyObject* py_expand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_expand;
   PyObject* s[3];
@@ -6354,7 +6354,7 @@ static PyObject* py_expand(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_select[] = {"input", "axis|dim|axes|dims", "index"};
 static PyObject* keys_select[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_select = {"select", 3, 3, 3, -1,
-    names_select, keys_select};
+    names_select, keys_select, 1u};
 static PyObject* py_select(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_select;
   PyObject* s[4];
@@ -6378,7 +6378,7 @@ static PyObject* py_select(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_slice[] = {"input", "axis|dim|axes|dims", "start", "stop", "step"};
 static PyObject* keys_slice[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_slice = {"slice", 5, 5, 2, -1,
-    names_slice, keys_slice};
+    names_slice, keys_slice, 1u};
 static PyObject* py_slice(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_slice;
   PyObject* s[6];
@@ -6406,7 +6406,7 @@ static PyObject* py_slice(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_narrow[] = {"input", "axis|dim|axes|dims", "start", "length"};
 static PyObject* keys_narrow[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_narrow = {"narrow", 4, 4, 4, -1,
-    names_narrow, keys_narrow};
+    names_narrow, keys_narrow, 1u};
 static PyObject* py_narrow(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_narrow;
   PyObject* s[5];
@@ -6432,7 +6432,7 @@ static PyObject* py_narrow(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_split[] = {"input", "size", "axis|dim|axes|dims"};
 static PyObject* keys_split[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_split = {"split", 3, 3, 2, -1,
-    names_split, keys_split};
+    names_split, keys_split, 1u};
 static PyObject* py_split(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_split;
   PyObject* s[4];
@@ -6463,7 +6463,7 @@ static PyObject* py_split(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_split_with_sizes[] = {"input", "sizes", "axis|dim|axes|dims"};
 static PyObject* keys_split_with_sizes[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_split_with_sizes = {"split_with_sizes", 3, 3, 2, -1,
-    names_split_with_sizes, keys_split_with_sizes};
+    names_split_with_sizes, keys_split_with_sizes, 1u};
 static PyObject* py_split_with_sizes(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_split_with_sizes;
   PyObject* s[4];
@@ -6495,7 +6495,7 @@ static PyObject* py_split_with_sizes(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_chunk[] = {"input", "chunks", "axis|dim|axes|dims"};
 static PyObject* keys_chunk[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_chunk = {"chunk", 3, 3, 2, -1,
-    names_chunk, keys_chunk};
+    names_chunk, keys_chunk, 1u};
 static PyObject* py_chunk(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_chunk;
   PyObject* s[4];
@@ -6526,7 +6526,7 @@ static PyObject* py_chunk(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_unstack[] = {"input", "axis|dim|axes|dims"};
 static PyObject* keys_unstack[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_unstack = {"unstack", 2, 2, 1, -1,
-    names_unstack, keys_unstack};
+    names_unstack, keys_unstack, 1u};
 static PyObject* py_unstack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_unstack;
   PyObject* s[3];
@@ -6555,7 +6555,7 @@ static PyObject* py_unstack(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_diagonal[] = {"input", "offset", "axis1", "axis2"};
 static PyObject* keys_diagonal[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_diagonal = {"diagonal", 4, 4, 1, -1,
-    names_diagonal, keys_diagonal};
+    names_diagonal, keys_diagonal, 1u};
 static PyObject* py_diagonal(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_diagonal;
   PyObject* s[5];
@@ -6581,7 +6581,7 @@ static PyObject* py_diagonal(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_concat[] = {"tensors", "axis|dim|axes|dims", "out"};
 static PyObject* keys_concat[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_concat = {"concat", 3, 2, 1, -1,
-    names_concat, keys_concat};
+    names_concat, keys_concat, 0u};
 static PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_concat;
   PyObject* s[4];
@@ -6611,7 +6611,7 @@ static PyObject* py_concat(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_stack[] = {"tensors", "axis|dim|axes|dims", "out"};
 static PyObject* keys_stack[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_stack = {"stack", 3, 2, 1, -1,
-    names_stack, keys_stack};
+    names_stack, keys_stack, 0u};
 static PyObject* py_stack(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_stack;
   PyObject* s[4];
@@ -6641,7 +6641,7 @@ static PyObject* py_stack(PyObject* self, PyObject* const* args, Py_ssize_t narg
 static const char* const names_tile[] = {"input", "repetitions", "out"};
 static PyObject* keys_tile[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tile = {"tile", 3, 2, 2, 1,
-    names_tile, keys_tile};
+    names_tile, keys_tile, 1u};
 static PyObject* py_tile(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tile;
   PyObject* s[4];
@@ -6671,7 +6671,7 @@ static PyObject* py_tile(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_repeat[] = {"input", "repeats", "axis|dim|axes|dims", "out"};
 static PyObject* keys_repeat[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_repeat = {"repeat", 4, 2, 2, -1,
-    names_repeat, keys_repeat};
+    names_repeat, keys_repeat, 3u};
 static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_repeat;
   PyObject* s[5];
@@ -6725,7 +6725,7 @@ static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_flip[] = {"input", "axis|dim|axes|dims", "out"};
 static PyObject* keys_flip[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_flip = {"flip", 3, 2, 1, -1,
-    names_flip, keys_flip};
+    names_flip, keys_flip, 1u};
 static PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_flip;
   PyObject* s[4];
@@ -6755,7 +6755,7 @@ static PyObject* py_flip(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_roll[] = {"input", "shift", "axis|dim|axes|dims", "out"};
 static PyObject* keys_roll[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_roll = {"roll", 4, 3, 2, -1,
-    names_roll, keys_roll};
+    names_roll, keys_roll, 1u};
 static PyObject* py_roll(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_roll;
   PyObject* s[5];
@@ -6788,7 +6788,7 @@ static PyObject* py_roll(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_tril[] = {"input", "diagonal", "out"};
 static PyObject* keys_tril[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tril = {"tril", 3, 2, 1, -1,
-    names_tril, keys_tril};
+    names_tril, keys_tril, 1u};
 static PyObject* py_tril(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tril;
   PyObject* s[4];
@@ -6817,7 +6817,7 @@ static PyObject* py_tril(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_tril_inplace[] = {"input", "diagonal"};
 static PyObject* keys_tril_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_tril_inplace = {"tril_", 2, 2, 1, -1,
-    names_tril_inplace, keys_tril_inplace};
+    names_tril_inplace, keys_tril_inplace, 1u};
 static PyObject* py_tril_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_tril_inplace;
   PyObject* s[3];
@@ -6838,7 +6838,7 @@ static PyObject* py_tril_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_triu[] = {"input", "diagonal", "out"};
 static PyObject* keys_triu[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_triu = {"triu", 3, 2, 1, -1,
-    names_triu, keys_triu};
+    names_triu, keys_triu, 1u};
 static PyObject* py_triu(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_triu;
   PyObject* s[4];
@@ -6867,7 +6867,7 @@ static PyObject* py_triu(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_triu_inplace[] = {"input", "diagonal"};
 static PyObject* keys_triu_inplace[2 * TPY_MAX_ALIASES];
 static const tpy_signature sig_triu_inplace = {"triu_", 2, 2, 1, -1,
-    names_triu_inplace, keys_triu_inplace};
+    names_triu_inplace, keys_triu_inplace, 1u};
 static PyObject* py_triu_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_triu_inplace;
   PyObject* s[3];
@@ -6888,7 +6888,7 @@ static PyObject* py_triu_inplace(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_pad[] = {"input", "padding", "mode", "value", "out"};
 static PyObject* keys_pad[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_pad = {"pad", 5, 4, 2, 1,
-    names_pad, keys_pad};
+    names_pad, keys_pad, 1u};
 static PyObject* py_pad(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_pad;
   PyObject* s[6];
@@ -6922,7 +6922,7 @@ static PyObject* py_pad(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 static const char* const names_index_put[] = {"input", "indices", "values", "accumulate", "out"};
 static PyObject* keys_index_put[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_index_put = {"index_put", 5, 4, 3, -1,
-    names_index_put, keys_index_put};
+    names_index_put, keys_index_put, 5u};
 static PyObject* py_index_put(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_index_put;
   PyObject* s[6];
@@ -6956,7 +6956,7 @@ static PyObject* py_index_put(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_index_put_inplace[] = {"input", "indices", "values", "accumulate"};
 static PyObject* keys_index_put_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_index_put_inplace = {"index_put_", 4, 4, 3, -1,
-    names_index_put_inplace, keys_index_put_inplace};
+    names_index_put_inplace, keys_index_put_inplace, 5u};
 static PyObject* py_index_put_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_index_put_inplace;
   PyObject* s[5];
@@ -6982,7 +6982,7 @@ static PyObject* py_index_put_inplace(PyObject* self, PyObject* const* args, Py_
 static const char* const names_index_select[] = {"input", "axis|dim|axes|dims", "index", "out"};
 static PyObject* keys_index_select[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_index_select = {"index_select", 4, 3, 3, -1,
-    names_index_select, keys_index_select};
+    names_index_select, keys_index_select, 5u};
 static PyObject* py_index_select(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_index_select;
   PyObject* s[5];
@@ -7013,7 +7013,7 @@ static PyObject* py_index_select(PyObject* self, PyObject* const* args, Py_ssize
 static const char* const names_take[] = {"input", "indices", "axis|dim|axes|dims", "out"};
 static PyObject* keys_take[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_take = {"take", 4, 3, 2, -1,
-    names_take, keys_take};
+    names_take, keys_take, 3u};
 static PyObject* py_take(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_take;
   PyObject* s[5];
@@ -7044,7 +7044,7 @@ static PyObject* py_take(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 static const char* const names_embedding[] = {"input", "weight", "padding_idx", "out"};
 static PyObject* keys_embedding[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_embedding = {"embedding", 4, 3, 2, -1,
-    names_embedding, keys_embedding};
+    names_embedding, keys_embedding, 3u};
 static PyObject* py_embedding(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_embedding;
   PyObject* s[5];
@@ -7075,7 +7075,7 @@ static PyObject* py_embedding(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_gather[] = {"input", "axis|dim|axes|dims", "index", "out"};
 static PyObject* keys_gather[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_gather = {"gather", 4, 3, 3, -1,
-    names_gather, keys_gather};
+    names_gather, keys_gather, 5u};
 static PyObject* py_gather(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_gather;
   PyObject* s[5];
@@ -7106,7 +7106,7 @@ static PyObject* py_gather(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_take_along_axis[] = {"input", "indices", "axis|dim|axes|dims", "out"};
 static PyObject* keys_take_along_axis[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_take_along_axis = {"take_along_axis", 4, 3, 2, -1,
-    names_take_along_axis, keys_take_along_axis};
+    names_take_along_axis, keys_take_along_axis, 3u};
 static PyObject* py_take_along_axis(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_take_along_axis;
   PyObject* s[5];
@@ -7137,7 +7137,7 @@ static PyObject* py_take_along_axis(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_scatter_add[] = {"input", "axis|dim|axes|dims", "index", "source", "out"};
 static PyObject* keys_scatter_add[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_scatter_add = {"scatter_add", 5, 4, 4, -1,
-    names_scatter_add, keys_scatter_add};
+    names_scatter_add, keys_scatter_add, 13u};
 static PyObject* py_scatter_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_scatter_add;
   PyObject* s[6];
@@ -7170,7 +7170,7 @@ static PyObject* py_scatter_add(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_scatter_add_inplace[] = {"input", "axis|dim|axes|dims", "index", "source"};
 static PyObject* keys_scatter_add_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_scatter_add_inplace = {"scatter_add_", 4, 4, 4, -1,
-    names_scatter_add_inplace, keys_scatter_add_inplace};
+    names_scatter_add_inplace, keys_scatter_add_inplace, 13u};
 static PyObject* py_scatter_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_scatter_add_inplace;
   PyObject* s[5];
@@ -7195,7 +7195,7 @@ static PyObject* py_scatter_add_inplace(PyObject* self, PyObject* const* args, P
 static const char* const names_masked_fill[] = {"input", "mask", "value", "out"};
 static PyObject* keys_masked_fill[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_masked_fill = {"masked_fill", 4, 3, 3, -1,
-    names_masked_fill, keys_masked_fill};
+    names_masked_fill, keys_masked_fill, 7u};
 static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_masked_fill;
   PyObject* s[5];
@@ -7282,7 +7282,7 @@ static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_masked_fill_inplace[] = {"input", "mask", "value"};
 static PyObject* keys_masked_fill_inplace[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_masked_fill_inplace = {"masked_fill_", 3, 3, 3, -1,
-    names_masked_fill_inplace, keys_masked_fill_inplace};
+    names_masked_fill_inplace, keys_masked_fill_inplace, 7u};
 static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_masked_fill_inplace;
   PyObject* s[4];
@@ -7337,7 +7337,7 @@ static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, P
 static const char* const names_masked_select[] = {"input", "mask", "out"};
 static PyObject* keys_masked_select[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_masked_select = {"masked_select", 3, 2, 2, -1,
-    names_masked_select, keys_masked_select};
+    names_masked_select, keys_masked_select, 3u};
 static PyObject* py_masked_select(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_masked_select;
   PyObject* s[4];
@@ -7366,7 +7366,7 @@ static PyObject* py_masked_select(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_nonzero[] = {"input"};
 static PyObject* keys_nonzero[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_nonzero = {"nonzero", 1, 1, 1, -1,
-    names_nonzero, keys_nonzero};
+    names_nonzero, keys_nonzero, 1u};
 static PyObject* py_nonzero(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_nonzero;
   PyObject* s[2];
@@ -7393,7 +7393,7 @@ static PyObject* py_nonzero(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_argwhere[] = {"input"};
 static PyObject* keys_argwhere[1 * TPY_MAX_ALIASES];
 static const tpy_signature sig_argwhere = {"argwhere", 1, 1, 1, -1,
-    names_argwhere, keys_argwhere};
+    names_argwhere, keys_argwhere, 1u};
 static PyObject* py_argwhere(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_argwhere;
   PyObject* s[2];
@@ -7413,7 +7413,7 @@ static PyObject* py_argwhere(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_conv1d[] = {"input", "weight", "bias", "stride", "padding", "dilation", "groups", "same", "out"};
 static PyObject* keys_conv1d[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conv1d = {"conv1d", 9, 8, 2, -1,
-    names_conv1d, keys_conv1d};
+    names_conv1d, keys_conv1d, 7u};
 static PyObject* py_conv1d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conv1d;
   PyObject* s[10];
@@ -7457,7 +7457,7 @@ static PyObject* py_conv1d(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_conv2d[] = {"input", "weight", "bias", "stride", "padding", "dilation", "groups", "same", "out"};
 static PyObject* keys_conv2d[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conv2d = {"conv2d", 9, 8, 2, -1,
-    names_conv2d, keys_conv2d};
+    names_conv2d, keys_conv2d, 7u};
 static PyObject* py_conv2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conv2d;
   PyObject* s[10];
@@ -7501,7 +7501,7 @@ static PyObject* py_conv2d(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_conv3d[] = {"input", "weight", "bias", "stride", "padding", "dilation", "groups", "same", "out"};
 static PyObject* keys_conv3d[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conv3d = {"conv3d", 9, 8, 2, -1,
-    names_conv3d, keys_conv3d};
+    names_conv3d, keys_conv3d, 7u};
 static PyObject* py_conv3d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conv3d;
   PyObject* s[10];
@@ -7545,7 +7545,7 @@ static PyObject* py_conv3d(PyObject* self, PyObject* const* args, Py_ssize_t nar
 static const char* const names_conv_transpose1d[] = {"input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation", "out"};
 static PyObject* keys_conv_transpose1d[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conv_transpose1d = {"conv_transpose1d", 9, 8, 2, -1,
-    names_conv_transpose1d, keys_conv_transpose1d};
+    names_conv_transpose1d, keys_conv_transpose1d, 7u};
 static PyObject* py_conv_transpose1d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conv_transpose1d;
   PyObject* s[10];
@@ -7590,7 +7590,7 @@ static PyObject* py_conv_transpose1d(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_conv_transpose2d[] = {"input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation", "out"};
 static PyObject* keys_conv_transpose2d[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conv_transpose2d = {"conv_transpose2d", 9, 8, 2, -1,
-    names_conv_transpose2d, keys_conv_transpose2d};
+    names_conv_transpose2d, keys_conv_transpose2d, 7u};
 static PyObject* py_conv_transpose2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conv_transpose2d;
   PyObject* s[10];
@@ -7635,7 +7635,7 @@ static PyObject* py_conv_transpose2d(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_conv_transpose3d[] = {"input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation", "out"};
 static PyObject* keys_conv_transpose3d[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_conv_transpose3d = {"conv_transpose3d", 9, 8, 2, -1,
-    names_conv_transpose3d, keys_conv_transpose3d};
+    names_conv_transpose3d, keys_conv_transpose3d, 7u};
 static PyObject* py_conv_transpose3d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_conv_transpose3d;
   PyObject* s[10];
@@ -7680,7 +7680,7 @@ static PyObject* py_conv_transpose3d(PyObject* self, PyObject* const* args, Py_s
 static const char* const names_max_pool2d[] = {"input", "kernel_size", "stride", "padding", "dilation", "ceil_mode", "out"};
 static PyObject* keys_max_pool2d[7 * TPY_MAX_ALIASES];
 static const tpy_signature sig_max_pool2d = {"max_pool2d", 7, 6, 2, -1,
-    names_max_pool2d, keys_max_pool2d};
+    names_max_pool2d, keys_max_pool2d, 1u};
 static PyObject* py_max_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_max_pool2d;
   PyObject* s[8];
@@ -7721,7 +7721,7 @@ static PyObject* py_max_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_max_pool2d_with_positions[] = {"input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"};
 static PyObject* keys_max_pool2d_with_positions[6 * TPY_MAX_ALIASES];
 static const tpy_signature sig_max_pool2d_with_positions = {"max_pool2d_with_positions", 6, 6, 2, -1,
-    names_max_pool2d_with_positions, keys_max_pool2d_with_positions};
+    names_max_pool2d_with_positions, keys_max_pool2d_with_positions, 1u};
 static PyObject* py_max_pool2d_with_positions(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_max_pool2d_with_positions;
   PyObject* s[7];
@@ -7755,7 +7755,7 @@ static PyObject* py_max_pool2d_with_positions(PyObject* self, PyObject* const* a
 static const char* const names_avg_pool2d[] = {"input", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override", "out"};
 static PyObject* keys_avg_pool2d[8 * TPY_MAX_ALIASES];
 static const tpy_signature sig_avg_pool2d = {"avg_pool2d", 8, 7, 2, -1,
-    names_avg_pool2d, keys_avg_pool2d};
+    names_avg_pool2d, keys_avg_pool2d, 1u};
 static PyObject* py_avg_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_avg_pool2d;
   PyObject* s[9];
@@ -7797,7 +7797,7 @@ static PyObject* py_avg_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_adaptive_avg_pool2d[] = {"input", "output_size", "out"};
 static PyObject* keys_adaptive_avg_pool2d[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_adaptive_avg_pool2d = {"adaptive_avg_pool2d", 3, 2, 2, 1,
-    names_adaptive_avg_pool2d, keys_adaptive_avg_pool2d};
+    names_adaptive_avg_pool2d, keys_adaptive_avg_pool2d, 1u};
 static PyObject* py_adaptive_avg_pool2d(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_adaptive_avg_pool2d;
   PyObject* s[4];
@@ -7827,7 +7827,7 @@ static PyObject* py_adaptive_avg_pool2d(PyObject* self, PyObject* const* args, P
 static const char* const names_batch_norm[] = {"input", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps", "out"};
 static PyObject* keys_batch_norm[9 * TPY_MAX_ALIASES];
 static const tpy_signature sig_batch_norm = {"batch_norm", 9, 8, 1, -1,
-    names_batch_norm, keys_batch_norm};
+    names_batch_norm, keys_batch_norm, 31u};
 static PyObject* py_batch_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_batch_norm;
   PyObject* s[10];
@@ -7868,7 +7868,7 @@ static PyObject* py_batch_norm(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_layer_norm[] = {"input", "normalized_shape", "weight", "bias", "eps", "out"};
 static PyObject* keys_layer_norm[6 * TPY_MAX_ALIASES];
 static const tpy_signature sig_layer_norm = {"layer_norm", 6, 5, 2, -1,
-    names_layer_norm, keys_layer_norm};
+    names_layer_norm, keys_layer_norm, 13u};
 static PyObject* py_layer_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_layer_norm;
   PyObject* s[7];
@@ -7904,7 +7904,7 @@ static PyObject* py_layer_norm(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_softmax[] = {"input", "axis|dim|axes|dims", "dtype", "out"};
 static PyObject* keys_softmax[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_softmax = {"softmax", 4, 2, 1, -1,
-    names_softmax, keys_softmax};
+    names_softmax, keys_softmax, 1u};
 static PyObject* py_softmax(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_softmax;
   PyObject* s[5];
@@ -7935,7 +7935,7 @@ static PyObject* py_softmax(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_log_softmax[] = {"input", "axis|dim|axes|dims", "dtype", "out"};
 static PyObject* keys_log_softmax[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_log_softmax = {"log_softmax", 4, 2, 1, -1,
-    names_log_softmax, keys_log_softmax};
+    names_log_softmax, keys_log_softmax, 1u};
 static PyObject* py_log_softmax(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_log_softmax;
   PyObject* s[5];
@@ -7966,7 +7966,7 @@ static PyObject* py_log_softmax(PyObject* self, PyObject* const* args, Py_ssize_
 static const char* const names_cross_entropy[] = {"input", "target", "weight", "ignore_index", "reduction", "label_smoothing"};
 static PyObject* keys_cross_entropy[6 * TPY_MAX_ALIASES];
 static const tpy_signature sig_cross_entropy = {"cross_entropy", 6, 6, 2, -1,
-    names_cross_entropy, keys_cross_entropy};
+    names_cross_entropy, keys_cross_entropy, 7u};
 static PyObject* py_cross_entropy(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_cross_entropy;
   PyObject* s[7];
@@ -7996,7 +7996,7 @@ static PyObject* py_cross_entropy(PyObject* self, PyObject* const* args, Py_ssiz
 static const char* const names_nll_loss[] = {"input", "target", "weight", "ignore_index", "reduction"};
 static PyObject* keys_nll_loss[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_nll_loss = {"nll_loss", 5, 5, 2, -1,
-    names_nll_loss, keys_nll_loss};
+    names_nll_loss, keys_nll_loss, 7u};
 static PyObject* py_nll_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_nll_loss;
   PyObject* s[6];
@@ -8024,7 +8024,7 @@ static PyObject* py_nll_loss(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_mse_loss[] = {"input", "target", "reduction"};
 static PyObject* keys_mse_loss[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_mse_loss = {"mse_loss", 3, 3, 2, -1,
-    names_mse_loss, keys_mse_loss};
+    names_mse_loss, keys_mse_loss, 3u};
 static PyObject* py_mse_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_mse_loss;
   PyObject* s[4];
@@ -8048,7 +8048,7 @@ static PyObject* py_mse_loss(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_binary_cross_entropy_with_logits[] = {"input", "target", "weight", "pos_weight", "reduction"};
 static PyObject* keys_binary_cross_entropy_with_logits[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_binary_cross_entropy_with_logits = {"binary_cross_entropy_with_logits", 5, 5, 2, -1,
-    names_binary_cross_entropy_with_logits, keys_binary_cross_entropy_with_logits};
+    names_binary_cross_entropy_with_logits, keys_binary_cross_entropy_with_logits, 15u};
 static PyObject* py_binary_cross_entropy_with_logits(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_binary_cross_entropy_with_logits;
   PyObject* s[6];
@@ -8076,7 +8076,7 @@ static PyObject* py_binary_cross_entropy_with_logits(PyObject* self, PyObject* c
 static const char* const names_dropout[] = {"input", "p", "training", "generator", "out"};
 static PyObject* keys_dropout[5 * TPY_MAX_ALIASES];
 static const tpy_signature sig_dropout = {"dropout", 5, 4, 1, -1,
-    names_dropout, keys_dropout};
+    names_dropout, keys_dropout, 1u};
 static PyObject* py_dropout(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_dropout;
   PyObject* s[6];
@@ -8109,7 +8109,7 @@ static PyObject* py_dropout(PyObject* self, PyObject* const* args, Py_ssize_t na
 static const char* const names_dropout_inplace[] = {"input", "p", "training", "generator"};
 static PyObject* keys_dropout_inplace[4 * TPY_MAX_ALIASES];
 static const tpy_signature sig_dropout_inplace = {"dropout_", 4, 4, 1, -1,
-    names_dropout_inplace, keys_dropout_inplace};
+    names_dropout_inplace, keys_dropout_inplace, 1u};
 static PyObject* py_dropout_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_dropout_inplace;
   PyObject* s[5];
@@ -8134,7 +8134,7 @@ static PyObject* py_dropout_inplace(PyObject* self, PyObject* const* args, Py_ss
 static const char* const names_sgd_step[] = {"params", "grads", "momentum_buffers", "learning_rate", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "first_step"};
 static PyObject* keys_sgd_step[10 * TPY_MAX_ALIASES];
 static const tpy_signature sig_sgd_step = {"sgd_step", 10, 10, 4, -1,
-    names_sgd_step, keys_sgd_step};
+    names_sgd_step, keys_sgd_step, 0u};
 static PyObject* py_sgd_step(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_sgd_step;
   PyObject* s[11];
@@ -8174,7 +8174,7 @@ static PyObject* py_sgd_step(PyObject* self, PyObject* const* args, Py_ssize_t n
 static const char* const names_adam_step[] = {"params", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "step", "learning_rate", "beta1", "beta2", "eps", "weight_decay", "maximize"};
 static PyObject* keys_adam_step[12 * TPY_MAX_ALIASES];
 static const tpy_signature sig_adam_step = {"adam_step", 12, 12, 7, -1,
-    names_adam_step, keys_adam_step};
+    names_adam_step, keys_adam_step, 0u};
 static PyObject* py_adam_step(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_adam_step;
   PyObject* s[13];
@@ -8220,7 +8220,7 @@ static PyObject* py_adam_step(PyObject* self, PyObject* const* args, Py_ssize_t 
 static const char* const names_adamw_step[] = {"params", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "step", "learning_rate", "beta1", "beta2", "eps", "weight_decay", "maximize"};
 static PyObject* keys_adamw_step[12 * TPY_MAX_ALIASES];
 static const tpy_signature sig_adamw_step = {"adamw_step", 12, 12, 7, -1,
-    names_adamw_step, keys_adamw_step};
+    names_adamw_step, keys_adamw_step, 0u};
 static PyObject* py_adamw_step(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_adamw_step;
   PyObject* s[13];
@@ -8266,7 +8266,7 @@ static PyObject* py_adamw_step(PyObject* self, PyObject* const* args, Py_ssize_t
 static const char* const names_clip_grad_norm[] = {"grads", "max_norm", "norm_type"};
 static PyObject* keys_clip_grad_norm[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_clip_grad_norm = {"clip_grad_norm", 3, 3, 2, -1,
-    names_clip_grad_norm, keys_clip_grad_norm};
+    names_clip_grad_norm, keys_clip_grad_norm, 0u};
 static PyObject* py_clip_grad_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_clip_grad_norm;
   PyObject* s[4];

@@ -299,9 +299,22 @@ typedef struct {
     return tpy_result(status, out);                \
   }
 
+/* One of the two is an array. */
+static PyObject* tpy_operate_array(const tpy_operator* op, PyObject* a, PyObject* b) {
+  const int on_left = !TPY_IS_TENSOR(a);
+  PyObject* made = tpy_array_operand(on_left ? a : b, tpy_wants_grad(on_left ? b : a));
+  if (made == NULL) return NULL;
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, op->tensors(TPY_HANDLE(on_left ? made : a), TPY_HANDLE(on_left ? b : made), &out));
+  Py_DECREF(made);
+  return tpy_result(status, out);
+}
+
 static PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
   const int on_left = !TPY_IS_TENSOR(a);
   PyObject* tensor = on_left ? b : a;
+  if (tpy_is_array(on_left ? a : b)) return tpy_operate_array(op, a, b);
   tpy_number number;
   const int kind = tpy_as_number(on_left ? a : b, &number);
   if (kind == TPY_ERROR) return NULL;
@@ -342,6 +355,12 @@ static PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a
   if (TPY_IS_TENSOR(b)) {
     TPY_CALL(status, op->tensors(TPY_HANDLE(a), TPY_HANDLE(b)));
     return tpy_same(status, a);
+  }
+  if (tpy_is_array(b)) {
+    PyObject* made = tpy_array_operand(b, tpy_wants_grad(a));
+    PyObject* result = made != NULL ? tpy_operate_inplace(op, a, made) : NULL;
+    Py_XDECREF(made);
+    return result;
   }
   tpy_number number;
   const int kind = tpy_as_number(b, &number);

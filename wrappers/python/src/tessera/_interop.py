@@ -13,7 +13,7 @@ from ._constants import DEVICE_CPU, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_REA
 from ._core import TensorBase, ffi, lib, table
 from ._device import CPU, device_of, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
-from ._errors import MemoryAccessError, check
+from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, OutOfRangeError, check
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -55,7 +55,7 @@ def to_array(tensor: Tensor, dtype: Any, copy: bool | None) -> Any:
     plain = tensor.numpy()
     if dtype is not None and plain.dtype != np.dtype(dtype):
         if copy is False:
-            raise ValueError(f"__array__(): {plain.dtype} to {np.dtype(dtype)} needs a copy")
+            raise InvalidValueError(f"__array__(): {plain.dtype} to {np.dtype(dtype)} needs a copy")
         return plain.astype(dtype)
     return plain.copy() if copy else plain
 
@@ -63,7 +63,7 @@ def to_array(tensor: Tensor, dtype: Any, copy: bool | None) -> Any:
 def bits(tensor: Tensor) -> Any:
     """The elements of a contiguous tensor as unsigned integers, whatever the dtype."""
     if not tensor.is_contiguous():
-        raise ValueError("view_bits(): expected a contiguous tensor")
+        raise InvalidValueError("view_bits(): expected a contiguous tensor")
     count = tensor.size
     kind = np.dtype(f"u{min(tensor.itemsize, 8)}")
     if count == 0:
@@ -80,13 +80,13 @@ def from_numpy(array: Any) -> Tensor:
     if type(array) is np.ndarray and (quick := _from_array(array)) is not None:
         return quick  # type: ignore[no-any-return]
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"from_numpy(): expected a numpy.ndarray, got {type(array).__name__}")
+        raise ArgumentTypeError(f"from_numpy(): expected a numpy.ndarray, got {type(array).__name__}")
     dtype = ALL.get(array.dtype.name)
     if dtype is None or not array.dtype.isnative:
-        raise TypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
+        raise DTypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
     step = array.itemsize
     if any(s % step for s in array.strides) and array.size:
-        raise ValueError("from_numpy(): strides must be multiples of the item size; copy the array")
+        raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
     strides = tuple(s // step for s in array.strides)
     flags = 0 if array.flags.writeable else FROM_DATA_READ_ONLY
     address = array.__array_interface__["data"][0]
@@ -94,11 +94,20 @@ def from_numpy(array: Any) -> Tensor:
     return made
 
 
+def from_ndarray(array: Any, copy: bool) -> Tensor:
+    """The tensor that stands for an array in an operation with tensors."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentTypeError("a masked array beside a Tensor: write array.filled(value), a Tensor has no mask")
+    if copy or any(s % array.itemsize for s in array.strides):
+        array = array.copy()
+    return asarray(array)
+
+
 def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0) -> Tensor:
     """A row-major tensor on an object with the buffer protocol."""
     view = np.frombuffer(data, np.uint8, offset=offset) if len(data) > offset else np.empty(0, np.uint8)
     if view.nbytes < math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"expected {math.prod(shape) * dtype.itemsize} bytes for {shape}, got {view.nbytes}")
+        raise InvalidValueError(f"expected {math.prod(shape) * dtype.itemsize} bytes for {shape}, got {view.nbytes}")
     flags = 0 if view.flags.writeable else FROM_DATA_READ_ONLY
     address = view.__array_interface__["data"][0]
     made: Tensor = table["from_data"](view, address, dtype.bits, shape, None, flags)
@@ -121,7 +130,7 @@ def from_python(data: Any, dtype: DType | None) -> Tensor:
         return from_python(data, float32).astype(bfloat16)
     array = np.array(_plain(data), dtype=dtype.numpy if dtype is not None else None)
     if array.dtype == object:
-        raise ValueError("expected numbers or nested sequences of equal lengths")
+        raise InvalidValueError("expected numbers or nested sequences of equal lengths")
     if dtype is None and not _has_arrays(data):
         kind = {"f": float32, "i": int64, "c": complex64}.get(array.dtype.kind)
         if kind is not None:
@@ -181,7 +190,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         made, copied = _shared(np.asarray(obj), kind, copy)
     else:
         if copy is False:
-            raise ValueError("asarray(): Python data can only be copied")
+            raise InvalidValueError("asarray(): Python data can only be copied")
         made, copied = from_python(obj, kind), True
         device = get_default_device() if device is None else device
     return _as(made, kind, device, None if copied else copy)
@@ -190,7 +199,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 def _shared(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, bool]:
     native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if copy is False and native is not array:
-        raise ValueError("asarray(): another byte order needs a copy")
+        raise InvalidValueError("asarray(): another byte order needs a copy")
     if copy and kind in (None, ALL.get(native.dtype.name)):
         return from_numpy(np.array(native)), True
     return from_numpy(native), native is not array
@@ -215,7 +224,7 @@ def to_index(item: Any) -> Tensor:
         made = asarray(list(item) if isinstance(item, range) else item)
         if made.dtype.category in ("integral", "bool"):
             return made
-    raise IndexError(
+    raise OutOfRangeError(
         f"expected ints, slices, None, ... and tensors of integers or bools as indices, got {type(item).__name__}"
     )
 
@@ -225,7 +234,7 @@ def to_index(item: Any) -> Tensor:
 
 def to_dlpack(given: Tensor, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
     if stream not in (None, -1) and given.device.type == "cpu":
-        raise ValueError("__dlpack__(): a tensor on the CPU has no stream")
+        raise InvalidValueError("__dlpack__(): a tensor on the CPU has no stream")
     if dl_device is not None and tuple(dl_device) != device_pair(given.device):
         if tuple(dl_device) != (DEVICE_CPU, 0) or copy is False:
             raise MemoryAccessError(f"__dlpack__(): cannot export to device {tuple(dl_device)}")
@@ -243,7 +252,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         capsule = x
     else:
         if not hasattr(x, "__dlpack__"):
-            raise TypeError(f"from_dlpack(): expected an object with __dlpack__, got {type(x).__name__}")
+            raise ArgumentTypeError(f"from_dlpack(): expected an object with __dlpack__, got {type(x).__name__}")
         where = x.__dlpack_device__()
         if where[0] not in (1, 3):
             raise MemoryAccessError(f"from_dlpack(): device {tuple(map(int, where))} is not supported")
@@ -251,7 +260,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     made: Tensor = table["from_capsule"](capsule, DLPACK_COPY if copy else 0)
     if device is not None and device_of(device) != made.device:
         if copy is False:
-            raise ValueError(f"from_dlpack(): moving to {device} needs a copy")
+            raise InvalidValueError(f"from_dlpack(): moving to {device} needs a copy")
         return made.to(device)
     return made
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from . import _interop, _ops, _repr
+from . import _interop, _ops, _repr, _ufuncs
 from ._backward import backward as run_backward
 from ._core import TensorBase, table
 from ._device import CPU, Device, device_of, device_pair, make_device
@@ -28,7 +28,6 @@ class Tensor(TensorBase):
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy's operators leave the work to ours
 
     # ---- shape ----
 
@@ -135,6 +134,9 @@ class Tensor(TensorBase):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return _interop.to_array(self, dtype, copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return _ufuncs.call(ufunc, method, inputs, options)
 
     def __dlpack__(
         self,
@@ -296,6 +298,8 @@ table["register"](
     no_array=_interop.array_interface,
     access_error=MemoryAccessError,
     results=RESULTS,
+    ndarray=np.ndarray,
+    from_ndarray=_interop.from_ndarray,
 )
 
 __all__ = ["DType", "Node", "Tensor", "device_of"]
