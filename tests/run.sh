@@ -7,16 +7,20 @@
 # over all parts. Exit status 0 only if nothing failed and every skip stands in tests/skips.txt.
 #
 # Usage: tests/run.sh [--full]     (--full adds thread sanitizer, long random traces, CUDA)
+#        tests/run.sh --gpu [PART...]     (tests and measures on a machine with a GPU: tests/gpu/run.sh)
 
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 cd "$tsr_root" || exit 1
 
+if [ "${1:-}" = --gpu ]; then
+  exec bash tests/gpu/run.sh "${@:2}"
+fi
 full=""
 for argument in "$@"; do
   case "$argument" in
     --full) full=1 ;;
-    *) echo "usage: tests/run.sh [--full]"; exit 2 ;;
+    *) echo "usage: tests/run.sh [--full | --gpu [PART...]]"; exit 2 ;;
   esac
 done
 

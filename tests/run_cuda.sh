@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sourced by tests/run.sh: the CUDA backend on the host's stand-ins for CUDA, then compiled for real
-# where the toolkit is, then on a device where there is one. With --full for all architectures.
+# where the toolkit is, then on a device where there is one. With --full for all architectures. And the
+# runner for machines with a GPU, over the stand-ins.
 # shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
 # cuda_op_table <part> <folder of the plugin>
@@ -19,6 +20,7 @@ cuda_compile() {
 }
 
 cuda_op_table cuda-on-host build/release/tests/support/cuda_on_host
+pytest_part gpu-runner .venv/bin/python tests/gpu
 
 if ! command -v nvcc >/dev/null; then
   skip_part cuda-compile "no nvcc"

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streams with delayed work: what is ordered must wait for it, memory in use must not be lent, and the host goes on.
+
+A stream is held back by a function of the host in it, libc's usleep: what is queued behind it, a kernel or a copy,
+starts when it returns. The stand-ins on the host have no such call; there everything is done at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+import numpy as np
+
+import tessera as ts
+
+from figures import DEVICE, Stream, check_equal, check_that, cuda_runtime, seconds_of, wait
+
+SIZE = 1 << 20
+HELD = 0.05  # seconds
+runtime = cuda_runtime()
+usleep = ctypes.CDLL(None).usleep
+
+
+def hold(stream: Stream, seconds: float = HELD) -> None:
+    """The stream's work from now on starts that much later. usleep takes its number where the call puts the pointer."""
+    if runtime is None:
+        return
+    error = runtime.cudaLaunchHostFunc(ctypes.c_void_p(stream.native), usleep, ctypes.c_void_p(int(seconds * 1e6)))
+    check_equal("cudaLaunchHostFunc", error, 0)
+
+
+def queued(what: str, start: float) -> None:
+    """The host has not waited for held work."""
+    check_that(f"{what}: the host goes on", runtime is None or time.perf_counter() - start < HELD / 2)
+
+
+def an_event_waits_for_held_work() -> None:
+    side, main = Stream(), Stream.current()
+    x = ts.zeros((SIZE,), device=DEVICE)
+    ts.ones((SIZE,), device=DEVICE).sum().item()  # kernels are loaded
+    wait()
+    start = time.perf_counter()
+    with side:
+        hold(side)
+        x += 7.0
+    check_that("held work is not done", runtime is None or not side.done())
+    main.wait_for(side)
+    y = x * 2.0
+    queued("event", start)
+    check_equal("what waits for the event sees the work", float(y.min().item()), 14.0)
+
+
+def a_copy_to_the_host_waits() -> None:
+    x = ts.zeros((SIZE,), device=DEVICE)
+    hold(Stream.current())
+    x += 3.0
+    check_equal("the copy has the new numbers", float(x.to("cpu").numpy().min()), 3.0)
+
+
+def memory_of_a_held_stream_is_not_lent() -> None:
+    """The block of a released tensor, which another stream still reads, must not be written by its next owner."""
+    side, main = Stream(), Stream.current()
+    x = ts.full((SIZE,), 5.0, device=DEVICE)
+    result = ts.zeros((SIZE,), device=DEVICE)
+    side.wait_for(main)
+    with side:
+        hold(side)
+        result.copy_(x)
+    side.uses(x)
+    del x
+    others = [ts.full((SIZE,), 9.0, device=DEVICE) for _ in range(4)]
+    main.wait_for(side)
+    check_equal("the held copy read its source", float(result.max().item()), 5.0)
+    check_equal("the others have their own numbers", [float(t.min().item()) for t in others], [9.0] * 4)
+
+
+def memory_freed_in_its_own_stream_is_lent_at_once() -> None:
+    with Stream() as side:
+        hold(side)
+        x = ts.full((SIZE,), 5.0, device=DEVICE)
+        y = x + 1.0
+        del x
+        z = ts.full((SIZE,), 9.0, device=DEVICE)  # may take the place of x: the stream orders them
+        check_equal("order within a stream", (float(y.max().item()), float(z.max().item())), (6.0, 9.0))
+
+
+def a_batch_from_the_host_does_not_change_behind_the_call() -> None:
+    """What is copied to the device is read before the call returns, also when the stream is held back."""
+    batch = np.full(SIZE, 1.0, np.float32)
+    with Stream() as side:
+        hold(side)
+        x = ts.from_numpy(batch).to(DEVICE)
+        batch[:] = 2.0
+        check_equal("the copy has the numbers of the call", float(x.max().item()), 1.0)
+
+
+def gradients_behind_held_work() -> None:
+    with Stream() as side:
+        w = ts.full((SIZE,), 2.0, device=DEVICE).requires_grad_()
+        hold(side)
+        (w * w).sum().backward()
+        check_equal("forward and backward in one stream", float(w.grad.max().item()), 4.0)
+
+
+if __name__ == "__main__":
+    for test in (
+        an_event_waits_for_held_work, a_copy_to_the_host_waits, memory_of_a_held_stream_is_not_lent,
+        memory_freed_in_its_own_stream_is_lent_at_once, a_batch_from_the_host_does_not_change_behind_the_call,
+        gradients_behind_held_work,
+    ):  # fmt: skip
+        with seconds_of(test.__name__):
+            test()
+            wait()
+    print("streams are ordered as they say")
