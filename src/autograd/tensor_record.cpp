@@ -69,7 +69,7 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t output) {
 
 void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input) {
   TensorRecord& record = ensure_record(tensor);
-  if (!record.base.defined()) {
+  if (!looks_into_base(tensor, record)) {
     replace_history(tensor, record, std::move(node), output);
     return;
   }
@@ -84,7 +84,7 @@ void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t 
 
 void refresh_view(const Tensor& view, TensorRecord& record) {
   const TensorRecord* base_record = record_of(record.base);
-  if (base_record == nullptr) return;
+  if (base_record == nullptr || !looks_into_base(view, record)) return;
   NodePtr node;  // at the end the old one, which goes after the lock
   const std::lock_guard guard(record.lock);
   if (base_record->generation == record.generation) return;

@@ -45,6 +45,11 @@ Edge history_of(const TensorRecord& record);
 void set_history(const Tensor& tensor, NodePtr node, uint32_t output);
 // As set_history for a tensor that was written in place: hooks that store its gradient move along.
 void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input);
+// Whether the tensor is a view and its base still has the memory that the view shows: an out= form
+// may have given the base other memory. A view whose base has left it is a tensor like any other.
+inline bool looks_into_base(const Tensor& tensor, const TensorRecord& record) noexcept {
+  return record.base.defined() && record.base.storage() == tensor.storage();
+}
 // Brings the grad_fn of a view up to date with its base. Throws kAutograd for the views of I8.
 void refresh_view(const Tensor& view, TensorRecord& record);
 

@@ -39,7 +39,7 @@ void check_writable(const Tensor& target) {
 void check_recorded_write(const Tensor& target) {
   const TensorRecord* record = record_of(target);
   if (record == nullptr) return;
-  if (record->base.defined()) {
+  if (looks_into_base(target, *record)) {
     check_view_kind(*record, "it is being written in place");
     TSR_CHECK(!record->base.requires_grad() || record_of(record->base)->grad_fn, Code::kAutograd,
               nullptr,
@@ -71,6 +71,7 @@ void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
   }
   if (!is_differentiable(source.dtype())) return;
   const TensorRecord* source_record = source.has(kViewFlag) ? record_of(source) : nullptr;
+  if (source_record != nullptr && !looks_into_base(source, *source_record)) source_record = nullptr;
   if (!grad_enabled()) kind = inference_enabled() ? ViewKind::kInference : ViewKind::kNoGrad;
   if (source_record != nullptr && source_record->view_kind != ViewKind::kNormal) {
     kind = source_record->view_kind;
@@ -94,12 +95,39 @@ void begin_inplace(const Tensor& target, bool recording) {
   target.bump_version();
 }
 
-void begin_out(const Tensor& out, bool recording) {
-  check_writable(out);
+namespace {
+
+void check_out(const Tensor& out, bool recording) {
   TSR_CHECK(!recording && !(grad_enabled() && detail::one_needs_grad(out)), Code::kAutograd, "out",
             "expected tensors that do not require grad, because out= forms are not "
             "differentiable, got one that does");
+}
+
+}  // namespace
+
+void begin_out(const Tensor& out, bool recording) {
+  check_writable(out);
+  check_out(out, recording);
   out.bump_version();
+}
+
+void begin_replace(const Tensor& out, bool recording) {
+  TSR_CHECK(!out.storage()->read_only, Code::kBuffer, nullptr,
+            "expected memory that may be written, got a read-only tensor");
+  check_out(out, recording);
+  TSR_CHECK(!detail::one_needs_grad(out), Code::kAutograd, "out",
+            "expected a tensor of the result's shape, because one that requires grad keeps its "
+            "own, got shape ",
+            out.sizes());
+}
+
+void leave_base(const Tensor& tensor) {
+  if (!tensor.has(kViewFlag)) return;
+  TensorRecord& record = *record_of(tensor);
+  record.base.reset();
+  record.generation = 0;
+  record.view_kind = ViewKind::kNormal;
+  tensor.impl()->flags &= ~uint32_t{kViewFlag};
 }
 
 Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, int64_t offset) {
@@ -112,7 +140,9 @@ Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, i
 }
 
 Tensor view_base(const Tensor& view) {
-  return view.has(kViewFlag) ? record_of(view)->base : Tensor();
+  if (!view.has(kViewFlag)) return {};
+  const TensorRecord& record = *record_of(view);
+  return looks_into_base(view, record) ? record.base : Tensor();
 }
 
 }  // namespace tsr

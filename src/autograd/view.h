@@ -53,11 +53,21 @@ void begin_inplace(const Tensor& target, bool recording);
 // out= forms are not differentiable.
 void begin_out(const Tensor& out, bool recording);
 
+// As begin_out, for an `out` of another shape than the result: its memory is not written, it will
+// be given other memory. Throws kAutograd also when `out` itself requires grad, in any mode: its
+// history and its gradient have its shape.
+void begin_replace(const Tensor& out, bool recording);
+
+// `tensor` has been given memory of its own: if it was a view, it is none any more. Its views, if
+// it had any, no longer look into it; they notice by themselves.
+void leave_base(const Tensor& tensor);
+
 // A window of `source` with any sizes, strides and offset (from the start of the storage, in
 // elements), differentiable to any order.
 Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, int64_t offset);
 
-// The tensor that `view` looks into; undefined when `view` is none.
+// The tensor that `view` looks into; undefined when `view` is none, or when the tensor it was made
+// from has other memory by now.
 Tensor view_base(const Tensor& view);
 
 }  // namespace tsr

@@ -64,8 +64,7 @@ Result allocate_image(const Out& out, DimsView sizes, DType dtype, Device device
   if (out.is_fresh()) return Result(empty_image(sizes, dtype, device, channels_last));
   if (!channels_last) return allocate_apart(out, sizes, dtype, device, recording, inputs, true);
   // Kernels want one layout for all images of a call.
-  const Result target = allocate_apart(out, sizes, dtype, device, recording, inputs);
-  return Result(empty_image(sizes, dtype, device, true), out.tensor());
+  return allocate_detour(out, empty_image(sizes, dtype, device, true), recording);
 }
 
 Tensor add_batch(const Tensor& input) {

@@ -225,7 +225,8 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     mean = contiguous_memory(running_mean.detached());
     rstd = rsqrt(add(running_var.detached(), eps));
   }
-  Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad, {&x, &w, &b}, last);
+  Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,
+                                 {&x, &w, &b, &running_mean, &running_var}, last);
   if (x.numel() != 0) {
     NormPlan plan = plan_of(shape, dense, weight, mean, rstd);
     plan.bias = data_of(bias);

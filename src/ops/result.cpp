@@ -8,9 +8,6 @@
 #include "ops/copy.h"
 
 namespace tsr::ops {
-namespace {
-
-enum class Overlap { kNone, kSame, kSome };
 
 Overlap overlap_of(const Tensor& a, const Tensor& b) {
   if (a.numel() == 0 || b.numel() == 0) return Overlap::kNone;
@@ -27,6 +24,8 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
                      second + y.high * b.itemsize() <= first + x.low * a.itemsize();
   return apart ? Overlap::kNone : Overlap::kSome;
 }
+
+namespace {
 
 bool needs_detour(const Tensor& target, const Tensor& input, bool allow_same) {
   if (!input.defined()) return false;
@@ -45,24 +44,23 @@ void check_target(const Tensor& target, DType dtype, Device device, const char* 
             ", got one on ", target.device());
   TSR_CHECK(category(dtype) <= category(target.dtype()), Code::kDType, arg,
             "expected a tensor that can hold a ", dtype, " result, got ", target.dtype());
+}
+
+void check_places(const Tensor& target, const char* arg) {
   TSR_CHECK(!may_overlap_itself(target.sizes(), target.strides()), Code::kValue, arg,
             "expected a tensor whose elements have a place each, got strides ", target.strides(),
             " for shape ", target.sizes(), "; clone() it first");
 }
 
-void resize(const Tensor& target, DimsView shape) {
-  const int64_t count = checked_numel(shape, target.itemsize());
-  const auto nbytes = static_cast<uint64_t>(count * target.itemsize());
-  TensorImpl& impl = *target.impl();
-  if (nbytes > impl.storage->nbytes || impl.storage->refs.load(std::memory_order_relaxed) > 1) {
-    impl.storage = allocate_storage(impl.device, nbytes);
-  }
-  impl.set_layout(shape, contiguous_strides(shape), 0);
-}
+// Note [Results of another shape]
+// A caller's tensor whose shape must change is not touched before the result is there: it may be an
+// input, share an input's memory, be looked into by views or be saved for a backward. The result is
+// computed into memory of its own, which finish() gives to the tensor; nobody else's memory
+// changes.
 
-// The caller's tensor, ready to be written: of the right shape, allowed by autograd, its version
-// raised.
-void prepare_target(const Out& out, DimsView shape, DType dtype, Device device, bool recording) {
+// Checks that the caller's tensor takes the result and tells autograd. True: its memory will be
+// written, its version is raised. False: its shape differs, and it will be given other memory.
+bool prepare_target(const Out& out, DimsView shape, DType dtype, Device device, bool recording) {
   const Tensor& target = out.tensor();
   const char* arg = out.is_inplace() ? "input" : "dst";
   check_target(target, dtype, device, arg);
@@ -70,12 +68,25 @@ void prepare_target(const Out& out, DimsView shape, DType dtype, Device device, 
       std::equal(shape.begin(), shape.end(), target.sizes().begin(), target.sizes().end());
   TSR_CHECK(same_shape || !out.is_inplace(), Code::kShape, arg, "expected a result of shape ",
             target.sizes(), " for the in-place form, got ", shape);
+  if (same_shape) check_places(target, arg);
   if (out.is_inplace()) {
     begin_inplace(target, recording);
-  } else {
+  } else if (same_shape) {
     begin_out(target, recording);
-    if (!same_shape) resize(target, shape);
+  } else {
+    begin_replace(target, recording);
   }
+  return same_shape;
+}
+
+// Gives the target the memory and the layout of `value`, which nobody else has. The versions count
+// on, so that whoever saved the target sees that it has changed.
+void replace_memory(const Tensor& target, const Tensor& value) {
+  TensorImpl& impl = *target.impl();
+  value.storage()->version.store(target.version() + 1, std::memory_order_relaxed);
+  impl.storage = value.storage();
+  impl.set_layout(value.sizes(), value.strides(), value.offset());
+  leave_base(target);
 }
 
 // Results of inference mode are marked, so that autograd refuses them outside.
@@ -102,16 +113,20 @@ Tensor fresh_like(DimsView shape, DType dtype, Device device,
 
 Tensor Result::finish() {
   if (!target_.defined()) return std::move(value_);
-  copy_memory(target_, value_);
+  if (target_.sizes() == value_.sizes()) {
+    copy_memory(target_, value_);
+  } else {
+    replace_memory(target_, cast_memory(value_, target_.dtype()));
+  }
   return std::move(target_);
 }
 
 Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                 std::initializer_list<const Tensor*> inputs) {
   if (out.is_fresh()) return Result(marked(fresh_like(shape, dtype, device, inputs)));
-  const bool detour = out.tensor().dtype() != dtype || needs_detour(out.tensor(), inputs, true);
-  prepare_target(out, shape, dtype, device, recording);
-  if (!detour) return Result(out.tensor());
+  const bool kept = prepare_target(out, shape, dtype, device, recording);
+  if (kept && out.tensor().dtype() == dtype && !needs_detour(out.tensor(), inputs, true))
+    return Result(out.tensor());
   return Result(fresh_like(shape, dtype, device, inputs), out.tensor());
 }
 
@@ -119,9 +134,9 @@ namespace {
 
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                       bool overlaps, bool contiguous) {
-  prepare_target(out, shape, dtype, device, recording);
+  const bool kept = prepare_target(out, shape, dtype, device, recording);
   const Tensor& target = out.tensor();
-  if (!overlaps && target.dtype() == dtype && (target.is_contiguous() || !contiguous))
+  if (kept && !overlaps && target.dtype() == dtype && (target.is_contiguous() || !contiguous))
     return Result(target);
   return Result(empty(shape, dtype, device), target);
 }
@@ -144,12 +159,27 @@ Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device
   return allocate_apart(out, shape, dtype, device, recording, overlaps, contiguous);
 }
 
+Result allocate_detour(const Out& out, Tensor value, bool recording) {
+  prepare_target(out, value.sizes(), value.dtype(), value.device(), recording);
+  return Result(std::move(value), out.tensor());
+}
+
 Tensor deliver(const Tensor& value, const Out& out, bool recording) {
   if (out.is_fresh()) return value;
   Result result =
       allocate_apart(out, value.sizes(), value.dtype(), value.device(), recording, {&value});
   copy_memory(result.value(), value);
   return result.finish();
+}
+
+void check_apart(const Out& first, const char* first_arg, const Out& second,
+                 const char* second_arg) {
+  if (first.is_fresh() || second.is_fresh()) return;
+  TSR_CHECK(!first.tensor().is_same(second.tensor()) &&
+                overlap_of(first.tensor(), second.tensor()) == Overlap::kNone,
+            Code::kValue, second_arg, "expected a tensor that shares no memory with `", first_arg,
+            "`, because each result needs a place of its own, got the same memory for `", first_arg,
+            "` and `", second_arg, "`");
 }
 
 void check_same_device(const Tensor& first, const Tensor& second, const char* arg) {

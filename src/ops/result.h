@@ -17,8 +17,8 @@ namespace tsr::ops {
 class Out {
  public:
   Out() = default;
-  // The out= form: writes into `dst`, which takes the shape of the result (resized when it
-  // differs).
+  // The out= form: writes into `dst`. One of another shape gets the memory of the result instead of
+  // its own.
   static Out into(const Tensor& dst) { return Out(&dst, false); }
   // The in-place form: writes into the op's own first argument, whose shape and dtype stay.
   static Out inplace(const Tensor& input) { return Out(&input, true); }
@@ -42,8 +42,8 @@ class Result {
   // The memory for LAUNCH: of the dtype and shape that were asked for.
   [[nodiscard]] const Tensor& value() const { return value_; }
   // The op's return value: the fresh tensor, or the caller's, into which a detour through other
-  // memory (another dtype, overlapping memory) is copied now. Call once, after LAUNCH and before
-  // RECORD.
+  // memory (another dtype, overlapping memory) is copied now; one of another shape takes the memory
+  // over. Call once, after LAUNCH and before RECORD.
   Tensor finish();
 
  private:
@@ -67,9 +67,22 @@ Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device
 // As above for a list of inputs.
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                       std::span<const Tensor> inputs, bool contiguous = false);
+// For kernels that cannot write the caller's tensor: `value` is fresh memory of the result's shape
+// and dtype; `out` is not fresh.
+Result allocate_detour(const Out& out, Tensor value, bool recording);
 // The result of an op that other ops have computed, in the form that `out` asks for; `recording` is
 // needs_grad of the op's inputs.
 Tensor deliver(const Tensor& value, const Out& out, bool recording);
+
+// How the memory of two tensors lies: apart, the same places element on element, or neither (as far
+// as the reach of their layouts tells). Storages of foreign memory may share it, so addresses
+// count.
+enum class Overlap { kNone, kSame, kSome };
+Overlap overlap_of(const Tensor& a, const Tensor& b);
+
+// For ops with two results: throws kValue when both are to be written to the same memory.
+void check_apart(const Out& first, const char* first_arg, const Out& second,
+                 const char* second_arg);
 
 // Throws kDevice unless all defined tensors are on one device.
 void check_same_device(const Tensor& first, const Tensor& second, const char* arg);

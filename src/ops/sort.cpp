@@ -94,6 +94,7 @@ int64_t line_length(const Tensor& input, int64_t axis) {
 
 std::tuple<Tensor, Tensor> leading(const Tensor& input, int64_t axis, int64_t keep, bool descending,
                                    const Out& values, const Out& indices) {
+  check_apart(values, "values", indices, "indices");
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Sorted sorted = sort_lines(input, axis, keep, descending, true, true);
   Tensor first = deliver(sorted.values, values, grad, input);

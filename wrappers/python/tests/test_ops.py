@@ -88,6 +88,62 @@ def test_out_form_writes_the_same_values(row: Row) -> None:
                     np.testing.assert_array_equal(array_of(one), array_of(other), f"{row.name} {kind}")
 
 
+def tensor_places(call: Call) -> list[tuple[Any, Any]]:
+    """(container, key) of every tensor of a call, those in lists too."""
+    found: list[tuple[Any, Any]] = []
+    for container in (call.args, call.kwargs):
+        for key in range(len(container)) if isinstance(container, list) else container:
+            item = container[key]
+            if isinstance(item, ts.Tensor):
+                found.append((container, key))
+            elif isinstance(item, list):
+                found += [(item, k) for k, one in enumerate(item) if isinstance(one, ts.Tensor)]
+    return found
+
+
+def holds(dst: ts.Tensor, result: ts.Tensor) -> bool:
+    ranks = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+    return ranks[result.dtype.numpy.kind] <= ranks[dst.dtype.numpy.kind]
+
+
+ALIASES: dict[str, Any] = {
+    "the input": lambda t: t,
+    "an alias": lambda t: t.detach(),
+    "an alias of another shape": lambda t: t.detach().reshape((1, *t.shape, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", ALIASES)
+@pytest.mark.parametrize("row", OUT)
+def test_out_form_may_write_where_it_reads(row: Row, kind: str) -> None:
+    if not row.compare:
+        pytest.skip("random results cannot be compared")
+    dtype = "float64" if "float64" in row.dtypes else row.dtypes[0]
+    for number, given in enumerate(samples_of(row, dtype)):
+        pristine = prepare(row, given, dtype)
+        results = as_tuple(run(row, pristine))
+        before = [array_of(c[k]) for c, k in tensor_places(pristine)]
+        for place in range(len(before)):
+            for slot in range(len(results)):
+                call = prepare(row, given, dtype)
+                places = tensor_places(call)
+                container, key = places[place]
+                dst = ALIASES[kind](container[key])
+                if not holds(dst, results[slot]):
+                    continue
+                moved = dst.shape != results[slot].shape
+                outs = [ts.empty((0,), dtype=t.dtype) for t in results]
+                outs[slot] = dst
+                run(row, call, out=tuple(outs) if len(outs) > 1 else dst)
+                where = f"{row.name}, sample {number}, result {slot} into {kind} {place}"
+                for out, wanted in zip(outs, results):
+                    assert out.shape == wanted.shape, where
+                    np.testing.assert_array_equal(array_of(out), array_of(wanted), where)
+                for other, (c, k) in enumerate(places):
+                    if c[k] is not dst and (other != place or moved):
+                        np.testing.assert_array_equal(array_of(c[k]), before[other], f"{where}: input {other}")
+
+
 @pytest.mark.parametrize("row", INPLACE)
 def test_inplace_form_changes_its_input(row: Row) -> None:
     done = 0
