@@ -138,7 +138,7 @@ Tensor copy_(const Tensor& input, const Tensor& src) {
             " for shape ", input.sizes(), "; clone() it first");
   begin_inplace(input, grad);
   // A source that shares memory with the input is read whole before anything is written.
-  copy_memory(input, src.storage() == input.storage() ? clone(src.detached()) : src);
+  copy_memory(input, overlap_of(src, input) == Overlap::kSome ? clone(src.detached()) : src);
   if (grad) {
     record(input, "CopyBackward", {input, src}, {}, [](Backward& ctx) {
       if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));

@@ -178,14 +178,18 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
   check_same_device(target, values, "values");
   TSR_CHECK(!is_complex(values.dtype()) || is_complex(target.dtype()), Code::kDType, "values",
             "expected real values for a ", target.dtype(), " input, got ", values.dtype());
-  const Ready ready = make_ready(target, indices);
+  Ready ready = make_ready(target, indices);
+  // Positions that the write would change are read before it.
+  for (Tensor& slot : ready.slots) {
+    if (slot.defined() && overlap_of(slot, target) != Overlap::kNone) slot = clone(slot.detached());
+  }
   const IndexWalk walk = make_walk(target, ready);
   const Tensor source =
       drop_leading_ones(astype(values, target.dtype()), static_cast<int64_t>(walk.shape.size()));
   broadcast_strides(source.sizes(), source.strides(), walk.shape, "values");
   const bool grad = needs_grad(target, source);
   begin_inplace(target, grad);
-  const bool shared = source.storage() == target.storage();
+  const bool shared = overlap_of(source, target) != Overlap::kNone;
   const Tensor read = shared ? clone(source.detached()) : source;
   if (accumulate) {
     launch_accumulate(target, read, [&](const Tensor& array) { return make_walk(array, ready); });

@@ -8,6 +8,7 @@
 #include "autograd/tensor_grad.h"
 #include "ops/binary.h"
 #include "ops/create.h"
+#include "ops/getitem.h"
 #include "ops/mask.h"
 #include "ops/reduce.h"
 #include "ops/shape.h"
@@ -321,6 +322,40 @@ TEST(IndexGradients, of_an_embedding_with_padding_can_be_differentiated) {
     return ops::multiply(y, y);
   };
   EXPECT_TRUE(gradgradcheck(fn, {random_leaf(Dims{3, 4}, 7)}));
+}
+
+// Two storages on one block of foreign memory, as two imports of one array make them.
+TEST(Index, put_reads_values_before_it_overwrites_them_through_another_storage) {
+  std::vector<double> block{0, 1, 2, 3, 4, 5};
+  const auto import = [&](int64_t offset, int64_t count) {
+    return make_view(
+        Tensor::adopt(new TensorImpl(wrap_storage({}, block.data(), 48, nullptr, nullptr),
+                                     DType::kFloat64, Dims{6}, Dims{1}, 0)),
+        Dims{count}, Dims{1}, offset);
+  };
+  const Tensor positions = i64(Dims{5}, {1, 2, 3, 4, 5});
+  ops::index_put(import(0, 6), {&positions, 1}, import(0, 5), false,
+                 ops::Out::inplace(import(0, 6)));
+  EXPECT_EQ(block, (std::vector<double>{0, 0, 1, 2, 3, 4}));
+  ops::copy_(import(1, 5), import(0, 5));
+  EXPECT_EQ(block, (std::vector<double>{0, 0, 0, 1, 2, 3}));
+}
+
+TEST(Index, put_reads_the_positions_before_it_overwrites_them) {
+  const Tensor x = i64(Dims{4}, {1, 2, 3, 0});
+  ops::index_put(x, {&x, 1}, i64(Dims{4}, {3, 3, 0, 0}), false, ops::Out::inplace(x));
+  EXPECT_EQ(values(x), (std::vector<double>{0, 3, 3, 0}));
+}
+
+TEST(Index, accumulating_bools_reads_any_byte_that_is_not_0_as_true) {
+  const Tensor x = tensor<uint8_t>(Dims{2}, {0, 0});
+  const Tensor mask = tensor<uint8_t>(Dims{2}, {2, 0});
+  const auto as_bool = [](const Tensor& t) {
+    return Tensor::adopt(new TensorImpl(t.storage(), DType::kBool, Dims{2}, Dims{1}, 0));
+  };
+  const Tensor positions = i64(Dims{2}, {0, 1});
+  ops::index_put(as_bool(x), {&positions, 1}, as_bool(mask), true, ops::Out::inplace(as_bool(x)));
+  EXPECT_EQ(values(x), (std::vector<double>{1, 0}));
 }
 
 }  // namespace
