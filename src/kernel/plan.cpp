@@ -121,7 +121,7 @@ void Elementwise::build_strided(const Tensor& out, std::span<const Input> inputs
   for (int32_t i = 0; i < plan_.operands; ++i) strides[static_cast<size_t>(i)] = plan_.strides[i];
   for (int32_t d = 0; d < rank; ++d) {
     plan_.sizes[d] = out.size(d);
-    plan_.strides[0][d] = out.stride(d) * out.itemsize();
+    plan_.strides[0][d] = byte_stride(out, d);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* tensor = inputs[i].tensor;
@@ -154,7 +154,7 @@ void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const T
   int32_t kept = 0;
   int32_t reduced = 0;
   for (int64_t d = 0; d < input.ndim(); ++d) {
-    const int64_t stride = input.stride(d) * input.itemsize();
+    const int64_t stride = byte_stride(input, d);
     if (std::find(axes.begin(), axes.end(), d) != axes.end()) {
       plan.reduced_sizes[reduced] = input.size(d);
       plan.reduced_strides[reduced++] = stride;
@@ -163,7 +163,7 @@ void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const T
       const int64_t out_dim = keepdims ? d : kept;
       plan.kept_sizes[kept] = input.size(d);
       plan.kept_input_strides[kept] = stride;
-      plan.kept_output_strides[kept++] = output.stride(out_dim) * output.itemsize();
+      plan.kept_output_strides[kept++] = byte_stride(output, out_dim);
     }
   }
   const std::array<int64_t*, 2> kept_strides{plan.kept_output_strides, plan.kept_input_strides};
@@ -189,14 +189,13 @@ void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor&
     walk.data[i] = operand.data();
     walk.dtypes[i] = operand.dtype();
     strides[k] = walk.strides[i];
-    for (int64_t d = 0; d < values.ndim(); ++d)
-      walk.strides[i][d] = operand.stride(d) * operand.itemsize();
+    for (int64_t d = 0; d < values.ndim(); ++d) walk.strides[i][d] = byte_stride(operand, d);
   }
   std::copy(values.sizes().begin(), values.sizes().end(), walk.sizes);
   for (size_t j = 0; j < axes.size(); ++j) {
     plan.indexed_axes[j] = axes[j].axis;
     plan.indexed_sizes[j] = axes[j].size;
-    plan.indexed_strides[j] = axes[j].stride * array.itemsize();
+    plan.indexed_strides[j] = axes[j].size <= 1 ? 0 : axes[j].stride * array.itemsize();
   }
   const auto used = std::span<int64_t* const>(strides.data(), static_cast<size_t>(walk.operands));
   walk.ndim = merge_dims(static_cast<int32_t>(values.ndim()), walk.sizes, used, true);

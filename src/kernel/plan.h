@@ -54,6 +54,12 @@ class Elementwise {
   alignas(16) std::byte scalars_[kMaxOperands][16];
 };
 
+// The step from one position of a dim to the next in bytes; 0 where there is no next one, because
+// an imported tensor may have any stride there, also one whose bytes overflow.
+inline int64_t byte_stride(const Tensor& tensor, int64_t dim) {
+  return tensor.size(dim) <= 1 ? 0 : tensor.stride(dim) * tensor.itemsize();
+}
+
 // Sorts the dims of a walk by the strides of its operands (largest first) and merges what is
 // contiguous in all of them. `strides[i]` belongs to operand i. Returns the new number of dims, at
 // least 1.

@@ -93,16 +93,15 @@ int64_t checked_count(int64_t count) {
 
 // The position that each element of the result comes from; `counts` is 1-D int64 on the CPU.
 Tensor repeated_positions(const Tensor& counts, int64_t size) {
-  int64_t total = 0;
   const int64_t* count = counts.data_as<int64_t>();
-  const int64_t step = counts.numel() == 1 ? 0 : 1;
-  for (int64_t i = 0; i < size; ++i) {
-    TSR_CHECK(!__builtin_add_overflow(total, checked_count(count[i * step]), &total), Code::kShape,
+  int64_t total = 0;
+  for (int64_t i = 0; i < counts.numel(); ++i) {
+    TSR_CHECK(!__builtin_add_overflow(total, checked_count(count[i]), &total), Code::kShape,
               "repeats", "expected fewer than 2^63 elements, got more");
   }
   Tensor positions = empty(Dims{total}, DType::kInt64);
   auto* next = positions.data_as<int64_t>();
-  for (int64_t i = 0; i < size; ++i) next = std::fill_n(next, count[i * step], i);
+  for (int64_t i = 0; i < size; ++i) next = std::fill_n(next, count[i], i);
   return positions;
 }
 
@@ -211,11 +210,18 @@ Tensor repeat(const Tensor& input, const Scalar& repeats, std::optional<int64_t>
 Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis, Out out) {
   TSR_CHECK(is_integral(repeats.dtype()) && repeats.dtype() != DType::kUInt64, Code::kDType,
             "repeats", "expected signed or small unsigned integers, got ", repeats.dtype());
+  TSR_CHECK(repeats.ndim() <= 1, Code::kShape, "repeats",
+            "expected at most 1 dimension, got shape ", repeats.sizes());
+  // One count for all positions needs no list of them: an empty input may have 2^60.
+  if (repeats.numel() == 1) {
+    const Tensor one = cast_memory(to(repeats, Device{}, std::nullopt), DType::kInt64);
+    return repeat(input, *one.data_as<int64_t>(), axis, out);
+  }
   const Tensor source = axis.has_value() && input.ndim() > 0 ? input : reshape(input, Dims{-1});
   const int64_t dim = wrap_axis(axis.value_or(0), source.ndim());
   const int64_t size = source.size(dim);
-  TSR_CHECK(repeats.ndim() <= 1 && (repeats.numel() == 1 || repeats.numel() == size), Code::kShape,
-            "repeats", "expected one count or one for each of ", size, " positions, got shape ",
+  TSR_CHECK(repeats.numel() == size, Code::kShape, "repeats",
+            "expected one count or one for each of ", size, " positions, got shape ",
             repeats.sizes());
   const Tensor counts =
       contiguous_memory(cast_memory(to(repeats, Device{}, std::nullopt), DType::kInt64));

@@ -95,7 +95,7 @@ Tensor nonzero_memory(const Tensor& input) {
   plan.output = nullptr;
   for (int64_t d = 0; d < input.ndim(); ++d) {
     plan.sizes[d] = input.size(d);
-    plan.strides[d] = input.stride(d) * input.itemsize();
+    plan.strides[d] = kernel::byte_stride(input, d);
   }
   if (input.numel() != 0) kernel::launch<&KernelTable::nonzero>(input.device(), "nonzero", plan);
   const Tensor positions = empty(Dims{input.ndim(), count}, DType::kInt64, input.device());

@@ -84,7 +84,8 @@ class Copies {
 };
 
 Dims dense_order(const Tensor& param) {
-  return is_dense(param.sizes(), param.strides())
+  // An empty tensor counts as dense whatever its strides, which may then be negative.
+  return param.numel() != 0 && is_dense(param.sizes(), param.strides())
              ? param.strides()
              : dense_strides_like(param.sizes(), param.strides());
 }

@@ -20,8 +20,8 @@ void launch_scan(const Tensor& result, const Tensor& source, int64_t axis, bool 
   kernel::ScanPlan plan;
   plan.op = kernel::ScanOp::kSum;
   plan.axis_size = source.size(axis);
-  plan.axis_input_stride = source.stride(axis) * source.itemsize();
-  plan.axis_output_stride = result.stride(axis) * result.itemsize();
+  plan.axis_input_stride = kernel::byte_stride(source, axis);
+  plan.axis_output_stride = kernel::byte_stride(result, axis);
   plan.place = kernel::place_on(result.device());
   plan.input = source.data();
   plan.output = result.data();
@@ -38,8 +38,8 @@ void launch_scan(const Tensor& result, const Tensor& source, int64_t axis, bool 
   for (int64_t d = 0; d < source.ndim(); ++d) {
     if (d == axis) continue;
     plan.sizes[dims] = source.size(d);
-    plan.input_strides[dims] = source.stride(d) * source.itemsize();
-    plan.output_strides[dims++] = result.stride(d) * result.itemsize();
+    plan.input_strides[dims] = kernel::byte_stride(source, d);
+    plan.output_strides[dims++] = kernel::byte_stride(result, d);
     plan.numel *= source.size(d);
   }
   const std::array<int64_t*, 2> strides{plan.output_strides, plan.input_strides};

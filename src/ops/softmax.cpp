@@ -77,8 +77,10 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   const bool grad = needs_grad(x);
   const Tensor dense =
       is_dense(x.sizes(), x.strides()) && out.is_fresh() ? x : contiguous_memory(x);
+  // An empty tensor counts as dense whatever its strides, which may then be negative.
+  const Dims strides = x.numel() != 0 ? dense.strides() : contiguous_strides(x.sizes());
   Result result = out.is_fresh()
-                      ? Result(empty_strided(x.sizes(), dense.strides(), x.dtype(), x.device()))
+                      ? Result(empty_strided(x.sizes(), strides, x.dtype(), x.device()))
                       : allocate_apart(out, x.sizes(), x.dtype(), x.device(), grad, {&x}, true);
   if (x.numel() != 0) {
     SoftmaxPlan plan = plan_of(dense, axis, log);

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
+#include "autograd/engine.h"
+#include "autograd/tensor_grad.h"
 #include "ops/binary.h"
 #include "ops/copy.h"
 #include "ops/reduce.h"
@@ -253,6 +256,19 @@ TEST(Losses, logits_far_out_do_not_overflow) {
   const Tensor t = test::f32(Dims{2}, {0, 0});
   EXPECT_EQ(values(ops::binary_cross_entropy_with_logits(x, t, kNone, kNone, "none")),
             (std::vector<double>{1000, 0}));
+}
+
+TEST(Loss, softmax_of_nothing_takes_any_strides) {
+  const Tensor none =
+      make_view(test::f32(Dims{16}, std::vector<float>(16)), Dims{2, 0}, Dims{-8, 1}, 12);
+  for (const bool log : {false, true}) {
+    const Tensor x = none.detached();
+    set_requires_grad(x, true);
+    const Tensor y = log ? ops::log_softmax(x, -1) : ops::softmax(x, -1);
+    EXPECT_EQ(y.sizes(), (Dims{2, 0}));
+    backward(std::array{ops::sum(y)});
+    EXPECT_EQ(grad_of(x).sizes(), (Dims{2, 0}));
+  }
 }
 
 }  // namespace

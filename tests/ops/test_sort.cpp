@@ -153,5 +153,17 @@ TEST(Sort, sends_gradients_back_to_where_the_values_came_from) {
   EXPECT_TRUE(gradcheck([](Inputs in) { return ops::sort(in[0]); }, {random_leaf(Dims{}, 1)}));
 }
 
+TEST(Sort, bools_from_elsewhere_are_any_byte) {
+  const Tensor bytes = test::tensor<uint8_t>(Dims{5}, {2, 0, 1, 255, 0});
+  const Tensor mask =
+      Tensor::adopt(new TensorImpl(bytes.storage(), DType::kBool, Dims{5}, Dims{1}, 0));
+  const auto [sorted, positions] = ops::sort_with_indices(mask);
+  EXPECT_EQ(test::values(positions), (std::vector<double>{1, 4, 0, 2, 3}));
+  EXPECT_EQ(std::memcmp(sorted.data(), "\0\0\1\1\1", 5), 0);
+  const auto [best, where] = ops::topk(mask, 1);
+  EXPECT_EQ(test::values(where), (std::vector<double>{0}));
+  EXPECT_EQ(*best.data_as<uint8_t>(), 1);
+}
+
 }  // namespace
 }  // namespace tsr

@@ -28,9 +28,13 @@ constexpr auto kIndexSize = static_cast<int64_t>(sizeof(int64_t));
 
 template <class T>
 T load(const void* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
+  if constexpr (std::is_same_v<T, bool>) {
+    return *static_cast<const uint8_t*>(from) != 0;  // memory from elsewhere may hold any byte
+  } else {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
 }
 
 // ---- Checking the indices ----

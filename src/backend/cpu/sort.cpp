@@ -52,6 +52,9 @@ constexpr int64_t kShortColumns = std::numeric_limits<uint32_t>::max();
 
 template <class T, class Item>
 class RowSort {
+  // A bool from elsewhere may be a byte other than 0 and 1, which must not be read as a bool.
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
  public:
   explicit RowSort(const SortPlan& plan)
       : plan_(plan), flip_(plan.descending != 0 ? ~Key<T>{0} : Key<T>{0}) {}
@@ -60,7 +63,7 @@ class RowSort {
   static int64_t scratch(const SortPlan& plan) { return takes_few(plan) ? 0 : plan.columns; }
 
   void run(int64_t row, Item* scratch) const {
-    const T* input = static_cast<const T*>(plan_.input) + row * plan_.columns;
+    const Stored* input = static_cast<const Stored*>(plan_.input) + row * plan_.columns;
     if (takes_few(plan_)) {
       Item best[kFew] = {};
       take_few(input, best);
@@ -79,9 +82,16 @@ class RowSort {
     return plan.keep <= kFew && plan.keep * 4 <= plan.columns;
   }
 
-  [[nodiscard]] Key<T> key(T value) const { return math::sort_key(value) ^ flip_; }
+  static T value_of(Stored stored) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return stored != 0;
+    } else {
+      return stored;
+    }
+  }
+  [[nodiscard]] Key<T> key(Stored stored) const { return math::sort_key(value_of(stored)) ^ flip_; }
 
-  void sort_whole(const T* input, Item* items) const {
+  void sort_whole(const Stored* input, Item* items) const {
     for (int64_t i = 0; i < plan_.columns; ++i) items[i] = Item(key(input[i]), i);
     if (plan_.keep < plan_.columns) {
       std::nth_element(items, items + plan_.keep, items + plan_.columns);
@@ -91,7 +101,7 @@ class RowSort {
 
   // Keeps the best so far in order. Of a row in random order, few of the later elements are among
   // them: whole blocks are passed over after one comparison of each key.
-  void take_few(const T* input, Item* best) const {
+  void take_few(const Stored* input, Item* best) const {
     for (int64_t i = 0; i < plan_.keep; ++i) insert(Item(key(input[i]), i), best, i);
     const int64_t last = plan_.keep - 1;
     auto limit = static_cast<Key<T>>(best[last].key());
@@ -121,11 +131,11 @@ class RowSort {
     sorted[i] = item;
   }
 
-  void write(int64_t row, const T* input, const Item* items) const {
+  void write(int64_t row, const Stored* input, const Item* items) const {
     T* values = static_cast<T*>(plan_.values);
     for (int64_t i = 0; i < plan_.keep; ++i) {
       const int64_t position = items[i].position();
-      if (values != nullptr) values[row * plan_.keep + i] = input[position];
+      if (values != nullptr) values[row * plan_.keep + i] = value_of(input[position]);
       if (plan_.positions != nullptr) plan_.positions[row * plan_.keep + i] = position;
     }
   }
