@@ -6,7 +6,7 @@
 # measures them, and writes one report: build/gpu-report/report.md and report.json.
 #
 # Usage: tests/run.sh --gpu [PART...]
-#   TSR_GPU_MINUTES  time of the whole (9); what is left then is told as dropped
+#   TSR_GPU_MINUTES  time of the whole (9); what is left then is told as dropped; more also gives each part more
 #   TSR_GPU_PYTHON   the interpreter to build for (python3); it must have NumPy, and PyTorch to measure against
 #   TSR_GPU_BUNDLE   what scripts/gpu_bundle.sh made (build/gpu-bundle)
 #   TSR_GPU_OUT      where the report goes (build/gpu-report)

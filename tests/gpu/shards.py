@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import machine
 import pytest
@@ -35,23 +36,30 @@ def one(number: int, arguments: list[str]) -> int:
     return int(pytest.main([*quiet, *arguments], plugins=[Share(number, COUNT)]))
 
 
+def start(number: int, arguments: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
+    log = machine.LOGS / f"shard{number}-{os.getpid()}.log"
+    env = {**os.environ, "COLUMNS": "240", "OMP_NUM_THREADS": "2"}
+    with log.open("w") as file:
+        command = [sys.executable, __file__, f"--shard={number}", *arguments]
+        return subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=env), log
+
+
 def main(arguments: list[str]) -> int:
-    logs = [machine.LOGS / f"shard{number}-{os.getpid()}.log" for number in range(COUNT)]
-    processes = []
-    for number, log in enumerate(logs):
-        with log.open("w") as file:
-            command = [sys.executable, __file__, f"--shard={number}", *arguments]
-            processes.append(subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT))
-    codes = [process.wait() for process in processes]
+    """The failures' own words first, then a line for each of them, then the sums."""
+    machine.LOGS.mkdir(parents=True, exist_ok=True)
+    processes = [start(number, arguments) for number in range(COUNT)]
     totals: dict[str, int] = {}
-    for code, log in zip(codes, logs):
+    codes, lines = [], []
+    for process, log in processes:
+        codes.append(process.wait())
         text = log.read_text(errors="replace")
-        if code != 0:
-            print(text[-4000:])
-            print(f"a process ended with {code}")
+        log.unlink()
+        if codes[-1] != 0:
+            print(text[-6000:])
+            lines += re.findall(r"^(?:FAILED|ERROR) .*$", text, re.MULTILINE) or [f"a process ended with {codes[-1]}"]
         for number, what in re.findall(r"(\d+) (passed|failed|skipped|error)", text.splitlines()[-1] if text else ""):
             totals[what] = totals.get(what, 0) + int(number)
-        log.unlink()
+    print("\n".join(lines[:100]))
     print(", ".join(f"{number} {what}" for what, number in sorted(totals.items())) or "no tests")
     return 0 if not any(codes) and totals.get("passed") else 1
 

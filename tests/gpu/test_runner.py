@@ -232,6 +232,24 @@ def test_python_packages_become_a_toolkit(tmp_path: Path, monkeypatch: pytest.Mo
         assert (tmp_path / "toolkit" / name).exists(), name
 
 
+@pytest.mark.parametrize(
+    "code, summary, clean",
+    [
+        (0, "========= ERROR SUMMARY: 0 errors", True),
+        (0, "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)", True),
+        (99, "========= ERROR SUMMARY: 3 errors", False),
+        (0, "========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)", False),
+        (1, "========= ERROR SUMMARY: 0 errors", False),  # a test failed
+        (None, "", False),
+        (0, "no kernel was run", False),
+    ],
+)
+def test_only_a_summary_without_errors_is_clean(code: int | None, summary: str, clean: bool) -> None:
+    from part_sanitizer import judged
+
+    assert judged("tool", code, f"1 passed\n{summary}\n") is clean
+
+
 def test_the_share_of_busy_time_counts_no_moment_twice() -> None:
     from part_models import covered
 
