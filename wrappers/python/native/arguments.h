@@ -146,7 +146,7 @@ failed:
 }
 
 static int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, PyObject* got) {
-  PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d): expected %s, got %s", sig->name,
+  PyErr_Format(tpy.type_error, "%s(): argument '%s' (position %d): expected %s, got %s", sig->name,
                tpy_name(sig, i), i + 1, expected, Py_TYPE(got)->tp_name);
   return 0;
 }
@@ -176,16 +176,23 @@ static int tpy_bool(const tpy_signature* sig, int i, PyObject* object, int32_t a
   return truth >= 0;
 }
 
+static int tpy_too_large(PyObject* number) {
+  PyErr_Format(tpy.value_error, "expected an int of 64 bits, got %R", number);
+  return 0;
+}
+
 static int tpy_as_int64(PyObject* object, int64_t* out) {
+  int overflow = 0;
   if (PyLong_CheckExact(object)) {
-    *out = PyLong_AsLongLong(object);
-    return *out != -1 || !PyErr_Occurred();
+    *out = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return !overflow || tpy_too_large(object);
   }
   PyObject* index = PyNumber_Index(object);
   if (index == NULL) return 0;
-  *out = PyLong_AsLongLong(index);
+  *out = PyLong_AsLongLongAndOverflow(index, &overflow);
+  if (overflow) tpy_too_large(index);
   Py_DECREF(index);
-  return *out != -1 || !PyErr_Occurred();
+  return !overflow;
 }
 
 static int tpy_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent, int64_t* out) {
@@ -213,7 +220,10 @@ static int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double abs
     return tpy_mismatch(sig, i, "a float", object);
   }
   *out = PyFloat_AsDouble(object);
-  return *out != -1.0 || !PyErr_Occurred();
+  if (*out != -1.0 || !PyErr_Occurred()) return 1;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError)) return 0;
+  PyErr_Clear();
+  return tpy_mismatch(sig, i, "a float", object);
 }
 
 static inline int tpy_optional_f64(const tpy_signature* sig, int i, PyObject* object, double* out, int32_t* has) {
@@ -362,9 +372,9 @@ static int tpy_as_number(PyObject* object, tpy_number* out) {
   if (PyLong_Check(object)) {
     int overflow = 0;
     out->i = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) { /* beyond int64 a Python int counts as the float it is near */
-      out->re = PyLong_AsDouble(object);
-      return out->re == -1.0 && PyErr_Occurred() ? TPY_ERROR : TPY_F64;
+    if (overflow) {
+      PyErr_Format(tpy.value_error, "expected an int of 64 bits, got %R; a float holds what is near it", object);
+      return TPY_ERROR;
     }
     out->re = (double)out->i;
     return PyBool_Check(object) ? TPY_BOOL : TPY_I64;
@@ -438,12 +448,12 @@ static int tpy_lift(PyObject* object, PyObject* like, tsr_tensor* tensor, PyObje
 }
 
 static int tpy_no_kind(const tpy_signature* sig) {
-  PyErr_Format(PyExc_TypeError, "%s(): this kind of number is not supported here", sig->name);
+  PyErr_Format(tpy.type_error, "%s(): this kind of number is not supported here", sig->name);
   return 0;
 }
 
 static int tpy_no_tensor(const tpy_signature* sig) {
-  PyErr_Format(PyExc_TypeError, "%s(): expected at least one Tensor, got numbers only", sig->name);
+  PyErr_Format(tpy.type_error, "%s(): expected at least one Tensor, got numbers only", sig->name);
   return 0;
 }
 
@@ -467,7 +477,7 @@ static int tpy_dtype(const tpy_signature* sig, int i, PyObject* object, tsr_dtyp
     if (object == NULL) return 0;
   }
   Py_DECREF(object);
-  PyErr_SetString(PyExc_TypeError, "expected a tessera dtype");
+  PyErr_SetString(tpy.type_error, "expected a tessera dtype");
   return 0;
 }
 
@@ -511,7 +521,7 @@ static inline int tpy_enum(const tpy_signature* sig, int i, PyObject* object, co
       return 1;
     }
   }
-  PyErr_Format(PyExc_ValueError, "%s(): argument '%s' (position %d): unknown value '%U'", sig->name,
+  PyErr_Format(tpy.value_error, "%s(): argument '%s' (position %d): unknown value '%U'", sig->name,
                tpy_name(sig, i), i + 1, object);
   return 0;
 }
@@ -538,7 +548,7 @@ static inline int tpy_out(const tpy_signature* sig, int i, PyObject* object, tsr
 static int tpy_outs(const tpy_signature* sig, int i, PyObject* object, int count, tpy_tensors* list) {
   if (!tpy_tensor_list(sig, i, object, 0, list)) return 0;
   if (list->items == NULL || list->n == count) return 1;
-  PyErr_Format(PyExc_ValueError, "%s(): argument 'out': expected %d tensors, got %d", sig->name, count, (int)list->n);
+  PyErr_Format(tpy.value_error, "%s(): argument 'out': expected %d tensors, got %d", sig->name, count, (int)list->n);
   return 0;
 }
 

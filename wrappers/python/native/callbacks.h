@@ -43,7 +43,7 @@ static int tpy_give(PyObject* object, tsr_tensor* out, const char* who) {
   *out = NULL;
   if (object == Py_None) return 1;
   if (!TPY_IS_TENSOR(object)) {
-    PyErr_Format(PyExc_TypeError, "%s: expected a Tensor or None, got %s", who, Py_TYPE(object)->tp_name);
+    PyErr_Format(tpy.type_error, "%s: expected a Tensor or None, got %s", who, Py_TYPE(object)->tp_name);
     return 0;
   }
   tsr_tensor_retain(TPY_HANDLE(object));
@@ -103,7 +103,7 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
       tsr_tensor_release(grad_in[i]);
       grad_in[i] = NULL;
     }
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "expected a tuple of %d gradients", (int)n_in);
+    if (!PyErr_Occurred()) PyErr_Format(tpy.value_error, "expected a tuple of %d gradients", (int)n_in);
     status = tpy_hand_over();
   }
   Py_XDECREF(grads);
@@ -137,7 +137,7 @@ static PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t n
   const long kind = PyLong_AsLong(args[2]);
   if (kind == -1 && PyErr_Occurred()) return NULL;
   if (!TPY_IS_TENSOR(tensor) || !PyCallable_Check(callback)) {
-    PyErr_SetString(PyExc_TypeError, "expected a Tensor and a callable");
+    PyErr_SetString(tpy.type_error, "expected a Tensor and a callable");
     return NULL;
   }
   int64_t id = 0;

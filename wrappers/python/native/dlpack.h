@@ -52,7 +52,7 @@ static PyObject* py_to_capsule(PyObject* self, PyObject* args) {
   int max_major = 0, flags = 0;
   if (!PyArg_ParseTuple(args, "Oii", &tensor, &max_major, &flags)) return NULL;
   if (!TPY_IS_TENSOR(tensor)) {
-    PyErr_SetString(PyExc_TypeError, "expected a Tensor");
+    PyErr_SetString(tpy.type_error, "expected a Tensor");
     return NULL;
   }
   tsr_status status;
@@ -85,7 +85,7 @@ static PyObject* py_from_capsule(PyObject* self, PyObject* args) {
     TPY_CALL(status, tsr_from_dlpack(managed, flags, &out));
     if (status == TSR_OK) PyCapsule_SetName(capsule, kUsedLegacy);
   } else {
-    PyErr_SetString(PyExc_ValueError, "from_dlpack: expected a DLPack capsule that was not consumed yet");
+    PyErr_SetString(tpy.value_error, "from_dlpack: expected a DLPack capsule that was not consumed yet");
     return NULL;
   }
   return tpy_result(status, out);

@@ -30,7 +30,7 @@ static int tpy_exchanged(tsr_status status) {
 
 static int tpy_exchange_tensor(void* object) {
   if (TPY_IS_TENSOR((PyObject*)object)) return 1;
-  PyErr_Format(PyExc_TypeError, "expected a Tensor, got %s", Py_TYPE((PyObject*)object)->tp_name);
+  PyErr_Format(tpy.type_error, "expected a Tensor, got %s", Py_TYPE((PyObject*)object)->tp_name);
   return 0;
 }
 

@@ -21,7 +21,7 @@ static void tpy_free_index(tpy_index* index) {
 
 static int tpy_add_item(tpy_index* index, int64_t kind, int64_t start, int64_t stop, int64_t step) {
   if (index->n_items == TPY_MAX_ITEMS * 4) {
-    PyErr_SetString(PyExc_IndexError, "too many indices");
+    PyErr_SetString(tpy.index_error, "too many indices");
     return 0;
   }
   int64_t* item = index->items + index->n_items;
@@ -49,7 +49,7 @@ static int tpy_bound(PyObject* object, int64_t* out) {
   *out = INT64_MIN;
   if (object == Py_None) return 1;
   if (!PyIndex_Check(object)) {
-    PyErr_Format(PyExc_TypeError, "slice indices must be ints or None, got %s", Py_TYPE(object)->tp_name);
+    PyErr_Format(tpy.type_error, "slice indices must be ints or None, got %s", Py_TYPE(object)->tp_name);
     return 0;
   }
   const Py_ssize_t value = PyNumber_AsSsize_t(object, NULL);
@@ -66,7 +66,7 @@ static int tpy_add_slice(tpy_index* index, PyObject* slice) {
 }
 
 static int tpy_add_integer(tpy_index* index, PyObject* object) {
-  const Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  const Py_ssize_t value = PyNumber_AsSsize_t(object, tpy.index_error);
   if (value == -1 && PyErr_Occurred()) return 0;
   return tpy_add_item(index, TSR_INDEX_KIND_INTEGER, value, 0, 0);
 }
@@ -150,7 +150,7 @@ static int tpy_store(PyObject* self, tpy_index* index, PyObject* value) {
 
 static int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
   if (value == NULL) {
-    PyErr_SetString(PyExc_TypeError, "elements of a tensor cannot be deleted");
+    PyErr_SetString(tpy.type_error, "elements of a tensor cannot be deleted");
     return -1;
   }
   tpy_index index;
@@ -163,7 +163,7 @@ static Py_ssize_t tensor_length(PyObject* self) {
   tsr_info info;
   if (!tpy_info(self, &info)) return -1;
   if (info.ndim == 0) {
-    PyErr_SetString(PyExc_TypeError, "len() of a 0-dim tensor");
+    PyErr_SetString(tpy.type_error, "len() of a 0-dim tensor");
     return -1;
   }
   return (Py_ssize_t)info.sizes[0];

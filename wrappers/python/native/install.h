@@ -37,7 +37,8 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
       {"make_device", &tpy.make_device},   {"cpu", &tpy.cpu},               {"device_class", &tpy.device_class},
       {"node", (PyObject**)&tpy.node},     {"dtype_names", &tpy.dtype_names},
       {"to_index", &tpy.to_index},         {"as_array", &tpy.as_array},         {"no_array", &tpy.no_array},
-      {"access_error", &tpy.access_error}, {"results", &tpy.results},
+      {"access_error", &tpy.access_error}, {"type_error", &tpy.type_error},
+      {"value_error", &tpy.value_error},   {"index_error", &tpy.index_error}, {"results", &tpy.results},
       {"ndarray", (PyObject**)&tpy.ndarray}, {"from_ndarray", &tpy.from_ndarray},
   };
   for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {

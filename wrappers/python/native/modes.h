@@ -79,7 +79,7 @@ static PyObject* mode_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
   PyObject* mode = Py_True;
   const int decorates = first != NULL && PyCallable_Check(first);
   if (decorates && kind == TPY_SET_GRAD) {
-    return PyErr_Format(PyExc_TypeError, "%s(): expected a bool, got %s", type->tp_name, Py_TYPE(first)->tp_name);
+    return PyErr_Format(tpy.type_error, "%s(): expected a bool, got %s", type->tp_name, Py_TYPE(first)->tp_name);
   }
   if (decorates) mode = kind == TPY_NO_GRAD ? Py_False : Py_True;
   else if (!tpy_mode_argument(type->tp_name, kind, args, kwargs, &mode)) return NULL;

@@ -50,6 +50,9 @@ static struct {
   PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */
   PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
   PyObject* access_error; /* the exception of memory that cannot be lent */
+  PyObject* type_error;   /* those of wrong types, values, indices: errors of the library and Python's at once */
+  PyObject* value_error;
+  PyObject* index_error;
   PyObject* results;      /* dict: name of an op -> named tuple of its results */
   PyTypeObject* ndarray;  /* numpy.ndarray */
   PyObject* from_ndarray; /* (array, whether to copy) gives a tensor of its elements */

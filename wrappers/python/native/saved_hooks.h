@@ -35,7 +35,7 @@ static PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
   PyObject *pack, *unpack;
   if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return NULL;
   if (!PyCallable_Check(pack) || !PyCallable_Check(unpack)) {
-    PyErr_SetString(PyExc_TypeError, "expected two callables, pack and unpack");
+    PyErr_SetString(tpy.type_error, "expected two callables, pack and unpack");
     return NULL;
   }
   tsr_saved_hooks_vtable table;

@@ -36,7 +36,7 @@ static PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs
   }
   if (!PyArg_ParseTuple(args, "O", &other)) return NULL;
   if (!TPY_IS_TENSOR(other)) {
-    PyErr_Format(PyExc_TypeError, "expected a Tensor, got %s; tessera.tensor(data) makes one from data",
+    PyErr_Format(tpy.type_error, "expected a Tensor, got %s; tessera.tensor(data) makes one from data",
                  Py_TYPE(other)->tp_name);
     return NULL;
   }
@@ -148,7 +148,7 @@ static int tensor_set_grad(PyObject* self, PyObject* value, void* closure) {
   tsr_tensor grad = NULL;
   if (!tpy_absent(value)) {
     if (!TPY_IS_TENSOR(value)) {
-      PyErr_Format(PyExc_TypeError, "grad: expected a Tensor or None, got %s", Py_TYPE(value)->tp_name);
+      PyErr_Format(tpy.type_error, "grad: expected a Tensor or None, got %s", Py_TYPE(value)->tp_name);
       return -1;
     }
     grad = TPY_HANDLE(value);
@@ -198,7 +198,7 @@ static PyObject* tensor_get_data(PyObject* self, void* closure); /* in methods.h
 static int tensor_set_data(PyObject* self, PyObject* value, void* closure) {
   (void)closure;
   if (value == NULL || !TPY_IS_TENSOR(value)) {
-    PyErr_Format(PyExc_TypeError, "data: expected a Tensor, got %s", value ? Py_TYPE(value)->tp_name : "nothing");
+    PyErr_Format(tpy.type_error, "data: expected a Tensor, got %s", value ? Py_TYPE(value)->tp_name : "nothing");
     return -1;
   }
   const tsr_status status = tsr_tensor_set_data(TPY_HANDLE(self), TPY_HANDLE(value));

@@ -114,6 +114,14 @@ static inline int tpy_put_int(PyObject* number, int64_t low, int64_t high, int64
   return !overflow && *out >= low && *out <= high;
 }
 
+static inline int tpy_put_unsigned(PyObject* number, uint64_t* out) {
+  if (!PyLong_Check(number)) return 0;
+  *out = PyLong_AsUnsignedLongLong(number);
+  if (*out != UINT64_MAX || !PyErr_Occurred()) return 1;
+  PyErr_Clear();
+  return 0;
+}
+
 static inline int tpy_put_real(PyObject* number, double* out) {
   if (PyFloat_CheckExact(number)) {
     *out = PyFloat_AS_DOUBLE(number);
@@ -146,7 +154,7 @@ static inline int tpy_narrow(double value, float* out) {
     return 1;                                                \
   }
 
-/* Writes a number as an element; 0 when NumPy should decide what it becomes. */
+/* Writes a number as an element; 0 when _interop.py should decide what it becomes, or refuse it. */
 static int tpy_put(tsr_dtype dtype, char* at, PyObject* number) {
   int64_t whole = 0;
   double parts[2];
@@ -156,6 +164,9 @@ static int tpy_put(tsr_dtype dtype, char* at, PyObject* number) {
       *(uint8_t*)at = parts[0] != 0;
       return 1;
     case TSR_UINT8: TPY_PUT_INT(uint8_t, 0, UINT8_MAX)
+    case TSR_UINT16: TPY_PUT_INT(uint16_t, 0, UINT16_MAX)
+    case TSR_UINT32: TPY_PUT_INT(uint32_t, 0, UINT32_MAX)
+    case TSR_UINT64: return tpy_put_unsigned(number, (uint64_t*)at);
     case TSR_INT8: TPY_PUT_INT(int8_t, INT8_MIN, INT8_MAX)
     case TSR_INT16: TPY_PUT_INT(int16_t, INT16_MIN, INT16_MAX)
     case TSR_INT32: TPY_PUT_INT(int32_t, INT32_MIN, INT32_MAX)
@@ -301,7 +312,7 @@ static int nb_bool(PyObject* self) {
   if (info.numel != 1) {
     PyObject* shape = tpy_int_tuple(info.sizes, info.ndim);
     if (shape == NULL) return -1;
-    PyErr_Format(PyExc_ValueError, "the truth of a tensor of shape %R is ambiguous; use all() or any()", shape);
+    PyErr_Format(tpy.value_error, "the truth of a tensor of shape %R is ambiguous; use all() or any()", shape);
     Py_DECREF(shape);
     return -1;
   }
@@ -328,7 +339,7 @@ static PyObject* nb_index(PyObject* self) {
   tsr_info info;
   if (!tpy_info(self, &info)) return NULL;
   if ((info.dtype & 0xff) <= 1 && info.ndim == 0) return tensor_item(self, NULL);
-  PyErr_SetString(PyExc_TypeError, "only 0-dim tensors of integers can be used as an index");
+  PyErr_SetString(tpy.type_error, "only 0-dim tensors of integers can be used as an index");
   return NULL;
 }
 

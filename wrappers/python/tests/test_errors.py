@@ -5,12 +5,18 @@
 from __future__ import annotations
 
 import builtins
+import errno
 import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import tessera as ts
-from tessera import _errors
+import tessera.nn.functional as F
+from tessera import _errors, autograd, nn, optim
 from tessera._constants import STATUS
 
 
@@ -58,3 +64,100 @@ def test_errors_pickle_by_message() -> None:
     with pytest.raises(ts.ShapeError) as info:
         ts.ones(2) + ts.ones(3)
     assert str(pickle.loads(pickle.dumps(info.value))) == str(info.value)
+
+
+WRONG: list[tuple[str, type[Exception], Callable[[], Any]]] = [
+    ("the truth of many elements", ValueError, lambda: bool(ts.ones(2))),
+    ("a device that is none", ValueError, lambda: ts.ones(2).to("gpu")),
+    ("a device of another type", TypeError, lambda: ts.ones(2, device=3)),
+    ("a device in a call", ValueError, lambda: ts.ones(2, device="gpu:0")),
+    ("a count of unknown devices", ValueError, lambda: ts.device_count("gpu")),
+    ("a dtype that is none", TypeError, lambda: ts.ones(2).to(3)),
+    ("a dtype's name", TypeError, lambda: ts.ones(2, dtype="float31")),
+    ("a number for a tensor", TypeError, lambda: ts.exp(3)),
+    ("text for a tensor", TypeError, lambda: ts.ones(2).add("a")),
+    ("text for a float", TypeError, lambda: F.dropout(ts.ones(2), "a")),
+    ("text for an int", TypeError, lambda: ts.ones("a")),
+    ("a size beyond 64 bits", ValueError, lambda: ts.ones(2**70)),
+    ("an axis beyond 64 bits", ValueError, lambda: ts.ones(2).sum(axis=2**70)),
+    ("an unknown word", ValueError, lambda: F.mse_loss(ts.ones(2), ts.ones(2), reduction="median")),
+    ("a tensor for a list", TypeError, lambda: ts.stack(ts.ones(2))),
+    ("a gradient that is none", TypeError, lambda: setattr(ts.ones(2), "grad", 3)),
+    ("a hook that is none", TypeError, lambda: ts.ones(2, requires_grad=True).register_hook(3)),
+    ("an index that is none", IndexError, lambda: ts.ones(2)["a"]),
+    ("an index of Python's list", IndexError, lambda: ts.ones(2)[2**70]),
+    ("a slice of text", TypeError, lambda: ts.ones(2)["a":]),
+    ("a loop over no axis", TypeError, lambda: list(ts.tensor(1.0))),
+    ("the length of a number", TypeError, lambda: len(ts.tensor(1.0))),
+    ("an index of many elements", TypeError, lambda: range(ts.ones(2))),
+    ("data that is none", TypeError, lambda: ts.Tensor([1, 2])),
+    ("ragged data", ValueError, lambda: ts.tensor([[1], [2, 3]])),
+    ("an array of text", TypeError, lambda: ts.from_numpy(np.array(["a"]))),
+    ("an array that is none", TypeError, lambda: ts.from_numpy([1])),
+    ("another array's memory", TypeError, lambda: ts.from_dlpack(3)),
+    ("T of a cube", ValueError, lambda: ts.ones(1, 1, 1).T),
+    ("a copy of a result", RuntimeError, lambda: __import__("copy").deepcopy(ts.ones(1, requires_grad=True) * 2)),
+    ("a gradient of nothing", ValueError, lambda: autograd.grad(ts.ones(1, requires_grad=True).sum(), [])),
+    ("no parameters", ValueError, lambda: optim.SGD([])),
+    ("parameters that are none", TypeError, lambda: optim.SGD(3)),
+    ("a path for a state", TypeError, lambda: nn.Linear(1, 1).load_state_dict("file")),
+    ("a state without keys", RuntimeError, lambda: nn.Linear(1, 1).load_state_dict({})),
+    ("a state of numbers", RuntimeError, lambda: nn.Linear(1, 1).load_state_dict({"weight": 1, "bias": 2})),
+    ("a model without forward", NotImplementedError, lambda: nn.Module()(1)),
+    ("a parameter that is none", TypeError, lambda: setattr(nn.Linear(1, 1), "weight", 3)),
+    ("a name with a dot", ValueError, lambda: nn.Module().register_buffer("a.b", ts.ones(1))),
+    ("a wrong probability", ValueError, lambda: nn.Dropout(2)),
+    ("a sample of nothing", TypeError, lambda: ts.utils.data.default_collate([object()])),
+    ("a path that is none", TypeError, lambda: ts.load_file(3)),
+    ("a list to save", TypeError, lambda: ts.save_file([ts.ones(1)], "file")),
+    ("shapes that do not fit", ValueError, lambda: ts.broadcast_shapes((2,), (3,))),
+    ("a wrong dtype of finfo", TypeError, lambda: ts.finfo(ts.int64)),
+]
+
+
+@pytest.mark.parametrize("kind, call", [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_every_failure_is_an_error_of_ours_and_a_builtin(kind: type[Exception], call: Callable[[], Any]) -> None:
+    with pytest.raises(ts.TesseraError) as caught:
+        call()
+    assert isinstance(caught.value, kind) and str(caught.value)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ts.exp(), lambda: ts.exp(ts.ones(1), 2, 3, 4), lambda: ts.exp(ts.ones(1), wrong=1), lambda: ts.ones(1).numel(3),
+    lambda: ts.ones(1).to(wrong=1), lambda: nn.Linear(1), lambda: ts.set_printoptions(1),
+])  # fmt: skip
+def test_wrong_argument_lists_are_type_errors_as_everywhere(call: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError):
+        call()
+
+
+def test_missing_attributes_are_attribute_errors_as_everywhere() -> None:
+    for thing in (ts.ones(1), nn.Linear(1, 1), ts):
+        with pytest.raises(AttributeError):
+            thing.nothing_of_this_name  # noqa: B018
+
+
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    missing, plain = tmp_path / "missing", tmp_path / "plain"
+    plain.write_bytes(b"")
+    cases: list[tuple[Any, type[OSError], int]] = [
+        (lambda: ts.load_file(missing), FileNotFoundError, errno.ENOENT),
+        (lambda: ts.load_file(plain / "under"), NotADirectoryError, errno.ENOTDIR),
+        (lambda: ts.load_file(tmp_path), IsADirectoryError, errno.EISDIR),
+        (lambda: ts.save_file({}, missing / "under"), FileNotFoundError, errno.ENOENT),
+    ]
+    for call, kind, number in cases:
+        with pytest.raises(kind) as caught:
+            call()
+        error = caught.value
+        assert isinstance(error, ts.FileError) and error.errno == number and str(tmp_path) in error.filename
+        assert str(tmp_path) in str(error) and error.strerror
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and again.filename == error.filename and str(again) == str(error)
+    with pytest.raises(ts.FileError) as caught_broken:
+        ts.load_file(plain)
+    assert caught_broken.value.errno is None and caught_broken.value.filename == str(plain)
+    ts.save_file({"x": ts.ones(1)}, plain)
+    with ts.io.safe_open(plain) as archive, pytest.raises(KeyError, match="'y'") as name:
+        archive["y"]
+    assert isinstance(name.value, ts.TesseraError)

@@ -123,7 +123,7 @@ def test_wrong_assignments_are_refused() -> None:
     for name, value in (("scale", ts.ones(1)), ("first", 3), ("steps", "x")):
         with pytest.raises(TypeError):
             setattr(net, name, value)
-    with pytest.raises(KeyError):
+    with pytest.raises(ts.InvalidValueError):
         net.register_buffer("a.b", None)
     with pytest.raises(AttributeError):
         _ = net.missing

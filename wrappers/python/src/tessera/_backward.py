@@ -14,6 +14,7 @@ from ._constants import (
     BACKWARD_RETAIN_GRAPH,
 )
 from ._core import TensorBase, table
+from ._errors import ArgumentTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -28,7 +29,7 @@ def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
     items = [given] if isinstance(given, TensorBase) else list(given)
     for item in items:
         if not isinstance(item, TensorBase) and not (holes and item is None):
-            raise TypeError(f"{what}: expected Tensors, got {type(item).__name__}")
+            raise ArgumentTypeError(f"{what}: expected Tensors, got {type(item).__name__}")
     return items
 
 
@@ -42,7 +43,7 @@ def _flags(retain_graph: bool | None, create_graph: bool, allow_unused: bool = F
 def _grads(given: Grads, outputs: list[Any], what: str) -> list[Any]:
     grads = [] if given is None else _many(given, what, holes=True)
     if grads and len(grads) != len(outputs):
-        raise ValueError(f"{what}: expected {len(outputs)} gradients, one for each output, got {len(grads)}")
+        raise InvalidValueError(f"{what}: expected {len(outputs)} gradients, one for each output, got {len(grads)}")
     return grads
 
 
@@ -59,7 +60,7 @@ def backward(
     grads = _grads(grad_tensors, roots, "backward(): grad_tensors")
     wanted = [] if inputs is None else _many(inputs, "backward(): inputs")
     if inputs is not None and not wanted:
-        raise ValueError("backward(): inputs must not be empty")
+        raise InvalidValueError("backward(): inputs must not be empty")
     _backward(roots, grads, wanted, flags)
 
 
@@ -77,7 +78,7 @@ def grad(
     """
     roots, wanted = _many(outputs, "grad(): outputs"), _many(inputs, "grad(): inputs")
     if not wanted:
-        raise ValueError("grad(): inputs must not be empty")
+        raise InvalidValueError("grad(): inputs must not be empty")
     grads = _grads(grad_outputs, roots, "grad(): grad_outputs")
     found: tuple[Any, ...] = _grad(roots, grads, wanted, _flags(retain_graph, create_graph, allow_unused))
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import table
+from ._errors import InvalidValueError
 from ._tensor import Tensor
 
 _arange = table["arange"]
@@ -32,6 +33,6 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         result = [1] * (len(sizes) - len(result)) + result
         for i, (a, b) in enumerate(zip(result, sizes)):
             if a != b and 1 not in (a, b):
-                raise ValueError(f"broadcast_shapes(): {', '.join(map(str, shapes))} do not broadcast")
+                raise InvalidValueError(f"broadcast_shapes(): {', '.join(map(str, shapes))} do not broadcast")
             result[i] = b if a == 1 else a
     return tuple(result)

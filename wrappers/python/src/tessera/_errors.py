@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 from ._constants import STATUS
 from ._core import ffi, lib, table
@@ -89,7 +93,26 @@ class AbiError(TesseraError):
 
 
 class FileError(TesseraError, OSError):
+    """A file that cannot be read or written, with `errno` and `filename` where they are known.
+
+    A file that is missing is also a FileNotFoundError, one that may not be used a PermissionError, and so on.
+    """
+
     code = 16
+
+    def __init__(self, message: str = "", op: str = "", argument: int | None = None, native_code: int = 0) -> None:
+        super().__init__(message, op, argument, native_code)
+        if native_code:
+            self.errno, self.strerror = native_code, os.strerror(native_code)
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.op, self.argument, self.native_code), {"filename": self.filename}
+
+    def __setstate__(self, state: dict[str, Any] | None) -> None:
+        self.filename = (state or {}).get("filename")
 
 
 class InternalError(TesseraError):
@@ -99,6 +122,36 @@ class InternalError(TesseraError):
 class AsyncError(TesseraError):
     code = 18
 
+
+class MissingNameError(OutOfRangeError, KeyError):
+    """A name that is not in a file."""
+
+    __str__ = Exception.__str__  # KeyError's shows the message in quotes
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    pass
+
+
+class FilePermissionError(FileError, PermissionError):
+    pass
+
+
+class FolderError(FileError, IsADirectoryError):
+    pass
+
+
+class NoFolderError(FileError, NotADirectoryError):
+    pass
+
+
+_BY_ERRNO: dict[int, type[FileError]] = {
+    errno.ENOENT: MissingFileError,
+    errno.EACCES: FilePermissionError,
+    errno.EPERM: FilePermissionError,
+    errno.EISDIR: FolderError,
+    errno.ENOTDIR: NoFolderError,
+}
 
 CLASSES: dict[int, type[TesseraError]] = {c.code: c for c in TesseraError.__subclasses__()}
 if CLASSES.keys() != STATUS.keys():
@@ -121,7 +174,21 @@ def raise_status(code: int) -> None:
     message = ffi.unpack(view.message, view.message_len).decode("utf-8", "replace").removeprefix("tsr_")
     op = ffi.unpack(view.op, view.op_len).decode("utf-8", "replace").removeprefix("tsr_")
     argument = None if view.arg_index < 0 else int(view.arg_index)
-    raise CLASSES.get(code, TesseraError)(message, op, argument, int(view.native_code))
+    native = int(view.native_code)
+    kind = _BY_ERRNO.get(native, FileError) if code == FileError.code else CLASSES.get(code, TesseraError)
+    raise kind(message, op, argument, native)
+
+
+@contextmanager
+def about_file(path: Any) -> Iterator[None]:
+    """Tells errors that come out of the block which file they are about."""
+    try:
+        yield
+    except FileError as error:
+        if type(error) is FileError and not error.native_code and os.path.isdir(path):
+            error = FolderError(str(error), error.op, error.argument, errno.EISDIR)
+        error.filename = os.fspath(path)
+        raise error from None
 
 
 def _forget() -> None:

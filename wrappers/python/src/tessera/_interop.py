@@ -125,17 +125,50 @@ def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: in
 
 
 def from_python(data: Any, dtype: DType | None) -> Tensor:
-    """A copy of numbers and nested sequences; floats become float32, ints int64."""
+    """A copy of numbers and nested sequences; floats become float32, ints int64. Whole numbers that the dtype cannot
+    hold raise."""
     if dtype is bfloat16:
         return from_python(data, float32).astype(bfloat16)
-    array = np.array(_plain(data), dtype=dtype.numpy if dtype is not None else None)
+    whole = dtype is not None and dtype.category == "integral"
+    try:
+        array = np.array(_plain(data), dtype=None if dtype is None or whole else dtype.numpy)
+    except (ValueError, OverflowError) as error:
+        raise InvalidValueError(f"expected numbers or nested sequences of equal lengths ({error})") from None
+    except TypeError as error:
+        raise ArgumentTypeError(f"expected numbers or nested sequences of them ({error})") from None
     if array.dtype == object:
-        raise InvalidValueError("expected numbers or nested sequences of equal lengths")
-    if dtype is None and not _has_arrays(data):
+        raise InvalidValueError(
+            "expected numbers or nested sequences of equal lengths, and ints of 64 bits: write larger ones as floats"
+        )
+    if dtype is not None and whole:
+        array = _whole(array, dtype)
+    elif dtype is None and not _has_arrays(data):
         kind = {"f": float32, "i": int64, "c": complex64}.get(array.dtype.kind)
         if kind is not None:
             array = array.astype(kind.numpy)
     return from_numpy(np.require(array, requirements="W"))
+
+
+def _whole(array: Any, dtype: DType) -> Any:
+    """The numbers in an integer dtype, which must hold them; fractions are cut off."""
+    limits = np.iinfo(dtype.name)
+    if array.dtype.kind == "c":
+        raise DTypeError(f"expected real numbers for {dtype.name}, got complex ones")
+    if array.size and array.dtype.kind in "iuf":
+        for number in (array.min(), array.max()):
+            if not np.isfinite(number) or not limits.min <= int(number) <= limits.max:
+                raise InvalidValueError(
+                    f"expected numbers from {limits.min} to {limits.max}, which {dtype.name} can hold, got {number}"
+                )
+    return array.astype(dtype.numpy)
+
+
+def for_storing(data: Any, dtype: DType) -> Tensor:
+    """What is assigned to elements of a tensor of this dtype; plain ints must fit it."""
+    made = asarray(data)
+    if isinstance(data, (list, tuple)) and made.dtype.category == dtype.category == "integral":
+        return from_python(data, dtype)
+    return made
 
 
 def _plain(data: Any) -> Any:

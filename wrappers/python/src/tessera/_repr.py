@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._dtypes import bfloat16, bool_, complex64, float32, int64
+from ._errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -20,7 +21,7 @@ OPTIONS: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "l
 def set_printoptions(**options: Any) -> None:
     """Sets precision, threshold, edgeitems or linewidth for all tensors."""
     if unknown := options.keys() - OPTIONS.keys():
-        raise TypeError(f"set_printoptions(): unknown option {', '.join(sorted(unknown))}")
+        raise ArgumentTypeError(f"set_printoptions(): unknown option {', '.join(sorted(unknown))}")
     OPTIONS.update(options)
 
 

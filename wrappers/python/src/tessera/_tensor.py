@@ -15,7 +15,15 @@ from ._backward import backward as run_backward
 from ._core import TensorBase, table
 from ._device import CPU, Device, device_of, device_pair, make_device
 from ._dtypes import ALL, BY_BITS, DType, dtype_of
-from ._errors import MemoryAccessError, check, raise_status
+from ._errors import (
+    ArgumentTypeError,
+    AutogradError,
+    InvalidValueError,
+    MemoryAccessError,
+    OutOfRangeError,
+    check,
+    raise_status,
+)
 from ._graph import HookHandle, Node
 from ._results import RESULTS
 
@@ -33,14 +41,14 @@ class Tensor(TensorBase):
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
-            raise TypeError("iteration over a 0-dim tensor")
+            raise ArgumentTypeError("iteration over a 0-dim tensor")
         return iter([self[i] for i in range(self.shape[0])])
 
     @property
     def T(self) -> Tensor:
         """The transpose of a matrix."""
         if self.ndim != 2:
-            raise ValueError(f"T: expected 2 axes, got {self.ndim}; mT swaps the last two of any stack")
+            raise InvalidValueError(f"T: expected 2 axes, got {self.ndim}; mT swaps the last two of any stack")
         return self.matrix_transpose()
 
     @property
@@ -153,7 +161,7 @@ class Tensor(TensorBase):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-            raise ValueError(f"array API version {api_version!r} is not supported")
+            raise InvalidValueError(f"array API version {api_version!r} is not supported")
         import tessera
 
         return tessera
@@ -229,7 +237,7 @@ class Tensor(TensorBase):
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         if not self.is_leaf:
-            raise RuntimeError("deepcopy: only leaves can be copied deeply; use detach() or clone()")
+            raise AutogradError("deepcopy: only leaves can be copied deeply; use detach() or clone()")
         made = type(self)(self.detach().clone())
         made.requires_grad = self.requires_grad
         if (grad := self.grad) is not None:
@@ -270,8 +278,7 @@ def _operand(number: Any, like: Tensor) -> Tensor:
     from ._dtypes import result_type
 
     if not isinstance(number, (bool, int, float, complex)):
-        return _interop.asarray(number)
-
+        return _interop.for_storing(number, like.dtype)
     return _interop.from_python(number, result_type(like, number))
 
 
@@ -297,6 +304,9 @@ table["register"](
     as_array=np.asarray,
     no_array=_interop.array_interface,
     access_error=MemoryAccessError,
+    type_error=ArgumentTypeError,
+    value_error=InvalidValueError,
+    index_error=OutOfRangeError,
     results=RESULTS,
     ndarray=np.ndarray,
     from_ndarray=_interop.from_ndarray,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
 from .._core import TensorBase, table
-from .._errors import AutogradError
+from .._errors import ArgumentTypeError, AutogradError, NotSupportedError
 from .._graph import saved_tensors
 from .._tensor import Tensor
 from ._modes import no_grad
@@ -34,7 +34,7 @@ class FunctionCtx:
         """Keeps inputs and outputs, with a check that nobody writes to them meanwhile."""
         for item in tensors:
             if item is not None and not isinstance(item, TensorBase):
-                raise TypeError(f"save_for_backward(): expected Tensors, got {type(item).__name__}")
+                raise ArgumentTypeError(f"save_for_backward(): expected Tensors, got {type(item).__name__}")
         self._saved = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -65,17 +65,17 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("a custom function needs a static method forward(ctx, ...)")
+        raise NotSupportedError("a custom function needs a static method forward(ctx, ...)")
 
     @staticmethod
     def backward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("a custom function needs a static method backward(ctx, *grads)")
+        raise NotSupportedError("a custom function needs a static method backward(ctx, *grads)")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "vjp" in cls.__dict__:
             if "backward" in cls.__dict__:
-                raise TypeError(f"{cls.__name__}: expected one of backward and vjp, which mean the same, got both")
+                raise ArgumentTypeError(f"{cls.__name__}: expected one of backward and vjp, which mean the same, got both")
             setattr(cls, "backward", cls.__dict__["vjp"])  # noqa: B010 (mypy takes it for a method)
 
     @classmethod
@@ -90,7 +90,7 @@ class Function:
             return _attach(cls, ctx, args, (result,))[0] if True in needs else result
         outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if not any(isinstance(output, TensorBase) for output in outputs):
-            raise TypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
+            raise ArgumentTypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
         if True in needs:
             outputs = _attach(cls, ctx, args, outputs)
         return outputs if isinstance(result, tuple) else list(outputs)
@@ -99,7 +99,7 @@ class Function:
 def _check_keywords(cls: type[Function], given: dict[str, Any]) -> None:
     for name, value in given.items():
         if isinstance(value, TensorBase) and value.requires_grad:
-            raise TypeError(f"{cls.__name__}.apply(): a tensor that requires grad must come by position, got {name}=")
+            raise ArgumentTypeError(f"{cls.__name__}.apply(): a tensor that requires grad must come by position, got {name}=")
 
 
 def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:

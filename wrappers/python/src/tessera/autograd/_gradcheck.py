@@ -14,6 +14,7 @@ from .._dtypes import complex128, float64
 from .._interop import from_numpy
 from .._tensor import Tensor
 from .._backward import grad
+from .._errors import InvalidValueError
 from ._modes import no_grad
 
 Inputs = Union[Tensor, Sequence[Any]]
@@ -35,10 +36,10 @@ def _outputs(function: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Tens
 def _wanted(inputs: tuple[Any, ...]) -> list[int]:
     places = [i for i, x in enumerate(inputs) if isinstance(x, TensorBase) and x.requires_grad]
     if not places:
-        raise ValueError("gradcheck(): at least one input must require grad")
+        raise InvalidValueError("gradcheck(): at least one input must require grad")
     for i in places:
         if inputs[i].dtype not in (float64, complex128):
-            raise ValueError(f"gradcheck(): input {i}: expected float64 or complex128, got {inputs[i].dtype.name}")
+            raise InvalidValueError(f"gradcheck(): input {i}: expected float64 or complex128, got {inputs[i].dtype.name}")
     return places
 
 

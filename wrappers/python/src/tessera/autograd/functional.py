@@ -14,6 +14,7 @@ from typing import Any, Union
 from .. import _ops
 from .._tensor import Tensor
 from .._backward import grad
+from .._errors import ArgumentTypeError, AutogradError, InvalidValueError
 from ._modes import enable_grad
 
 Inputs = Union[Tensor, Sequence[Tensor]]
@@ -23,7 +24,7 @@ def _tuple(given: Any, what: str) -> tuple[Tensor, ...]:
     items = tuple(given) if isinstance(given, (tuple, list)) else (given,)
     for place, item in enumerate(items):
         if not isinstance(item, Tensor):
-            raise TypeError(f"{what}: expected Tensors, got {type(item).__name__} at {place}")
+            raise ArgumentTypeError(f"{what}: expected Tensors, got {type(item).__name__} at {place}")
     return items
 
 
@@ -51,17 +52,17 @@ class _Call:
 
     def need(self, good: bool, problem: str) -> None:
         if self.strict and not good:
-            raise RuntimeError(f"{self.name}(): {problem}, and strict=True was given")
+            raise AutogradError(f"{self.name}(): {problem}, and strict=True was given")
 
     def vectors(self, v: Any, like: tuple[Tensor, ...], what: str) -> tuple[Tensor, ...]:
         """The vectors to multiply by; where there is none, 1 for a single number."""
         if v is None:
             if len(like) != 1 or like[0].size != 1:
-                raise ValueError(f"{self.name}(): v may be left out only for {what} of one element")
+                raise InvalidValueError(f"{self.name}(): v may be left out only for {what} of one element")
             return (_ops.ones_like(like[0]),)
         found = _tuple(v, f"{self.name}(): v")
         if [f.shape for f in found] != [t.shape for t in like]:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.name}(): v: expected the shapes of the {what}, {[t.shape for t in like]}, "
                 f"got {[f.shape for f in found]}"
             )
@@ -154,7 +155,7 @@ def _scalar(name: str, func: Callable[..., Any]) -> Callable[..., Tensor]:
         result = func(*inputs)
         if not isinstance(result, Tensor) or result.size != 1:
             what = f"shape {result.shape}" if isinstance(result, Tensor) else type(result).__name__
-            raise ValueError(f"{name}(): expected the function to give one Tensor of one element, got {what}")
+            raise InvalidValueError(f"{name}(): expected the function to give one Tensor of one element, got {what}")
         return result
 
     return checked

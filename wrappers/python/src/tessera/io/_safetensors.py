@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Union
 
 from .._core import ffi, lib, table
-from .._errors import check
+from .._errors import ArgumentTypeError, MissingNameError, about_file, check
 from .._tensor import Tensor
 
 Path = Union[str, "os.PathLike[str]"]
@@ -21,9 +21,10 @@ class safe_open:  # noqa: N801 (the name in the format's own library)
     what is written to them never reaches the file."""
 
     def __init__(self, path: Path) -> None:
-        encoded = os.fsencode(path)
+        encoded = _encoded(path, "safe_open")
         archive = ffi.new("tsr_archive*")
-        check(lib.tsr_archive_open(encoded, len(encoded), archive))
+        with about_file(path):
+            check(lib.tsr_archive_open(encoded, len(encoded), archive))
         self._archive = ffi.gc(archive[0], lib.tsr_archive_release)
         count = ffi.new("int64_t*")
         check(lib.tsr_archive_count(self._archive, count))
@@ -45,7 +46,7 @@ class safe_open:  # noqa: N801 (the name in the format's own library)
 
     def get_tensor(self, name: str) -> Tensor:
         if name not in self._numbers:
-            raise KeyError(name)
+            raise MissingNameError(f"the file has no tensor {name!r}")
         cell = ffi.new("tsr_tensor*")
         check(lib.tsr_archive_tensor(self._archive, self._numbers[name], cell))
         made: Tensor = table["adopt"](int(ffi.cast("intptr_t", cell[0])))
@@ -85,14 +86,26 @@ def load_metadata(path: Path) -> dict[str, str]:
 
 def save_file(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None) -> None:
     """Writes tensors to a safetensors file; an old file of this name stays whole until the end."""
+    if not isinstance(tensors, Mapping):
+        raise ArgumentTypeError(f"save_file(): expected a dict of Tensors, got {type(tensors).__name__}")
     for name, tensor in tensors.items():
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"save_file(): expected names that are str, got {name!r}")
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"save_file(): {name!r}: expected a Tensor, got {type(tensor).__name__}")
-    encoded, names = os.fsencode(path), json.dumps(list(tensors)).encode()
+            raise ArgumentTypeError(f"save_file(): {name!r}: expected a Tensor, got {type(tensor).__name__}")
+    encoded, names = _encoded(path, "save_file"), json.dumps(list(tensors)).encode()
     texts = json.dumps(dict(metadata or {})).encode()
     handles = ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", t._address) for t in tensors.values()])
-    check(
-        lib.tsr_archive_save(
-            encoded, len(encoded), names, len(names), handles, len(tensors), texts, len(texts)
+    with about_file(path):
+        check(
+            lib.tsr_archive_save(
+                encoded, len(encoded), names, len(names), handles, len(tensors), texts, len(texts)
+            )
         )
-    )
+
+
+def _encoded(path: Path, op: str) -> bytes:
+    try:
+        return os.fsencode(path)
+    except TypeError:
+        raise ArgumentTypeError(f"{op}(): expected a path, got {type(path).__name__}") from None

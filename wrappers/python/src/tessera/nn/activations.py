@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from .._errors import InvalidValueError
 from .._tensor import Tensor
 from . import functional as F
 from .layers import Pair
@@ -79,7 +80,7 @@ class Dropout(Module):
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         if not 0.0 <= p <= 1.0:
-            raise ValueError(f"p: expected a probability between 0 and 1, got {p}")
+            raise InvalidValueError(f"p: expected a probability between 0 and 1, got {p}")
         self.p = p
 
     def forward(self, input: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from .._errors import InvalidValueError
 from .._random import Generator
 from .._tensor import Tensor
 from ..autograd import no_grad
@@ -19,14 +20,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in _GAINS:
-        raise ValueError(f"unknown nonlinearity {nonlinearity!r}; one of {', '.join(_GAINS)}, leaky_relu")
+        raise InvalidValueError(f"unknown nonlinearity {nonlinearity!r}; one of {', '.join(_GAINS)}, leaky_relu")
     return _GAINS[nonlinearity]
 
 
 def fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs feed one output of a weight, and the reverse."""
     if tensor.ndim < 2:
-        raise ValueError(f"fan in and out need at least 2 axes, got shape {tensor.shape}")
+        raise InvalidValueError(f"fan in and out need at least 2 axes, got shape {tensor.shape}")
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
 
@@ -65,7 +66,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
 
 def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"mode: expected 'fan_in' or 'fan_out', got {mode!r}")
+        raise InvalidValueError(f"mode: expected 'fan_in' or 'fan_out', got {mode!r}")
     return calculate_gain(nonlinearity, a) / math.sqrt(fan_in_and_fan_out(tensor)[mode == "fan_out"])
 
 

@@ -9,6 +9,7 @@ from typing import Any, Union
 
 from .. import _ops
 from .._dtypes import bfloat16, dtype_of, float16, float32, int64
+from .._errors import InvalidValueError
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -56,7 +57,7 @@ class _Conv(Module):
     ) -> None:
         super().__init__()
         if in_channels % groups or out_channels % groups:
-            raise ValueError(f"in_channels and out_channels must be divisible by groups={groups}")
+            raise InvalidValueError(f"in_channels and out_channels must be divisible by groups={groups}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = pair(kernel_size), pair(stride)
         self.padding, self.dilation = pair(padding), pair(dilation)
@@ -131,7 +132,7 @@ class BatchNorm2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim != 4:
-            raise ValueError(f"BatchNorm2d: expected 4 axes (N, C, H, W), got shape {input.shape}")
+            raise InvalidValueError(f"BatchNorm2d: expected 4 axes (N, C, H, W), got shape {input.shape}")
         momentum = self.momentum
         if self.training and self.num_batches_tracked is not None:
             self.num_batches_tracked += 1
@@ -177,7 +178,7 @@ class Embedding(Module):
         super().__init__()
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise ValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
+                raise InvalidValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
             padding_idx %= num_embeddings
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         self.weight = Parameter(_ops.empty((num_embeddings, embedding_dim), dtype=dtype))

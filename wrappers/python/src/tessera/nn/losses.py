@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from .._errors import InvalidValueError
 from .._tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -13,7 +14,7 @@ class _Loss(Module):
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         if reduction not in ("none", "mean", "sum"):
-            raise ValueError(f"reduction: expected 'none', 'mean' or 'sum', got {reduction!r}")
+            raise InvalidValueError(f"reduction: expected 'none', 'mean' or 'sum', got {reduction!r}")
         self.reduction = reduction
 
 

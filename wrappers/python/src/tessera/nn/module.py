@@ -11,7 +11,7 @@ from .. import _dtypes
 from .._core import TensorBase
 from .._device import CPU, Device, device_of
 from .._dtypes import DType, bfloat16, float16, float32
-from .._errors import ArgumentTypeError, DTypeError, InvalidValueError
+from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, NotSupportedError
 from .._tensor import Tensor
 from ..autograd import no_grad
 from .parameter import Parameter
@@ -61,7 +61,7 @@ class Module:
         own["_transient"] = set()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} needs a method forward")
+        raise NotSupportedError(f"{type(self).__name__} needs a method forward")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._pre_hooks:
@@ -100,15 +100,15 @@ class Module:
             self.add_module(name, value)
         elif name in self.__dict__.get("_parameters", ()):
             if value is not None:
-                raise TypeError(f"{name} is a parameter: expected a Parameter or None, got {type(value).__name__}")
+                raise ArgumentTypeError(f"{name} is a parameter: expected a Parameter or None, got {type(value).__name__}")
             self._parameters[name] = None
         elif name in self.__dict__.get("_modules", ()):
             if value is not None:
-                raise TypeError(f"{name} is a module: expected a Module or None, got {type(value).__name__}")
+                raise ArgumentTypeError(f"{name} is a module: expected a Module or None, got {type(value).__name__}")
             self._modules[name] = None
         elif name in self.__dict__.get("_buffers", ()):
             if value is not None and not isinstance(value, TensorBase):
-                raise TypeError(f"{name} is a buffer: expected a Tensor or None, got {type(value).__name__}")
+                raise ArgumentTypeError(f"{name} is a buffer: expected a Tensor or None, got {type(value).__name__}")
             self._buffers[name] = value
         else:
             object.__setattr__(self, name, value)
@@ -138,7 +138,7 @@ class Module:
 
     def _claim(self, name: str, table: dict[str, Any]) -> None:
         if "." in name or not name:
-            raise KeyError(f"a name must not be empty or have a dot in it: {name!r}")
+            raise InvalidValueError(f"a name must not be empty or have a dot in it: {name!r}")
         for other in (self._parameters, self._buffers, self._modules):
             if other is not table:
                 other.pop(name, None)
@@ -147,7 +147,7 @@ class Module:
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         self._tables()
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise TypeError(f"{name}: expected a Parameter or None, got {type(parameter).__name__}")
+            raise ArgumentTypeError(f"{name}: expected a Parameter or None, got {type(parameter).__name__}")
         self._claim(name, self._parameters)
         self._parameters[name] = parameter
 

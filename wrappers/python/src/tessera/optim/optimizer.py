@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core import TensorBase
-from .._errors import ArgumentTypeError, DeviceError, DTypeError, InvalidValueError
+from .._errors import ArgumentTypeError, DTypeError, DeviceError, InvalidValueError, NotSupportedError
 from .._tensor import Tensor
 from ..autograd import enable_grad, no_grad
 
@@ -73,7 +73,7 @@ class Optimizer:
         return loss
 
     def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
-        raise NotImplementedError
+        raise NotSupportedError
 
     def _run(self, op: Callable[..., None], params: list[Tensor], *args: Any) -> None:
         """op(params, *args), after bringing the state to the parameters when those were converted since."""

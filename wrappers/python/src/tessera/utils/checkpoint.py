@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _ops
+from .._errors import AutogradError, InvalidValueError
 from .._random import get_rng_state, set_rng_state
 from .._tensor import Tensor
 from ..autograd import Function, enable_grad, is_grad_enabled
@@ -71,7 +72,7 @@ class _Run:
         if slot not in self.found:
             self.recompute()
         if slot not in self.found:
-            raise RuntimeError(
+            raise AutogradError(
                 f"checkpoint(): the second run of {self.function!r} saved fewer tensors for the backward than the first; "
                 "it must do the same each time"
             )
@@ -136,7 +137,7 @@ def checkpoint_sequential(
     """Calls the functions one after the other in `segments` parts, each but the last a checkpoint."""
     functions = list(functions)
     if not 1 <= segments <= len(functions):
-        raise ValueError(f"checkpoint_sequential(): expected 1 to {len(functions)} segments, got {segments}")
+        raise InvalidValueError(f"checkpoint_sequential(): expected 1 to {len(functions)} segments, got {segments}")
 
     def chain(part: Sequence[Callable[..., Any]]) -> Callable[[Any], Any]:
         def run(value: Any) -> Any:

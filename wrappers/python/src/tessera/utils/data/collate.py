@@ -12,6 +12,7 @@ import numpy as np
 from ... import _ops
 from ..._core import TensorBase
 from ..._dtypes import float32, int64
+from ..._errors import ArgumentTypeError, InvalidValueError
 from ..._interop import asarray
 
 
@@ -36,7 +37,7 @@ def default_collate(samples: list[Any]) -> Any:
         return type(first)(*(default_collate(list(part)) for part in zip(*samples)))
     if isinstance(first, (tuple, list)):
         if any(len(s) != len(first) for s in samples):
-            raise ValueError("samples of one batch must have the same number of parts")
+            raise InvalidValueError("samples of one batch must have the same number of parts")
         parts = [default_collate(list(part)) for part in zip(*samples)]
         return tuple(parts) if isinstance(first, tuple) else parts
-    raise TypeError(f"cannot make a batch of {type(first).__name__}; give a collate_fn")
+    raise ArgumentTypeError(f"cannot make a batch of {type(first).__name__}; give a collate_fn")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from ... import _ops
+from ..._errors import InvalidValueError, NotSupportedError, OutOfRangeError
 from ..._random import Generator
 from ..._tensor import Tensor
 
@@ -27,14 +28,14 @@ class Dataset(Generic[T_co]):
     """
 
     def __getitem__(self, index: int) -> T_co:
-        raise NotImplementedError(f"{type(self).__name__} needs a method __getitem__")
+        raise NotSupportedError(f"{type(self).__name__} needs a method __getitem__")
 
 
 class IterableDataset(Dataset[T_co]):
     """A data set that only gives its samples in order; subclasses define __iter__."""
 
     def __iter__(self) -> Iterator[T_co]:
-        raise NotImplementedError(f"{type(self).__name__} needs a method __iter__")
+        raise NotSupportedError(f"{type(self).__name__} needs a method __iter__")
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
@@ -42,7 +43,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __init__(self, *tensors: Tensor) -> None:
         if not tensors or any(len(t) != len(tensors[0]) for t in tensors):
-            raise ValueError(f"expected tensors of one length, got {[len(t) for t in tensors]}")
+            raise InvalidValueError(f"expected tensors of one length, got {[len(t) for t in tensors]}")
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
@@ -84,13 +85,13 @@ class ConcatDataset(Dataset[Any]):
             if 0 <= place < len(dataset):
                 return dataset[place]
             place -= len(dataset)
-        raise IndexError(f"index {index} is out of range for {len(self)} samples")
+        raise OutOfRangeError(f"index {index} is out of range for {len(self)} samples")
 
 
 def random_split(dataset: Sized, lengths: Sequence[int], generator: Generator | None = None) -> list[Subset]:
     """Parts of the given lengths, drawn at random without overlap."""
     if sum(lengths) != len(dataset):
-        raise ValueError(f"lengths: expected a sum of {len(dataset)}, got {sum(lengths)}")
+        raise InvalidValueError(f"lengths: expected a sum of {len(dataset)}, got {sum(lengths)}")
     order = _ops.randperm(len(dataset), generator=generator).tolist()
     parts, start = [], 0
     for length in lengths:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ... import _ops
+from ..._errors import InvalidValueError, NotSupportedError
 from ..._random import Generator
 from .dataset import Sized
 
@@ -16,7 +17,7 @@ class Sampler:
     """Base of samplers; iterating gives indices."""
 
     def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError(f"{type(self).__name__} needs a method __iter__")
+        raise NotSupportedError(f"{type(self).__name__} needs a method __iter__")
 
 
 class SequentialSampler(Sampler):
@@ -57,7 +58,7 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool = False) -> None:
         if batch_size < 1:
-            raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+            raise InvalidValueError(f"batch_size: expected at least 1, got {batch_size}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that a dtype cannot hold raise wherever they come in; they never wrap around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera as ts
+
+WHOLE = [ts.uint8, ts.uint16, ts.uint32, ts.uint64, ts.int8, ts.int16, ts.int32, ts.int64]
+
+
+def limits(dtype: ts.DType) -> tuple[int, int]:
+    info = ts.iinfo(dtype)
+    return info.min, info.max
+
+
+def assign(x: ts.Tensor, index: Any, value: Any) -> None:
+    x[index] = value
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_data_that_does_not_fit_is_refused_and_what_fits_is_exact(dtype: ts.DType) -> None:
+    low, high = limits(dtype)
+    assert ts.tensor([low, high], dtype=dtype).tolist() == [low, high]
+    assert ts.asarray([[high]], dtype=dtype).tolist() == [[high]]
+    x = ts.tensor([1, 2], dtype=dtype)
+    for wrong in (low - 1, high + 1, 2**70, -(2**70), float("inf"), float("nan"), 1e30):
+        for make in (ts.tensor, ts.asarray, x.new_tensor):
+            for data in (wrong, [1, wrong], [[wrong], [1]]):
+                with pytest.raises(ts.InvalidValueError):
+                    make(data, dtype=dtype)
+    assert ts.tensor([1.75, -0.5] if low < 0 else [1.75, 0.5], dtype=dtype).tolist() == [1, 0]
+    with pytest.raises(ts.DTypeError):
+        ts.tensor([1j], dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_lists_that_are_assigned_must_fit(dtype: ts.DType) -> None:
+    low, high = limits(dtype)
+    x = ts.tensor([1, 2], dtype=dtype)
+    for wrong in ([1, high + 1], [low - 1, 1]):
+        if -(2**63) <= min(wrong) and max(wrong) < 2**63:
+            with pytest.raises(ts.InvalidValueError):
+                x[:] = wrong
+    assert x.tolist() == [1, 2]
+    x[:] = [low, high] if high < 2**63 else [0, 2**63 - 1]
+    assert x.tolist() == ([low, high] if high < 2**63 else [0, 2**63 - 1])
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, n: x + n, lambda x, n: n * x, lambda x, n: x == n, lambda x, n: x < n, lambda x, n: ts.add(x, n),
+    lambda x, n: x.fill_(n), lambda x, n: ts.full((1,), n), lambda x, n: x.clip(max=n), lambda x, n: assign(x, 0, n),
+    lambda x, n: ts.where(x > 0, x, n), lambda x, n: ts.arange(n, n + 2), lambda x, n: x.masked_fill(x > 0, n),
+    lambda x, n: x.__iadd__(n), lambda x, n: ts.tensor(n, dtype=ts.int64),
+])  # fmt: skip
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**64, 2**200])
+def test_ints_beyond_64_bits_are_refused(call: Callable[[ts.Tensor, int], Any], number: int) -> None:
+    x = ts.tensor([1, 2])
+    with pytest.raises(ts.InvalidValueError):
+        call(x, number)
+    assert x.tolist() == [1, 2]
+
+
+def test_large_ints_are_floats_where_floats_are_asked_for() -> None:
+    assert ts.tensor([2**70, 1], dtype=ts.float64).tolist() == [2.0**70, 1.0]
+    assert (ts.ones(1) * float(2**70)).item() == 2.0**70
+    assert ts.tensor([2**64 - 1]).dtype is ts.uint64
+
+
+def test_arrays_are_converted_as_by_astype() -> None:
+    array = np.array([300, -1])
+    assert ts.tensor(array, dtype=ts.uint8).tolist() == ts.tensor(array).astype(ts.uint8).tolist()
