@@ -107,6 +107,7 @@ WRONG: list[tuple[str, type[Exception], Callable[[], Any]]] = [
     ("a parameter that is none", TypeError, lambda: setattr(nn.Linear(1, 1), "weight", 3)),
     ("a name with a dot", ValueError, lambda: nn.Module().register_buffer("a.b", ts.ones(1))),
     ("a wrong probability", ValueError, lambda: nn.Dropout(2)),
+    ("wrong options of a loader", ValueError, lambda: ts.utils.data.DataLoader([1], num_workers=-1)),
     ("a sample of nothing", TypeError, lambda: ts.utils.data.default_collate([object()])),
     ("a path that is none", TypeError, lambda: ts.load_file(3)),
     ("a list to save", TypeError, lambda: ts.save_file([ts.ones(1)], "file")),

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+import operator
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -246,10 +248,11 @@ class Tensor(TensorBase):
         return made
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        plain = self.detach().contiguous()
+        plain = self.detach().to("cpu").contiguous()
         bits = plain.view_bits() if plain.dtype.name == "bfloat16" else plain.numpy()
+        data = pickle.PickleBuffer(bits) if operator.index(protocol) >= 5 else bits.tobytes()
         leaf = self.requires_grad and self.is_leaf
-        return (rebuild, (type(self), self.dtype.name, self.shape, bits.tobytes(), leaf))
+        return (rebuild, (type(self), self.dtype.name, self.shape, data, leaf, str(self.device)))
 
     def view_bits(self) -> Any:
         """The elements of a contiguous tensor as a NumPy array of unsigned integers."""
@@ -266,9 +269,12 @@ class _NoResult:
         self.hook(leaf)
 
 
-def rebuild(kind: type[Tensor], dtype: str, shape: tuple[int, ...], data: bytes, requires_grad: bool) -> Tensor:
+def rebuild(
+    kind: type[Tensor], dtype: str, shape: tuple[int, ...], data: Any, requires_grad: bool, device: str = "cpu"
+) -> Tensor:
     """A tensor from its pickle."""
-    made = kind(_interop.from_bytes(bytearray(data), dtype_of(dtype), shape))
+    plain = _interop.from_bytes(bytearray(data) if isinstance(data, bytes) else data, dtype_of(dtype), shape)
+    made = kind(plain if device == "cpu" else plain.to(device))
     made.requires_grad = requires_grad
     return made
 

@@ -33,9 +33,9 @@ class Parameter(Tensor):
         return made
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        _, (_, dtype, shape, data, _) = super().__reduce_ex__(protocol)[:2]
-        return (_rebuild, (dtype, shape, data, self.requires_grad))
+        _, (_, dtype, shape, data, _, device) = super().__reduce_ex__(protocol)[:2]
+        return (_rebuild, (dtype, shape, data, self.requires_grad, device))
 
 
-def _rebuild(dtype: str, shape: tuple[int, ...], data: bytes, requires_grad: bool) -> Parameter:
-    return Parameter(rebuild(Tensor, dtype, shape, data, False), requires_grad)
+def _rebuild(dtype: str, shape: tuple[int, ...], data: Any, requires_grad: bool, device: str = "cpu") -> Parameter:
+    return Parameter(rebuild(Tensor, dtype, shape, data, False, device), requires_grad)

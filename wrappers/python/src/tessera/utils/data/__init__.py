@@ -4,8 +4,9 @@
 
 from .collate import default_collate
 from .dataset import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split
-from .loader import DataLoader, WorkerInfo, get_worker_info
+from .loader import DataLoader
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .workers import WorkerError, WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -18,6 +19,7 @@ __all__ = [
     "SequentialSampler",
     "Subset",
     "TensorDataset",
+    "WorkerError",
     "WorkerInfo",
     "default_collate",
     "get_worker_info",

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From the numbers of samples to a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .collate import default_collate
+
+Collate = Callable[[list[Any]], Any]
+
+
+def fetch(dataset: Any, keys: Any, collate: Collate | None) -> Any:
+    """One batch of the samples `keys`; one sample when that is a single key."""
+    if not isinstance(keys, (list, tuple)):
+        sample = dataset[keys]
+        return sample if collate is None else collate(sample)
+    many = _many(type(dataset))
+    if many == "_batch" and collate is None:
+        return dataset._batch(keys)
+    samples = dataset.__getitems__(keys) if many == "__getitems__" else [dataset[k] for k in keys]
+    return (collate or default_collate)(samples)
+
+
+def _many(kind: type) -> str:
+    """How a data set of this class gives several samples: by the method that the most derived class defines, so that a
+    subclass which defines __getitem__ alone is asked for each sample."""
+    for base in kind.__mro__:
+        for name in ("_batch", "__getitems__", "__getitem__"):
+            if name in base.__dict__:
+                return name
+    return "__getitem__"
+
+
+def stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Collate | None) -> Iterator[Any]:
+    """Batches of samples that come one after the other; the samples themselves without a size."""
+    if size is None:
+        yield from samples
+        return
+    batch: list[Any] = []
+    for sample in samples:
+        batch.append(sample)
+        if len(batch) == size:
+            yield (collate or default_collate)(batch)
+            batch = []
+    if batch and not drop_last:
+        yield (collate or default_collate)(batch)

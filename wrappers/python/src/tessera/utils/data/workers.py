@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that make batches for a DataLoader: their life, and the order in which batches come from them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+import types
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing import connection
+from typing import Any
+
+from ... import _ops
+from ..._errors import ArgumentTypeError, InvalidValueError, TesseraError
+from ..._random import manual_seed
+from . import transport
+from .fetch import fetch, stream
+
+_GUARD = "a program that uses worker processes keeps its main part under `if __name__ == '__main__':`"
+_MODULE = "write it into a module (a .py file) and import it, or use num_workers=0"
+
+
+class WorkerError(TesseraError):
+    """A worker process that died, or that sent no batch in time."""
+
+
+@dataclass
+class WorkerInfo:
+    """What a worker process knows of itself."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """The worker this process is; None in the main process."""
+    return _info
+
+
+# ---- What goes between the processes ----
+
+
+class _Text(str):
+    """A message whose lines stay lines in a KeyError."""
+
+    __repr__ = str.__str__
+
+
+class _Failure:
+    """An exception on its way from a worker, with the text of its traceback."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.text = "".join(traceback.format_exception(error))
+        self.kind: bytes | None = None
+        try:
+            self.kind = pickle.dumps(type(error))
+            pickle.loads(self.kind)
+        except Exception:  # a class that only the worker knows
+            self.kind = None
+
+    def reraise(self, worker: int) -> None:
+        message = _Text(f"in worker {worker} of a DataLoader:\n{self.text}")
+        try:
+            made = pickle.loads(self.kind)(message) if self.kind is not None else WorkerError(message)
+        except Exception:
+            made = WorkerError(message)
+        raise made
+
+
+class _End:
+    """The worker's part of an IterableDataset has no more batches."""
+
+
+@dataclass
+class _Task:
+    """What a worker needs to know once."""
+
+    dataset: Any
+    count: int
+    init: Any
+    iterable: bool
+    size: int | None
+    drop_last: bool
+    collate: Any
+
+
+# ---- In the worker ----
+
+
+def _work(number: int, pipe: Any) -> None:
+    """The life of a worker: batches for the jobs that come, until the other side hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what an interrupt means
+    jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, jobs), daemon=True).start()
+    try:
+        _serve(number, pipe, jobs)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the loader is gone
+
+
+def _receive(pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
+    """Takes jobs at all times, so that the loader never waits for a worker that is waiting for the loader."""
+    try:
+        while True:
+            jobs.put(pipe.recv_bytes())
+    except (EOFError, OSError):
+        jobs.put(None)
+        time.sleep(5.0)
+        os._exit(1)  # the loader is gone, and the data set still at work
+
+
+def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
+    first = jobs.get()
+    if first is None:
+        return
+    global _info
+    task: _Task | None = None
+    failure: _Failure | None = None
+    source: Iterator[Any] | None = None
+    try:
+        given: _Task = pickle.loads(first)
+        _info = WorkerInfo(number, given.count, 0, given.dataset)
+        task = given
+    except Exception as error:
+        failure = _Failure(error)
+    started = False
+    while (job := jobs.get()) is not None:
+        epoch, index, wanted = pickle.loads(job)
+        value: Any = failure
+        try:
+            if task is not None and _info is not None and index < 0:  # a new pass, with its seed
+                _info.seed = wanted + number
+                manual_seed(_info.seed)
+                if not started and task.init is not None:
+                    task.init(number)
+                started, failure = True, None
+                source = stream(iter(task.dataset), task.size, task.drop_last, task.collate) if task.iterable else None
+                continue
+            if failure is None and task is not None:
+                value = next(source, _End()) if source is not None else fetch(task.dataset, wanted, task.collate)
+        except Exception as error:
+            value = _Failure(error)
+            if index < 0:
+                failure = value  # every job of this pass fails with it
+                continue
+        if index >= 0:
+            _answer(pipe, epoch, index, value)
+
+
+def _answer(pipe: Any, epoch: int, index: int, value: Any) -> None:
+    try:
+        message = transport.pack((epoch, index, value))
+    except Exception as error:
+        message = transport.pack((epoch, index, _Failure(error)))
+    transport.send(pipe, message)
+
+
+# ---- In the process of the loader ----
+
+
+class Pool:
+    """The workers of a loader."""
+
+    def __init__(self, loader: Any) -> None:
+        task = _Task(
+            loader.dataset, loader.num_workers, loader.worker_init_fn, loader._iterable, loader.batch_size,
+            loader.drop_last, loader.collate_fn,
+        )  # fmt: skip
+        self._ahead, self._timeout, self._generator = loader.prefetch_factor, loader.timeout, loader.generator
+        self._iterable, self._epoch = loader._iterable, 0
+        self._processes: list[Any] = []
+        self._pipes: list[Any] = []
+        self._end = weakref.finalize(self, _stop, self._processes, self._pipes)
+        payload = _dumped(task)
+        context = _context(loader.multiprocessing_context)
+        try:
+            with _without_main(b"__main__" not in payload):
+                for number in range(loader.num_workers):
+                    self._start(context, number, payload)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, context: Any, number: int, payload: bytes) -> None:
+        ours, theirs = context.Pipe()
+        self._pipes.append(ours)
+        process = context.Process(target=_work, args=(number, theirs), daemon=True)
+        process.start()
+        self._processes.append(process)
+        theirs.close()
+        self._tell(number, payload)
+
+    @property
+    def usable(self) -> bool:
+        return bool(self._end.alive) and all(p.is_alive() for p in self._processes)
+
+    def close(self) -> None:
+        """Ends the workers; a second call does nothing."""
+        self._end()
+
+    def run(self, keys: Iterator[Any]) -> Iterator[Any]:
+        """Hands jobs out round robin and gives the batches back in that order."""
+        self._epoch += 1
+        count = len(self._processes)
+        seed = int(_ops.randint(0, 2**62, (), generator=self._generator).item())
+        for number in range(count):
+            self._job(number, -1, seed)
+        live, owner, ready = list(range(count)), dict[int, int](), dict[int, Any]()
+        sent = done = 0
+
+        def send() -> None:
+            nonlocal sent
+            job = next(keys, owner) if live else owner
+            if job is owner:  # there are no more
+                return
+            owner[sent] = live[sent % len(live)]
+            self._job(owner[sent], sent, job)
+            sent += 1
+
+        for _ in range(self._ahead * count):
+            send()
+        while done < sent:
+            value = self._wait(done, owner, ready)
+            number = owner.pop(done)
+            done += 1
+            if isinstance(value, _Failure):
+                value.reraise(number)
+            if isinstance(value, _End):
+                if number in live:
+                    live.remove(number)
+                continue
+            send()
+            yield value
+
+    def _job(self, number: int, index: int, wanted: Any) -> None:
+        self._tell(number, pickle.dumps((self._epoch, index, wanted)))
+
+    def _tell(self, number: int, message: bytes) -> None:
+        try:
+            self._pipes[number].send_bytes(message)
+        except (BrokenPipeError, ConnectionResetError):
+            self._died(number)
+
+    def _wait(self, index: int, owner: dict[int, int], ready: dict[int, Any]) -> Any:
+        """The answer to one job; others that come before are kept."""
+        deadline = time.monotonic() + self._timeout if self._timeout else None
+        while index not in ready:
+            pipes = [self._pipes[n] for n in sorted(set(owner.values()))]
+            left = None if deadline is None else deadline - time.monotonic()
+            found = connection.wait(pipes, left) if left is None or left > 0 else []
+            if not found:
+                raise WorkerError(f"no batch came within timeout={self._timeout} seconds")
+            for pipe in found:
+                try:
+                    epoch, number, value = transport.receive(pipe)
+                except (EOFError, ConnectionResetError):
+                    self._died(self._pipes.index(pipe))
+                if epoch == self._epoch:  # else from a pass that was left early
+                    ready[number] = value
+        return ready.pop(index)
+
+    def _died(self, number: int) -> None:
+        process = self._processes[number]
+        process.join(timeout=5.0)
+        code = process.exitcode
+        self.close()
+        raise WorkerError(
+            f"worker {number} of a DataLoader died (exit code {code}); what it printed says why. If it did so while it "
+            f"started: {_GUARD}"
+        ) from None
+
+
+def _stop(processes: list[Any], pipes: list[Any]) -> None:
+    for pipe in pipes:
+        pipe.close()
+    deadline = time.monotonic() + 0.5
+    for process in processes:
+        process.join(timeout=max(0.0, deadline - time.monotonic()))
+    for end in ("terminate", "kill"):
+        for process in processes:
+            if process.is_alive():
+                getattr(process, end)()
+        for process in processes:
+            process.join(timeout=2.0)
+    for process in processes:
+        process.close()
+    processes.clear()
+
+
+def _context(kind: Any) -> Any:
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise WorkerError(f"a worker process runs the program again and would start workers itself: {_GUARD}")
+    context = multiprocessing.get_context(kind or "spawn") if kind is None or isinstance(kind, str) else kind
+    if context.get_start_method() == "fork":
+        raise InvalidValueError(
+            "multiprocessing_context: the library's threads do not survive fork; use spawn or forkserver"
+        )
+    return context
+
+
+def _dumped(task: _Task) -> bytes:
+    """The task as bytes, or an error that says why workers could not have it."""
+    try:
+        payload = pickle.dumps(task, protocol=5)
+    except Exception as error:
+        raise ArgumentTypeError(
+            f"a DataLoader with workers needs a data set, collate_fn and worker_init_fn that can be pickled: {error}; "
+            f"what is defined inside a function cannot; {_MODULE}"
+        ) from None
+    main = sys.modules["__main__"]
+    importable = getattr(main, "__spec__", None) is not None or os.path.exists(getattr(main, "__file__", ""))
+    if b"__main__" in payload and not importable:
+        raise ArgumentTypeError(
+            "a DataLoader with workers needs a data set, collate_fn and worker_init_fn that other processes can import: what "
+            f"is defined in a notebook or at the prompt cannot be; {_MODULE}"
+        )
+    return payload
+
+
+class _without_main:  # noqa: N801
+    """Processes that are started inside do not run the main program again, when they need nothing of it."""
+
+    def __init__(self, hide: bool) -> None:
+        self._hide = hide
+
+    def __enter__(self) -> None:
+        self._main = sys.modules["__main__"]
+        if self._hide:
+            sys.modules["__main__"] = types.ModuleType("__main__")
+
+    def __exit__(self, *exception: object) -> None:
+        sys.modules["__main__"] = self._main

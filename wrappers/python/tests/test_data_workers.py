@@ -1,0 +1,315 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Worker processes of data loaders: how long they live, what comes through shared memory, what they leave behind."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, WorkerError, get_worker_info, transport
+
+
+class Rows(Dataset[Any]):
+    """Rows of which a batch is large, and the process that made them."""
+
+    def __getitem__(self, index: int) -> Any:
+        return ts.full((4096,), float(index)), np.full(4096, index), os.getpid()
+
+    def __len__(self) -> int:
+        return 8
+
+
+class Random(Dataset[Any]):
+    def __getitem__(self, index: int) -> Any:
+        info = get_worker_info()
+        assert info is not None
+        return ts.rand(()), info.seed
+
+    def __len__(self) -> int:
+        return 4
+
+
+class Stream(IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        assert info is not None
+        return iter(range(info.id, 10, info.num_workers))
+
+
+class Broken(Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        if index == 3:
+            raise KeyError("sample three")
+        return index
+
+    def __len__(self) -> int:
+        return 6
+
+
+class Long(Dataset[int]):
+    """Takes and gives lists that no pipe holds at once."""
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+    def __getitems__(self, indices: list[int]) -> list[str]:
+        return [str(i) for i in indices]
+
+    def __len__(self) -> int:
+        return 600_000
+
+
+class Sleeping(Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        time.sleep(60)
+        return index
+
+    def __len__(self) -> int:
+        return 4
+
+
+def plain(samples: list[Any]) -> Any:
+    return samples
+
+
+def fail_at_start(number: int) -> None:
+    raise OSError(f"worker {number} cannot start")
+
+
+def open_files() -> int:
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+
+def assert_nothing_left(files: int) -> None:
+    gc.collect()
+    assert multiprocessing.active_children() == []
+    assert open_files() <= files
+    maps = Path("/proc/self/maps").read_text()
+    assert "tessera-batch" not in maps
+
+
+# ---- How long workers live ----
+
+
+def test_persistent_workers_serve_every_pass() -> None:
+    loader = DataLoader(Rows(), 2, num_workers=2, persistent_workers=True)
+    passes = [{p for b in loader for p in b[2].tolist()} for _ in range(3)]
+    assert passes[0] == passes[1] == passes[2] and len(passes[0]) == 2
+    for batch in loader:  # left early: what is under way must not come in the next pass
+        assert batch[0][0, 0].item() == 0
+        break
+    assert [b[0][0, 0].item() for b in loader] == [0, 2, 4, 6]
+    del loader, batch
+    gc.collect()
+    assert multiprocessing.active_children() == []
+
+
+def test_without_them_every_pass_has_workers_of_its_own() -> None:
+    loader = DataLoader(Rows(), 4, num_workers=1)
+    first, second = ({p for b in loader for p in b[2].tolist()} for _ in range(2))
+    assert first.isdisjoint(second) and multiprocessing.active_children() == []
+
+
+def test_streams_begin_anew_in_every_pass() -> None:
+    loader = DataLoader(Stream(), 2, num_workers=2, persistent_workers=True)
+    for _ in range(3):
+        assert sorted(v for b in loader for v in b.tolist()) == list(range(10))
+
+
+def test_random_numbers_differ_from_pass_to_pass_and_follow_the_generator() -> None:
+    def drawn(seed: int) -> list[Any]:
+        loader = DataLoader(Random(), 2, num_workers=2, persistent_workers=True, generator=ts.Generator(seed))
+        return [[b[0].tolist() for b in loader] for _ in range(2)]
+
+    one = drawn(1)
+    assert one[0] != one[1] and one == drawn(1) and one != drawn(2)
+
+
+def test_a_persistent_pool_goes_on_after_an_exception_of_the_data_set() -> None:
+    loader = DataLoader(Broken(), 2, num_workers=1, persistent_workers=True)
+    for _ in range(2):
+        seen = []
+        with pytest.raises(KeyError, match=r"(?s)in worker 0.*Traceback.*__getitem__.*sample three"):
+            for batch in loader:
+                seen.append(batch.tolist())
+        assert seen == [[0, 1]]
+
+
+def test_a_failing_start_is_told() -> None:
+    with pytest.raises(OSError, match="cannot start"):
+        list(DataLoader(Rows(), num_workers=2, worker_init_fn=fail_at_start))
+
+
+def test_long_lists_go_both_ways_at_once() -> None:
+    loader = DataLoader(Long(), 200_000, num_workers=1, collate_fn=plain, prefetch_factor=3)
+    assert [len(b) for b in loader] == [200_000] * 3
+
+
+def test_a_batch_that_does_not_come_in_time_is_told() -> None:
+    list(DataLoader(Rows(), 2, num_workers=1))
+    files = open_files()
+    with pytest.raises(WorkerError, match="timeout=0.5"):
+        list(DataLoader(Sleeping(), num_workers=1, timeout=0.5))
+    assert_nothing_left(files)
+
+
+# ---- Shared memory ----
+
+
+def test_large_batches_lie_in_shared_memory_as_long_as_they_are_used() -> None:
+    list(DataLoader(Rows(), 2, num_workers=1))  # starts what multiprocessing itself keeps
+    files = open_files()
+    kept: list[Any] = []
+    for batch in DataLoader(Rows(), 2, num_workers=1):
+        kept.append(batch)
+    assert "tessera-batch" in Path("/proc/self/maps").read_text()
+    assert open_files() <= files  # however many batches are kept
+    for number, (tensor, array, pids) in enumerate(kept):
+        assert tensor.tolist()[1][:2] == [2 * number + 1] * 2 and array.tolist()[0][:2] == [2 * number] * 2
+        tensor += 1  # it is ours
+    del kept, batch, tensor, array, pids
+    assert_nothing_left(files)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "bool", "uint8"])
+def test_every_dtype_comes_through_as_it_was(dtype: str) -> None:
+    value = {"x": ts.arange(300 * 300).reshape(300, 300).to(dtype).T, "y": np.ones((200, 200), order="F"), "z": [ts.ones(3)]}
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    message = transport.pack(value)
+    assert message.file >= 0
+    transport.send(theirs, message)
+    found = transport.receive(ours)
+    assert found["x"].dtype.name == dtype and (found["x"] == value["x"]).all()  # type: ignore[attr-defined]
+    assert (found["y"] == value["y"]).all() and found["z"][0].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("call", ["memfd_create", "ftruncate", "pwrite"])
+def test_without_shared_memory_all_goes_through_the_pipe(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    files = open_files()
+    monkeypatch.setattr(os, call, full)
+    message = transport.pack(ts.ones(100_000))
+    assert message.file == -1 and len(message.data) > 400_000 and open_files() == files
+
+
+# ---- What is left ----
+
+
+@pytest.mark.parametrize("how", ["exception", "interrupt", "close", "del"])
+def test_no_process_and_no_memory_is_left(how: str) -> None:
+    list(DataLoader(Rows(), 2, num_workers=1))  # starts what multiprocessing itself keeps
+    files = open_files()
+    batches = iter(DataLoader(Rows(), 1, num_workers=2))
+    next(batches)
+    assert len(multiprocessing.active_children()) == 2
+    if how in ("exception", "interrupt"):
+        kind = ValueError if how == "exception" else KeyboardInterrupt
+        with pytest.raises(kind):
+            batches.throw(kind())  # type: ignore[attr-defined]
+    elif how == "close":
+        batches.close()  # type: ignore[attr-defined]
+    del batches
+    assert_nothing_left(files)
+
+
+def run(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], input=program, capture_output=True, text=True, timeout=60, **options)
+
+
+OWN = """
+class Own:
+    def __len__(self): return 4
+    def __getitem__(self, i): return i
+"""
+USE = """
+import tessera as ts
+from tessera.utils.data import DataLoader, TensorDataset
+print([b[0].tolist() for b in DataLoader(TensorDataset(ts.arange(4)), 2, num_workers=1)])
+"""
+
+
+def test_data_sets_of_modules_need_neither_a_file_nor_a_guard(tmp_path: Path) -> None:
+    file = tmp_path / "no_guard.py"
+    file.write_text(USE)
+    for found in (run("", str(file)), run(USE, "-")):
+        assert found.stdout == "[[0, 1], [2, 3]]\n", found.stderr
+
+
+def test_a_data_set_of_the_prompt_is_refused_with_the_way_out() -> None:
+    found = run(OWN + USE.replace("TensorDataset(ts.arange(4))", "Own()"), "-")
+    assert "ArgumentTypeError" in found.stderr and "notebook" in found.stderr and "num_workers=0" in found.stderr
+
+
+def test_a_program_without_a_guard_is_told_about_it(tmp_path: Path) -> None:
+    file = tmp_path / "own_no_guard.py"
+    file.write_text(OWN + USE.replace("TensorDataset(ts.arange(4))", "Own()").replace("b[0]", "b"))
+    found = run("", str(file))
+    assert found.returncode != 0 and "__name__ == '__main__'" in found.stderr.splitlines()[-1]
+    guarded = OWN + "if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in USE.splitlines())
+    file.write_text(guarded.replace("TensorDataset(ts.arange(4))", "Own()").replace("b[0]", "b"))
+    assert run("", str(file)).stdout == "[[0, 1], [2, 3]]\n"
+
+
+def test_what_cannot_be_pickled_is_told() -> None:
+    class Local(Rows):
+        pass
+
+    for loader in (DataLoader(Local(), num_workers=1), DataLoader(Rows(), num_workers=1, collate_fn=lambda s: s)):
+        with pytest.raises(ts.ArgumentTypeError, match=r"pickled.*module"):
+            list(loader)
+
+
+def test_workers_end_when_the_program_is_killed(tmp_path: Path) -> None:
+    file = tmp_path / "killed.py"
+    file.write_text(
+        "import multiprocessing, time\n" + USE.replace("print(", "batches = iter(").replace("[b[0].tolist() for b in ", "")
+        .replace(")])", "))").replace("num_workers=1", "num_workers=2")
+        + "next(batches)\nprint(*[p.pid for p in multiprocessing.active_children()], flush=True)\ntime.sleep(60)\n"
+    )
+    program = subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    workers = [int(pid) for pid in program.stdout.readline().split()]
+    assert len(workers) == 2
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    program.stdout.close()
+
+    def alive(pid: int) -> bool:
+        try:
+            return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+        except FileNotFoundError:
+            return False
+
+    wait_for(lambda: not any(alive(pid) for pid in workers))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_loader_can_be_copied_and_pickled_while_its_workers_live() -> None:
+    import pickle
+
+    loader = DataLoader(TensorDataset(ts.arange(4)), 2, num_workers=1, persistent_workers=True)
+    list(loader)
+    again = pickle.loads(pickle.dumps(loader))
+    assert [b[0].tolist() for b in again] == [[0, 1], [2, 3]]
