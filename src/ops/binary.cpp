@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/copy.h"
@@ -84,6 +85,29 @@ kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
   return kernel::Input(storage);
 }
 
+bool is_comparison(BinaryOp op) {
+  return op == BinaryOp::kEqual || op == BinaryOp::kNotEqual || op == BinaryOp::kLess ||
+         op == BinaryOp::kLessEqual || op == BinaryOp::kGreater || op == BinaryOp::kGreaterEqual;
+}
+
+// What comparing every number of an integer dtype with one outside its range gives: the number lies
+// below (or above) all of them.
+bool outside_answer(BinaryOp op, bool below, bool number_left) {
+  if (op == BinaryOp::kEqual || op == BinaryOp::kNotEqual) return op == BinaryOp::kNotEqual;
+  const bool less = op == BinaryOp::kLess || op == BinaryOp::kLessEqual;
+  return less == (below == number_left);
+}
+
+// Whether the number among the operands does not fit the integer dtype they are computed in. Only
+// comparisons and logic have an answer then; the others throw kValue.
+bool has_outside_number(const BinaryRule& rule, const Arg& a, const Arg& b, DType compute) {
+  if (a.is_tensor() && b.is_tensor()) return false;
+  const Scalar& number = a.is_tensor() ? b.scalar() : a.scalar();
+  if (fit_of(number, compute) == Fit::kInside) return false;
+  if (!returns_bool(rule)) fail_range(number, compute, a.is_tensor() ? "other" : "input");
+  return true;
+}
+
 void launch_binary(const BinaryRule& rule, const Tensor& result, const Arg& a, const Arg& b,
                    DType compute) {
   if (result.numel() == 0) return;
@@ -93,6 +117,20 @@ void launch_binary(const BinaryRule& rule, const Tensor& result, const Arg& a, c
   const kernel::Input input_b = operand(b, compute, cast_b);
   const kernel::Elementwise walk(result, {input_a, input_b});
   kernel::launch<&KernelTable::binary>(result.device(), "binary", rule.op, walk.plan());
+}
+
+// The same for a number outside the range of an integer dtype: a comparison has one answer for all
+// elements, and logic sees that the number is not 0.
+void launch_outside(const BinaryRule& rule, const Tensor& result, const Arg& a, const Arg& b,
+                    DType compute) {
+  const Arg& number = a.is_tensor() ? b : a;
+  if (is_comparison(rule.op)) {
+    const bool below = fit_of(number.scalar(), compute) == Fit::kBelow;
+    fill_memory(result, outside_answer(rule.op, below, !a.is_tensor()));
+    return;
+  }
+  const Arg one(1);
+  launch_binary(rule, result, a.is_tensor() ? a : one, b.is_tensor() ? b : one, compute);
 }
 
 // The derivative of one call. Saved slots come in the order a, b, y; scalars are held by value.
@@ -279,7 +317,7 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   const Device device = input.is_tensor() ? input.tensor().device() : other.tensor().device();
   const bool grad =
       rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);
-  // The in-place form destroys what the derivative wants to read.
+  const bool outside = is_integral(compute) && has_outside_number(rule, input, other, compute);
   // Asked before the in-place form gives the first operand a new history.
   const uint8_t saves = grad ? saves_of(rule, input, other) : uint8_t{kSaveNothing};
   // The in-place form destroys what the derivative wants to read.
@@ -292,7 +330,11 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   Result result =
       allocate(out, result_shape(input, other, broadcast),
                returns_bool(rule) ? DType::kBool : compute, device, grad, {&tensor_a, &tensor_b});
-  launch_binary(rule, result.value(), input, other, compute);
+  if (outside) {
+    launch_outside(rule, result.value(), input, other, compute);
+  } else {
+    launch_binary(rule, result.value(), input, other, compute);
+  }
   Tensor output = result.finish();
   if (grad) record_binary(rule, output, input, other, keep ? kept : tensor_a, saves);
   return output;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/copy.h"
 
+#include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/sum_to.h"
@@ -152,6 +153,7 @@ Tensor fill_(const Tensor& input, const Scalar& value) {
   TSR_CHECK(value.category() <= category(input.dtype()) || value.category() != Category::kComplex,
             Code::kDType, "value", "expected a real number for a ", input.dtype(), " input, got ",
             value);
+  check_fits(value, input.dtype(), "value");
   const bool grad = needs_grad(input);
   TSR_CHECK(!may_overlap_itself(input.sizes(), input.strides()), Code::kValue, "input",
             "expected a tensor whose elements have a place each, got strides ", input.strides(),

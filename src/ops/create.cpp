@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/create.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "kernel/registry.h"
 #include "ops/copy.h"
 #include "ops/sum_to.h"
@@ -29,6 +32,7 @@ Tensor allocate_like(const Tensor& input, std::optional<DType> dtype,
 Tensor filled(Tensor result, const Scalar& value) {
   TSR_CHECK(value.category() != Category::kComplex || is_complex(result.dtype()), Code::kDType,
             "dtype", "expected a complex dtype for ", value, ", got ", result.dtype());
+  check_fits(value, result.dtype(), "value");
   fill_memory(result, value);
   return result;
 }
@@ -64,6 +68,14 @@ int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step
   const double count = std::ceil((last - first) / stride);
   TSR_CHECK(count < 9.2e18, Code::kShape, "stop", "expected fewer than 2^63 elements, got ", count);
   return count <= 0 ? 0 : static_cast<int64_t>(count);
+}
+
+// The numbers of a sequence lie between its first and its last.
+void check_ends(const Scalar& first, int64_t step, int64_t count, DType type) {
+  const __int128 last =
+      static_cast<__int128>(first.to<int64_t>()) + static_cast<__int128>(step) * (count - 1);
+  const auto nearest = static_cast<int64_t>(std::clamp<__int128>(last, INT64_MIN, INT64_MAX));
+  check_fits(nearest, type, "stop");
 }
 
 void launch_sequence(const Tensor& result, kernel::SequencePlan& plan) {
@@ -126,6 +138,11 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
   const DType type = dtype.value_or(integral ? DType::kInt64 : default_dtype());
   refuse_bool(type);
   const Dims shape{arange_count(start, stop, step, integral)};
+  if (is_integral(type) && shape[0] > 0) {
+    check_fits(start, type, "start");
+    check_fits(step, DType::kInt64, "step");
+    check_ends(start, step.to<int64_t>(), shape[0], type);
+  }
   Tensor result = tsr::empty(shape, type, device.value_or(t_default_device));
   kernel::SequencePlan plan{};
   plan.start = start.to<double>();
@@ -141,6 +158,8 @@ Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dty
   TSR_CHECK(num >= 0, Code::kValue, "num", "expected a count that is not negative, got ", num);
   const DType type = dtype.value_or(default_dtype());
   refuse_bool(type);
+  if (num > 0) check_fits(start, type, "start");
+  if (num > 1) check_fits(stop, type, "stop");
   const auto steps = static_cast<double>(endpoint ? num - 1 : num);
   // Integers are rounded down from the real sequence, as NumPy does.
   const DType compute = is_integral(type) ? DType::kFloat64 : type;

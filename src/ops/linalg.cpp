@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "ops/binary.h"
 #include "ops/copy.h"
 #include "ops/gemm.h"
@@ -77,6 +78,7 @@ Scalar factor(double value, DType dtype, const char* arg) {
   if (!is_integral_or_bool(dtype)) return value;
   TSR_CHECK(value == std::floor(value) && std::abs(value) < 9e18, Code::kValue, arg,
             "expected a whole number for a ", dtype, " input, got ", value);
+  check_fits(value, dtype, arg);
   return static_cast<int64_t>(value);
 }
 

@@ -3,6 +3,7 @@
 #include "ops/mask.h"
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/copy.h"
@@ -29,7 +30,7 @@ void check_fill_value(const Tensor& input, const Arg& value) {
       value.is_tensor() ? category(value.tensor().dtype()) : value.scalar().category();
   TSR_CHECK(kind <= category(input.dtype()), Code::kDType, "value", "expected a value that fits ",
             input.dtype(), ", got one of a higher kind");
-  if (!value.is_tensor()) return;
+  if (!value.is_tensor()) return check_fits(value.scalar(), input.dtype(), "value");
   const Tensor& tensor = value.tensor();
   check_same_device(input, tensor, "value");
   broadcast_strides(tensor.sizes(), tensor.strides(), input.sizes(), "value");

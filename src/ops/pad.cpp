@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "ops/arrange.h"
 #include "ops/copy.h"
 #include "ops/index.h"
@@ -65,6 +66,7 @@ Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding,
   if (is_integral_or_bool(input.dtype())) {
     TSR_CHECK(value == std::trunc(value) && std::abs(value) < 0x1p63, Code::kDType, "value",
               "expected a whole number for a ", input.dtype(), " input, got ", value);
+    check_fits(value, input.dtype(), "value");
   }
   fill_memory(result.value(), value);
   copy_memory(overlap_window(result.value(), pads, true), overlap_window(input, pads, false));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "kernel/registry.h"
 #include "ops/binary.h"
 #include "ops/copy.h"
@@ -89,6 +90,8 @@ Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> d
   const DType type = dtype.value_or(DType::kInt64);
   TSR_CHECK(type != DType::kBool && !is_complex(type), Code::kDType, "dtype",
             "expected an integer or floating dtype, got ", type);
+  check_fits(low, type, "low");
+  check_fits(high - 1, type, "high");
   Tensor result = empty(shape, type, device.value_or(t_default_device));
   RandomPlan plan = distribution(RandomOp::kInteger, 0, 0);
   plan.low = low;
@@ -104,6 +107,7 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
   const DType type = dtype.value_or(DType::kInt64);
   TSR_CHECK(type != DType::kBool && !is_complex(type), Code::kDType, "dtype",
             "expected an integer or floating dtype, got ", type);
+  if (n > 0) check_fits(n - 1, type, "n");
   const Dims shape{n};
   const Tensor keys = randint(INT64_MIN, INT64_MAX, shape, DType::kInt64, device, generator);
   Tensor order = empty(shape, DType::kInt64, device.value_or(t_default_device));

@@ -3,6 +3,7 @@
 #include "ops/ternary.h"
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/copy.h"
@@ -110,6 +111,8 @@ Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out ou
   check_same_device(condition, a, "input");
   check_same_device(condition, b, "other");
   const DType compute = promoted_dtype(input, other);
+  if (!input.is_tensor()) check_fits(input.scalar(), compute, "input");
+  if (!other.is_tensor()) check_fits(other.scalar(), compute, "other");
   const Dims shape = joined_shape(joined_shape(condition.sizes(), input, "input"), other, "other");
   const bool grad = is_differentiable(compute) && needs_grad(a, b);
   Result result = allocate(out, shape, compute, condition.device(), grad, {&a, &b, &condition});
@@ -214,6 +217,14 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
   if (min.has_value()) compute = promote_scalar(compute, *min);
   if (max.has_value()) compute = promote_scalar(compute, *max);
   TSR_CHECK(!is_complex(compute), Code::kDType, "input", "expected real numbers, got ", compute);
+  if (is_integral(compute)) {
+    // A bound beyond the dtype's range on its own side limits nothing; on the other side no number
+    // of the dtype would be left.
+    if (min.has_value() && fit_of(*min, compute) == Fit::kBelow) min = lowest_of(compute);
+    if (max.has_value() && fit_of(*max, compute) == Fit::kAbove) max = highest_of(compute);
+    if (min.has_value()) check_fits(*min, compute, "min");
+    if (max.has_value()) check_fits(*max, compute, "max");
+  }
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Tensor original = out.is_inplace() && grad ? clone(input) : input;
   Tensor output;

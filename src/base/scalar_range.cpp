@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/scalar_range.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+int value_bits(DType dtype) noexcept {
+  return static_cast<int>(itemsize(dtype)) * 8 - (info(dtype).is_signed ? 1 : 0);
+}
+
+}  // namespace
+
+int64_t lowest_of(DType dtype) noexcept {
+  return info(dtype).is_signed ? -1 - highest_of(dtype) : 0;
+}
+
+int64_t highest_of(DType dtype) noexcept {
+  const int bits = value_bits(dtype);
+  return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
+}
+
+Fit fit_of(const Scalar& value, DType dtype) noexcept {
+  if (!is_integral(dtype)) return Fit::kInside;
+  if (value.category() <= Category::kIntegral) {
+    const auto number = value.to<int64_t>();
+    if (number < lowest_of(dtype)) return Fit::kBelow;
+    return number > highest_of(dtype) ? Fit::kAbove : Fit::kInside;
+  }
+  const double whole = std::trunc(value.to<double>());
+  if (whole < static_cast<double>(lowest_of(dtype))) return Fit::kBelow;
+  return whole < std::ldexp(1.0, value_bits(dtype)) ? Fit::kInside : Fit::kAbove;
+}
+
+void fail_range(const Scalar& value, DType dtype, const char* arg) {
+  const uint64_t high = dtype == DType::kUInt64 ? std::numeric_limits<uint64_t>::max()
+                                                : static_cast<uint64_t>(highest_of(dtype));
+  fail(Code::kValue, arg, __FILE__, __LINE__, "expected a number in [", lowest_of(dtype), ", ",
+       high, "] for ", dtype, ", got ", value);
+}
+
+}  // namespace tsr

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/scalar_range.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace tsr {
+namespace {
+
+TEST(ScalarRange, knows_the_ends_of_every_integer_dtype) {
+  struct Row {
+    DType dtype;
+    int64_t low, high;
+  };
+  const Row rows[] = {{DType::kUInt8, 0, 255},         {DType::kInt8, -128, 127},
+                      {DType::kUInt16, 0, 65535},      {DType::kInt16, -32768, 32767},
+                      {DType::kUInt32, 0, 4294967295}, {DType::kInt32, INT32_MIN, INT32_MAX},
+                      {DType::kUInt64, 0, INT64_MAX},  {DType::kInt64, INT64_MIN, INT64_MAX}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(lowest_of(row.dtype), row.low);
+    EXPECT_EQ(highest_of(row.dtype), row.high);
+    EXPECT_EQ(fit_of(row.low, row.dtype), Fit::kInside);
+    EXPECT_EQ(fit_of(row.high, row.dtype), Fit::kInside);
+    if (row.low != INT64_MIN) {
+      EXPECT_EQ(fit_of(row.low - 1, row.dtype), Fit::kBelow);
+    }
+    if (row.high != INT64_MAX) {
+      EXPECT_EQ(fit_of(row.high + 1, row.dtype), Fit::kAbove);
+    }
+    EXPECT_EQ(fit_of(-INFINITY, row.dtype), Fit::kBelow);
+    EXPECT_EQ(fit_of(INFINITY, row.dtype), Fit::kAbove);
+    EXPECT_EQ(fit_of(NAN, row.dtype), Fit::kAbove);
+  }
+}
+
+TEST(ScalarRange, cuts_fractions_off_and_leaves_other_dtypes_alone) {
+  EXPECT_EQ(fit_of(-0.5, DType::kUInt8), Fit::kInside);
+  EXPECT_EQ(fit_of(255.9, DType::kUInt8), Fit::kInside);
+  EXPECT_EQ(fit_of(256.0, DType::kUInt8), Fit::kAbove);
+  EXPECT_EQ(fit_of(-1.0, DType::kUInt64), Fit::kBelow);
+  EXPECT_EQ(fit_of(0x1.8p63, DType::kUInt64), Fit::kInside);
+  EXPECT_EQ(fit_of(0x1p63, DType::kInt64), Fit::kAbove);
+  EXPECT_EQ(fit_of(-0x1p63, DType::kInt64), Fit::kInside);
+  EXPECT_EQ(fit_of(1e300, DType::kFloat16), Fit::kInside);
+  EXPECT_EQ(fit_of(7, DType::kBool), Fit::kInside);
+}
+
+TEST(ScalarRange, names_the_number_and_the_range) {
+  try {
+    check_fits(300, DType::kUInt8, "value");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kValue);
+    EXPECT_STREQ(error.arg(), "value");
+    EXPECT_NE(error.message().find("[0, 255] for uint8, got 300"), std::string::npos)
+        << error.message();
+  }
+}
+
+}  // namespace
+}  // namespace tsr
