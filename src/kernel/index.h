@@ -11,8 +11,9 @@ namespace tsr::kernel {
 // An elementwise walk whose operand 1 is displaced by index arrays: operand 0 = values, operand 1 =
 // the indexed array (restrided: stride 0 along the dims the indices range over), operands 2.. =
 // int64 index arrays. At each element the indexed array is read or written at data[1] + Σ index_j *
-// indexed_strides[j]. A negative index counts from the end; one out of range fails with kIndex,
-// also when no element is moved, and before the array is written (kGet may have written values).
+// indexed_strides[j]. A negative index counts from the end where `from_end` says so; one out of
+// range fails with kIndex, also when no element is moved, and before the array is written (kGet may
+// have written values).
 // The dims of the walk keep their row-major order.
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]
@@ -24,6 +25,7 @@ enum class IndexOp : int32_t {
 struct IndexPlan {
   IndexOp op;
   int32_t indices;
+  int32_t from_end;  // 0: a negative index is out of range
   ElementwisePlan walk;
   int64_t indexed_sizes[kMaxOperands - 2];
   int64_t indexed_strides[kMaxOperands - 2];  // bytes

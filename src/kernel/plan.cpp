@@ -173,10 +173,11 @@ void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const T
 }
 
 void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor& array,
-                std::span<const Tensor> indices, std::span<const IndexedAxis> axes) {
+                std::span<const Tensor> indices, std::span<const IndexedAxis> axes, bool from_end) {
   TSR_ASSERT(indices.size() <= kMaxIndices && indices.size() == axes.size());
   plan.op = op;
   plan.indices = static_cast<int32_t>(indices.size());
+  plan.from_end = from_end ? 1 : 0;
   ElementwisePlan& walk = plan.walk;
   walk.operands = plan.indices + 2;
   walk.host_operands = 0;

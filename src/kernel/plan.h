@@ -79,7 +79,9 @@ struct IndexedAxis {
 
 // Plans `op` over tensors of one shape: `values`, the `array` shown with stride 0 along the dims
 // that the indices range over, and one int64 index array for each of `axes` (at most kMaxIndices).
+// `from_end`: negative indices count from the end.
 void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor& array,
-                std::span<const Tensor> indices, std::span<const IndexedAxis> axes);
+                std::span<const Tensor> indices, std::span<const IndexedAxis> axes,
+                bool from_end = true);
 
 }  // namespace tsr::kernel

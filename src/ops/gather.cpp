@@ -20,8 +20,13 @@ Tensor at_least_1d(const Tensor& input) {
   return input.ndim() == 0 ? make_view(input, Dims{1}, Dims{1}, input.offset()) : input;
 }
 
-IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index) {
+// Which indices an op takes: NumPy's count from the end when they are negative, PyTorch's must not
+// be, because there a negative one is a fault in the data.
+enum class Indices : uint8_t { kNotNegative, kFromEnd };
+
+IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index, Indices kind) {
   IndexWalk walk;
+  walk.from_end = kind == Indices::kFromEnd;
   walk.shape = index.sizes();
   walk.array_strides = array.strides();
   walk.array_strides[static_cast<size_t>(axis)] = 0;
@@ -40,9 +45,15 @@ void check_gather(const Tensor& input, int64_t axis, const Tensor& index) {
   }
 }
 
+Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices kind,
+                 const Out& out);
+Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+                      Indices kind, const Out& out);
+
 // Zeros of that shape with g added at the index; the derivative of gather.
 Tensor gather_backward(const Tensor& g, const Dims& sizes, int64_t axis, const Tensor& index) {
-  return scatter_add(zeros_like_shape(sizes, g.dtype(), g.device()), axis, index, g);
+  return scatter_add_at(zeros_like_shape(sizes, g.dtype(), g.device()), axis, index, g,
+                        Indices::kFromEnd, {});
 }
 
 void check_scatter_source(const Tensor& source, const Tensor& index) {
@@ -57,7 +68,7 @@ void check_scatter_source(const Tensor& source, const Tensor& index) {
 
 // What scatter_add read of its source gets the gathered g, the rest nothing.
 Tensor scatter_source_grad(const Tensor& g, const Dims& sizes, int64_t axis, const Tensor& index) {
-  const Tensor part = gather(g, axis, index);
+  const Tensor part = gather_at(g, axis, index, Indices::kFromEnd, {});
   Dims padding;
   for (size_t d = sizes.size(); d-- > 0;) {
     padding.push_back(0);
@@ -66,9 +77,8 @@ Tensor scatter_source_grad(const Tensor& g, const Dims& sizes, int64_t axis, con
   return part.sizes() == sizes ? part : pad(part, padding);
 }
 
-}  // namespace
-
-Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
+Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices kind,
+                 const Out& out) {
   const int64_t dim = wrap_axis(axis, input.ndim());
   const Tensor positions = index_array(index, input.device(), "index");
   check_gather(input, dim, positions);
@@ -77,7 +87,8 @@ Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
       allocate_apart(out, index.sizes(), input.dtype(), input.device(), grad, {&input, &positions});
   const Tensor array = at_least_1d(input.detached());
   const Tensor flat = at_least_1d(positions);
-  launch_index(IndexOp::kGet, gather_walk(array, dim, flat), array, at_least_1d(result.value()));
+  launch_index(IndexOp::kGet, gather_walk(array, dim, flat, kind), array,
+               at_least_1d(result.value()));
   Tensor output = result.finish();
   if (grad) {
     record(output, "GatherBackward", {input}, {save_input(positions)},
@@ -88,24 +99,9 @@ Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
   return output;
 }
 
-Tensor take_along_axis(const Tensor& input, const Tensor& indices, int64_t axis, Out out) {
-  TSR_CHECK(indices.ndim() == input.ndim() && input.ndim() > 0, Code::kShape, "indices",
-            "expected as many dimensions as the input, at least one, got shapes ", indices.sizes(),
-            " and ", input.sizes());
-  const auto dim = static_cast<size_t>(wrap_axis(axis, input.ndim()));
-  Dims mine = input.sizes();
-  Dims theirs = indices.sizes();
-  mine[dim] = theirs[dim] = 1;
-  Dims joint = broadcast_shapes(mine, theirs, "indices");
-  joint[dim] = input.sizes()[dim];
-  const Tensor array = broadcast_to(input, joint);
-  joint[dim] = indices.sizes()[dim];
-  return gather(array, static_cast<int64_t>(dim), shown_as(indices, joint), out);
-}
-
 // d input = g, d source = g gathered.
-Tensor scatter_add(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
-                   Out out) {
+Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+                      Indices kind, const Out& out) {
   check_same_device(input, source, "source");
   TSR_CHECK(can_cast_in_place(source.dtype(), input.dtype()), Code::kDType, "source",
             "expected a dtype that casts to ", input.dtype(), ", got ", source.dtype());
@@ -123,7 +119,7 @@ Tensor scatter_add(const Tensor& input, int64_t axis, const Tensor& index, const
   for (int64_t d = 0; d < part.ndim(); ++d) part = narrow_memory(part, d, 0, positions.size(d));
   const Tensor flat = at_least_1d(positions);
   launch_accumulate(at_least_1d(result.value()), at_least_1d(part),
-                    [&](const Tensor& array) { return gather_walk(array, dim, flat); });
+                    [&](const Tensor& array) { return gather_walk(array, dim, flat, kind); });
   Tensor output = result.finish();
   if (grad) {
     record(output, "ScatterAddBackward", {input, source}, {save_input(positions)},
@@ -134,6 +130,33 @@ Tensor scatter_add(const Tensor& input, int64_t axis, const Tensor& index, const
            });
   }
   return output;
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
+  return gather_at(input, axis, index, Indices::kNotNegative, out);
+}
+
+Tensor take_along_axis(const Tensor& input, const Tensor& indices, int64_t axis, Out out) {
+  TSR_CHECK(indices.ndim() == input.ndim() && input.ndim() > 0, Code::kShape, "indices",
+            "expected as many dimensions as the input, at least one, got shapes ", indices.sizes(),
+            " and ", input.sizes());
+  const auto dim = static_cast<size_t>(wrap_axis(axis, input.ndim()));
+  Dims mine = input.sizes();
+  Dims theirs = indices.sizes();
+  mine[dim] = theirs[dim] = 1;
+  Dims joint = broadcast_shapes(mine, theirs, "indices");
+  joint[dim] = input.sizes()[dim];
+  const Tensor array = broadcast_to(input, joint);
+  joint[dim] = indices.sizes()[dim];
+  return gather_at(array, static_cast<int64_t>(dim), shown_as(indices, joint), Indices::kFromEnd,
+                   out);
+}
+
+Tensor scatter_add(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+                   Out out) {
+  return scatter_add_at(input, axis, index, source, Indices::kNotNegative, out);
 }
 
 }  // namespace tsr::ops

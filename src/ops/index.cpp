@@ -18,9 +18,10 @@ using kernel::IndexOp;
 
 // Index arrays made ready: int64, one slot per axis of the array, with the place of their dims.
 struct Ready {
-  IndexList slots;  // undefined: the whole axis
-  Dims joint;       // their common shape
-  size_t place;     // dims of the result before the joint ones
+  IndexList slots;       // undefined: the whole axis
+  Dims joint;            // their common shape
+  size_t place;          // dims of the result before the joint ones
+  bool from_end = true;  // negative indices count from the end
 };
 
 size_t place_of(const IndexList& slots, bool front) {
@@ -61,6 +62,7 @@ Tensor spread(const Tensor& index, const Ready& ready, const Dims& shape) {
 
 IndexWalk make_walk(const Tensor& array, const Ready& ready) {
   IndexWalk walk;
+  walk.from_end = ready.from_end;
   const auto add_joint = [&] {
     for (const int64_t size : ready.joint) {
       walk.shape.push_back(size);
@@ -157,8 +159,10 @@ Tensor read_at(const Tensor& input, const Ready& ready, const Out& out, bool rec
 
 }  // namespace
 
-Tensor index_get(const Tensor& input, const IndexArrays& indices, Out out) {
-  const Ready ready = make_ready(input, indices);
+namespace {
+
+Tensor index_get_ready(const Tensor& input, const IndexArrays& indices, const Ready& ready,
+                       const Out& out) {
   const bool grad = needs_grad(input);
   Tensor output = read_at(input, ready, out, grad);
   if (grad) {
@@ -171,6 +175,12 @@ Tensor index_get(const Tensor& input, const IndexArrays& indices, Out out) {
            });
   }
   return output;
+}
+
+}  // namespace
+
+Tensor index_get(const Tensor& input, const IndexArrays& indices, Out out) {
+  return index_get_ready(input, indices, make_ready(input, indices), out);
 }
 
 void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& values,
@@ -225,7 +235,14 @@ Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> a
 Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
   TSR_CHECK(index.ndim() == 1, Code::kShape, "index", "expected a 1-D index, got shape ",
             index.sizes());
-  return take(input, index_array(index, input.device(), "index"), axis, out);
+  TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
+            "expected at least one dimension, got a 0-dim tensor");
+  IndexList slots(static_cast<size_t>(wrap_axis(axis, input.ndim())) + 1);
+  slots.back() = index_array(index, input.device(), "index");
+  const IndexArrays indices{{slots.data(), slots.size()}};
+  Ready ready = make_ready(input, indices);
+  ready.from_end = false;
+  return index_get_ready(input, indices, ready, out);
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
@@ -238,7 +255,9 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
             "padding_idx", "expected a row in [", -rows, ", ", rows - 1, "], got ", wanted);
   const Tensor indices = index_array(input, weight.device(), "input");
   const bool grad = needs_grad(weight);
-  Tensor output = read_at(weight, make_ready(weight, {{&indices, 1}}), out, grad);
+  Ready ready = make_ready(weight, {{&indices, 1}});
+  ready.from_end = false;
+  Tensor output = read_at(weight, ready, out, grad);
   if (grad) {
     const std::optional<int64_t> padding =
         padding_idx.has_value() ? std::optional(wanted < 0 ? wanted + rows : wanted) : std::nullopt;

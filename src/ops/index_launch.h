@@ -23,6 +23,7 @@ struct IndexWalk {
   Dims array_strides;  // 0 where the indices range
   IndexList indices;
   SmallVector<kernel::IndexedAxis, 4> axes;
+  bool from_end = true;  // negative indices count from the end; else they are out of range
 };
 
 // `values` broadcasts to the walk and has the array's dtype. Throws kIndex before it writes the

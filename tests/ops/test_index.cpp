@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
+
 #include "autograd/engine.h"
 #include "autograd/tensor_grad.h"
 #include "ops/binary.h"
@@ -13,6 +16,7 @@
 #include "ops/reduce.h"
 #include "ops/shape.h"
 #include "ops/slice.h"
+#include "ops/sum_to.h"
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
 
@@ -36,7 +40,7 @@ Tensor grid() {
 }
 
 TEST(IndexSelect, takes_slices_in_the_order_of_the_index) {
-  EXPECT_EQ(values(ops::index_select(grid(), 1, i64(Dims{2}, {2, -3}))), (Numbers{3, 1, 6, 4}));
+  EXPECT_EQ(values(ops::index_select(grid(), 1, i64(Dims{2}, {2, 0}))), (Numbers{3, 1, 6, 4}));
   EXPECT_EQ(values(ops::index_select(grid(), 0, tensor<int32_t>(Dims{1}, {1}))),
             (Numbers{4, 5, 6}));
   EXPECT_EQ(ops::index_select(grid(), 0, i64(Dims{0}, {})).sizes(), (Dims{0, 3}));
@@ -59,10 +63,17 @@ TEST(IndexSelect, finds_the_one_index_that_is_out_of_range_anywhere) {
   for (const int64_t wrong : {INT64_MIN, INT64_MIN + 1, int64_t{-4}, int64_t{3}, INT64_MAX}) {
     for (size_t place = 0; place < 19; ++place) {
       std::vector<int64_t> indices(19, -3);
-      EXPECT_NO_THROW(ops::index_select(grid(), 1, tensor(Dims{19}, indices)));
+      EXPECT_NO_THROW(ops::take(grid(), tensor(Dims{19}, indices), 1));
       indices[place] = wrong;
       const Tensor index = tensor(Dims{19}, indices);
-      EXPECT_EQ(error_of([&] { ops::index_select(grid(), 1, index); }).code(), Code::kIndex);
+      EXPECT_EQ(error_of([&] { ops::take(grid(), index, 1); }).code(), Code::kIndex);
+      std::vector<int64_t> from_start(19, 2);
+      from_start[place] = wrong;
+      const Tensor plain = tensor(Dims{19}, from_start);
+      EXPECT_EQ(error_of([&] { ops::index_select(grid(), 1, plain); }).code(), Code::kIndex);
+      from_start[place] = -1;
+      const Tensor negative = tensor(Dims{19}, from_start);
+      EXPECT_EQ(error_of([&] { ops::index_select(grid(), 1, negative); }).code(), Code::kIndex);
       indices.resize(38);
       const Tensor strided = ops::matrix_transpose(tensor(Dims{2, 19}, indices));
       EXPECT_EQ(error_of([&] { ops::take(grid(), strided, 1); }).code(), Code::kIndex);
@@ -98,7 +109,7 @@ TEST(Take, works_for_every_dtype_and_layout) {
 }
 
 TEST(Gather, reads_one_position_per_element) {
-  const Tensor index = i64(Dims{2, 2}, {0, 2, 1, -1});
+  const Tensor index = i64(Dims{2, 2}, {0, 2, 1, 2});
   EXPECT_EQ(values(ops::gather(grid(), 1, index)), (Numbers{1, 3, 5, 6}));
   EXPECT_EQ(values(ops::gather(grid(), 0, i64(Dims{1, 2}, {1, 0}))), (Numbers{4, 2}));
   EXPECT_EQ(values(ops::gather(f32({}, {7}), 0, i64({}, {0}))), (Numbers{7}));
@@ -123,7 +134,7 @@ TEST(TakeAlongAxis, broadcasts_the_other_axes) {
 
 TEST(ScatterAdd, counts_every_occurrence) {
   const Tensor zero = ops::zeros(Dims{2, 3}, DType::kFloat32);
-  const Tensor index = i64(Dims{2, 2}, {0, 0, 2, -1});
+  const Tensor index = i64(Dims{2, 2}, {0, 0, 2, 2});
   EXPECT_EQ(values(ops::scatter_add(zero, 1, index, f32(Dims{2, 2}, {1, 2, 3, 4}))),
             (Numbers{3, 0, 0, 0, 0, 7}));
   const Tensor x = grid();
@@ -186,7 +197,7 @@ TEST(ScatterAdd, is_the_same_for_any_number_of_threads) {
 
 TEST(Embedding, reads_rows_and_keeps_the_padding_row_fixed) {
   const Tensor weight = random_leaf(Dims{4, 2}, 1);
-  const Tensor rows = ops::embedding(i64(Dims{2, 2}, {1, 3, 1, -4}), weight, 3);
+  const Tensor rows = ops::embedding(i64(Dims{2, 2}, {1, 3, 1, 0}), weight, 3);
   EXPECT_EQ(rows.sizes(), (Dims{2, 2, 2}));
   EXPECT_EQ(values(ops::select(ops::select(rows, 0, 1), 0, 0)), values(ops::select(weight, 0, 1)));
   backward(std::array{ops::sum(rows)}, std::array{Tensor()});
@@ -356,6 +367,34 @@ TEST(Index, accumulating_bools_reads_any_byte_that_is_not_0_as_true) {
   const Tensor positions = i64(Dims{2}, {0, 1});
   ops::index_put(as_bool(x), {&positions, 1}, as_bool(mask), true, ops::Out::inplace(as_bool(x)));
   EXPECT_EQ(values(x), (std::vector<double>{1, 0}));
+}
+
+// NumPy's functions count negative indices from the end, PyTorch's take them for a fault in the
+// data.
+TEST(Index, negative_indices_count_from_the_end_only_where_numpy_says_so) {
+  const Tensor x = test::f64(Dims{3}, {1, 2, 3});
+  const Tensor table = test::f64(Dims{3, 1}, {1, 2, 3});
+  const Tensor last = i64(Dims{1}, {-1});
+  EXPECT_EQ(values(ops::take(x, last)), (std::vector<double>{3}));
+  EXPECT_EQ(values(ops::take_along_axis(x, last, 0)), (std::vector<double>{3}));
+  const std::function<void()> calls[] = {
+      [&] { ops::gather(x, 0, last); },
+      [&] { ops::scatter_add(x, 0, last, test::f64(Dims{1}, {1})); },
+      [&] { ops::embedding(last, table); },
+      [&] { ops::index_select(x, 0, last); },
+      // Long enough to be looked at in vectors and by several threads.
+      [&] { ops::embedding(ops::full(Dims{9000}, -1), table); },
+  };
+  for (const auto& call : calls) {
+    const Error error = error_of(call);
+    EXPECT_EQ(error.code(), Code::kIndex);
+    EXPECT_NE(error.message().find("[0, 2]"), std::string::npos) << error.message();
+  }
+  // The gradient goes where the negative index points.
+  const Tensor leaf = x.detached();
+  set_requires_grad(leaf, true);
+  backward(std::array{ops::sum(ops::take_along_axis(leaf, last, 0))});
+  EXPECT_EQ(values(grad_of(leaf)), (std::vector<double>{0, 0, 1}));
 }
 
 }  // namespace

@@ -76,18 +76,24 @@ struct IndexArray {
   }
 };
 
-// Whether an index lies outside [-size, size).
-bool any_outside(const IndexArray& array, int64_t size) {
+// How far below 0 the indices of an axis may lie.
+int64_t reach_below(const IndexPlan& plan, int32_t j) {
+  return plan.from_end != 0 ? plan.indexed_sizes[j] : 0;
+}
+
+// Whether an index lies outside [-below, size).
+bool any_outside(const IndexArray& array, int64_t below, int64_t size) {
   std::atomic<bool> found(false);
+  const auto low = static_cast<uint64_t>(below);
   const auto extent = static_cast<uint64_t>(size);
   parallel_for(array.numel, kGrain, [&](int64_t begin, int64_t end) {
     uint64_t signs = 0;
     array.each_row(begin, end, [&](const std::byte* first, int64_t stride, int64_t count) {
       if (stride == kIndexSize) {
-        signs |= index_rows().outside_signs(count, first, extent);
+        signs |= index_rows().outside_signs(count, first, low, extent);
       } else {
         for (int64_t i = 0; i < count; ++i)
-          signs |= outside_sign(load<uint64_t>(first + i * stride), extent);
+          signs |= outside_sign(load<uint64_t>(first + i * stride), low, extent);
       }
       return true;
     });
@@ -97,12 +103,12 @@ bool any_outside(const IndexArray& array, int64_t size) {
 }
 
 // The first index that is out of range, in the order of the array.
-int64_t first_outside(const IndexArray& array, int64_t size) {
+int64_t first_outside(const IndexArray& array, int64_t below, int64_t size) {
   int64_t found = 0;
   array.each_row(0, array.numel, [&](const std::byte* first, int64_t stride, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       found = load<int64_t>(first + i * stride);
-      if (found < -size || found >= size) return false;
+      if (found < -below || found >= size) return false;
     }
     return true;
   });
@@ -111,16 +117,18 @@ int64_t first_outside(const IndexArray& array, int64_t size) {
 
 Status outside(const IndexPlan& plan, int32_t j, const IndexArray& array) {
   const int64_t size = plan.indexed_sizes[j];
+  const int64_t below = reach_below(plan, j);
   const std::string text =
-      concat("expected indices in [", -size, ", ", size - 1, "] for axis ", plan.indexed_axes[j],
-             " of size ", size, ", got ", first_outside(array, size));
+      concat("expected indices in [", -below, ", ", size - 1, "] for axis ", plan.indexed_axes[j],
+             " of size ", size, ", got ", first_outside(array, below, size));
   return failure(Code::kIndex, text.c_str());
 }
 
 Status check_indices(const IndexPlan& plan) {
   for (int32_t j = 0; j < plan.indices; ++j) {
     const IndexArray array(plan.walk, j + 2);
-    if (any_outside(array, plan.indexed_sizes[j])) return outside(plan, j, array);
+    if (any_outside(array, reach_below(plan, j), plan.indexed_sizes[j]))
+      return outside(plan, j, array);
   }
   return kernel::kOk;
 }
@@ -230,13 +238,14 @@ struct Place {
 
 // The position that an index means; false when it is outside. What is neither negative nor outside
 // takes one comparison, which the processor foresees.
-bool wrap(const std::byte* index, int64_t size, int64_t& position) {
+bool wrap(const std::byte* index, int64_t below, int64_t size, int64_t& position) {
   const auto value = load<uint64_t>(index);
+  const auto low = static_cast<uint64_t>(below);
   const auto end = static_cast<uint64_t>(size);
   position = static_cast<int64_t>(value);
   if (__builtin_expect_with_probability(static_cast<long>(value < end), 1, 0.999) != 0) return true;
-  position = static_cast<int64_t>(value + end);
-  return value + end < end;
+  position = static_cast<int64_t>(value + low);
+  return value + low < low;
 }
 
 // The loop over a row with one index array; false: an index is outside. Everything it reads besides
@@ -249,11 +258,12 @@ template <class Move, Range kRange>
   std::byte* element = place.at[1];
   const std::byte* index = place.at[2];
   const int64_t size = part.plan.indexed_sizes[0];
+  const int64_t below = reach_below(part.plan, 0);
   const int64_t low = part.low;
   const int64_t high = part.high;
   for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
-    if (!wrap(index + i * index_step, size, position)) {
+    if (!wrap(index + i * index_step, below, size, position)) {
       if constexpr (kRange == Range::kChecked) return false;
       continue;
     }
@@ -296,14 +306,16 @@ bool scattered_row(const Part& part, const Place& place, int64_t count) {
   }
   for (int64_t i = 0; i < count; ++i) {
     int64_t first = 0;
-    bool inside = wrap(place.at[2] + i * place.step[2], plan.indexed_sizes[0], first);
+    bool inside =
+        wrap(place.at[2] + i * place.step[2], reach_below(plan, 0), plan.indexed_sizes[0], first);
     if constexpr (Move::kWrites) {
       if (first < part.low || first >= part.high) continue;
     }
     int64_t offset = first * plan.indexed_strides[0];
     for (int32_t j = 1; j < plan.indices; ++j) {
       int64_t position = 0;
-      inside &= wrap(place.at[j + 2] + i * place.step[j + 2], plan.indexed_sizes[j], position);
+      inside &= wrap(place.at[j + 2] + i * place.step[j + 2], reach_below(plan, j),
+                     plan.indexed_sizes[j], position);
       offset += position * plan.indexed_strides[j];
     }
     if (!inside) continue;
@@ -319,7 +331,7 @@ void shared_row(const Part& part, const Place& place, int64_t count) {
   int64_t offset = 0;
   for (int32_t j = 0; j < plan.indices; ++j) {
     int64_t position = 0;
-    if (!wrap(place.at[j + 2], plan.indexed_sizes[j], position)) return;
+    if (!wrap(place.at[j + 2], reach_below(plan, j), plan.indexed_sizes[j], position)) return;
     if (Move::kWrites && j == 0 && (position < part.low || position >= part.high)) return;
     offset += position * plan.indexed_strides[j];
   }

@@ -7,15 +7,16 @@
 
 namespace tsr::cpu {
 
-// The sign bit is set when the index lies outside [-size, size): that of i + size below the range,
-// that of size - 1 - i above it; where one of them wraps, the other is set.
-[[gnu::always_inline]] inline uint64_t outside_sign(uint64_t index, uint64_t size) {
-  return (index + size) | (size - 1 - index);
+// The sign bit is set when the index lies outside [-below, size): that of i + below below the
+// range, that of size - 1 - i above it; where one of them wraps, the other is set. `below` is size,
+// or 0 where negative indices do not count from the end.
+[[gnu::always_inline]] inline uint64_t outside_sign(uint64_t index, uint64_t below, uint64_t size) {
+  return (index + below) | (size - 1 - index);
 }
 
 struct IndexRows {
   // outside_sign of `count` contiguous int64 indices, joined.
-  uint64_t (*outside_signs)(int64_t count, const void* indices, uint64_t size);
+  uint64_t (*outside_signs)(int64_t count, const void* indices, uint64_t below, uint64_t size);
   // to[i] += from[i]; the two do not overlap.
   void (*add_float)(int64_t count, void* to, const void* from);
   void (*add_double)(int64_t count, void* to, const void* from);

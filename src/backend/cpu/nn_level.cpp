@@ -49,14 +49,14 @@ constexpr NnRows<T> make_rows() {
   };
 }
 
-uint64_t outside_signs(int64_t count, const void* indices, uint64_t size) {
+uint64_t outside_signs(int64_t count, const void* indices, uint64_t below, uint64_t size) {
   const auto* bytes = static_cast<const char*>(indices);
   uint64_t signs = 0;
 #pragma omp simd reduction(| : signs)
   for (int64_t i = 0; i < count; ++i) {
     uint64_t index = 0;
     std::memcpy(&index, bytes + i * 8, sizeof(index));
-    signs |= outside_sign(index, size);
+    signs |= outside_sign(index, below, size);
   }
   return signs;
 }

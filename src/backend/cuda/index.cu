@@ -28,12 +28,13 @@ struct OutsideEach {
   Outside of[kMaxIndices];
 };
 
-__global__ void check_kernel(Walk<1> walk, const char* indices, int64_t size, Outside* outside) {
+__global__ void check_kernel(Walk<1> walk, const char* indices, int64_t below, int64_t size,
+                             Outside* outside) {
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
     int64_t at[1];
     walk.offsets(i, at);
     const int64_t index = *reinterpret_cast<const int64_t*>(indices + at[0]);
-    if (index < -size || index >= size) outside->report(index);
+    if (index < -below || index >= size) outside->report(index);
   }
 }
 
@@ -56,13 +57,18 @@ Walk<1> elements_of(const ElementwisePlan& plan, int operand) {
   return walk;
 }
 
+// How far below 0 the indices of an axis may lie.
+int64_t reach_below(const IndexPlan& plan, int32_t j) {
+  return plan.from_end != 0 ? plan.indexed_sizes[j] : 0;
+}
+
 Status refuse(const IndexPlan& plan, int32_t j, int64_t index) {
   const int64_t size = plan.indexed_sizes[j];
   char text[160];
   std::snprintf(text, sizeof text,
                 "expected indices in [%" PRId64 ", %" PRId64 "] for axis %" PRId64
                 " of size %" PRId64 ", got %" PRId64,
-                -size, size - 1, plan.indexed_axes[j], size, index);
+                -reach_below(plan, j), size - 1, plan.indexed_axes[j], size, index);
   return failure(Code::kIndex, text);
 }
 
@@ -77,8 +83,8 @@ Status check_indices(const IndexPlan& plan) {
     const Walk<1> walk = elements_of(plan.walk, j + 2);
     any = any || walk.numel != 0;
     status = launch(plan.walk.place, walk.numel, &check_kernel, walk,
-                    static_cast<const char*>(plan.walk.data[j + 2]), plan.indexed_sizes[j],
-                    &each->of[j]);
+                    static_cast<const char*>(plan.walk.data[j + 2]), reach_below(plan, j),
+                    plan.indexed_sizes[j], &each->of[j]);
   }
   if (status != kernel::kOk || !any) return status;
   OutsideEach found;
