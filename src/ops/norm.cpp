@@ -138,11 +138,19 @@ void record_norm(const Tensor& output, const char* name, const NormShape& shape,
 
 // ---- batch_norm ----
 
-void check_channels(const Tensor& tensor, const char* arg, const Tensor& input, DType dtype) {
+// Parameters have the input's dtype or the one it is computed in: a model of 16-bit floats may keep
+// them in float32.
+void check_parameter_dtype(const Tensor& tensor, const char* arg, const Tensor& input) {
+  const DType wide = kernel::opmath(input.dtype());
+  if (tensor.dtype() == input.dtype() || tensor.dtype() == wide) return;
+  const std::string either = wide == input.dtype() ? "" : concat(" or ", wide);
+  fail(Code::kDType, arg, __FILE__, __LINE__, "expected ", input.dtype(), either, " for a ",
+       input.dtype(), " input, got ", tensor.dtype());
+}
+
+void check_channels(const Tensor& tensor, const char* arg, const Tensor& input) {
   if (!tensor.defined()) return;
   check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.dtype() == dtype, Code::kDType, arg, "expected ", dtype, " for a ",
-            input.dtype(), " input, got ", tensor.dtype());
   TSR_CHECK(tensor.ndim() == 1 && tensor.size(0) == input.size(1), Code::kShape, arg, "expected ",
             input.size(1), " numbers, one per channel, got shape ", tensor.sizes());
 }
@@ -153,11 +161,18 @@ void check_batch_norm(const Tensor& input, const Tensor& running_mean, const Ten
   TSR_CHECK(is_floating(dtype), Code::kDType, "input", "expected a floating dtype, got ", dtype);
   TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
             input.sizes());
-  const DType statistics = kernel::opmath(dtype);
-  check_channels(running_mean, "running_mean", input, statistics);
-  check_channels(running_var, "running_var", input, statistics);
-  check_channels(weight, "weight", input, dtype);
-  check_channels(bias, "bias", input, dtype);
+  for (const Tensor* tensor : {&running_mean, &running_var}) {
+    const char* arg = tensor == &running_mean ? "running_mean" : "running_var";
+    TSR_CHECK(!tensor->defined() || tensor->dtype() == kernel::opmath(dtype), Code::kDType, arg,
+              "expected ", kernel::opmath(dtype), " for a ", dtype, " input, got ",
+              tensor->dtype());
+    check_channels(*tensor, arg, input);
+  }
+  for (const Tensor* tensor : {&weight, &bias}) {
+    const char* arg = tensor == &weight ? "weight" : "bias";
+    if (tensor->defined()) check_parameter_dtype(*tensor, arg, input);
+    check_channels(*tensor, arg, input);
+  }
   TSR_CHECK(running_mean.defined() == running_var.defined(), Code::kInvalidArgument,
             running_mean.defined() ? "running_var" : "running_mean",
             "expected both running statistics or none, got one");
@@ -266,8 +281,7 @@ void check_layer_norm(const Tensor& input, DimsView shape, const Tensor& weight,
     if (!tensor->defined()) continue;
     const char* arg = tensor == &weight ? "weight" : "bias";
     check_same_device(input, *tensor, arg);
-    TSR_CHECK(tensor->dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-              " as input, got ", tensor->dtype());
+    check_parameter_dtype(*tensor, arg, input);
     TSR_CHECK(tensor->sizes() == Dims(shape), Code::kShape, arg, "expected shape ", shape, ", got ",
               tensor->sizes());
   }

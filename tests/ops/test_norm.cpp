@@ -170,5 +170,56 @@ TEST(LayerNorm, takes_empty_input_and_refuses_what_does_not_fit) {
   EXPECT_EQ(error_of([&] { ops::layer_norm(x, four, w, kNone); }).code(), Code::kShape);
 }
 
+// A model of 16-bit floats keeps the parameters of its normalisations in float32.
+TEST(Norm, takes_float32_parameters_for_16_bit_input) {
+  const Tensor numbers = test::f64(Dims{4, 3}, {0.5, 1, -2, 3, 4, 1, -1, 0.25, 2, 1.5, -0.5, 7});
+  for (const DType half : {DType::kFloat16, DType::kBFloat16}) {
+    for (const bool wide : {true, false}) {
+      const DType parameter = wide ? DType::kFloat32 : half;
+      const Tensor x = ops::astype(numbers, half, true);
+      const Tensor w = ops::astype(test::f64(Dims{3}, {1, 2, 0.5}), parameter, true);
+      const Tensor b = ops::astype(test::f64(Dims{3}, {0.25, -1, 3}), parameter, true);
+      const Tensor mean = test::f32(Dims{3}, {0, 0, 0});
+      const Tensor var = test::f32(Dims{3}, {1, 1, 1});
+      for (const Tensor* leaf : {&x, &w, &b}) set_requires_grad(*leaf, true);
+      const auto reference = [&](const Tensor& t) {
+        return ops::astype(t.detached(), DType::kFloat64);
+      };
+      const Tensor rx = reference(x);
+      const Tensor rw = reference(w);
+      const Tensor rb = reference(b);
+      for (const Tensor* leaf : {&rx, &rw, &rb}) set_requires_grad(*leaf, true);
+      const bool batch = half == DType::kFloat16;
+      const Tensor none;
+      const Tensor y = batch ? ops::batch_norm(x, mean, var, w, b, true, 0.1, 1e-5)
+                             : ops::layer_norm(x, Dims{3}, w, b, 1e-5);
+      const Tensor ry = batch ? ops::batch_norm(rx, none, none, rw, rb, true, 0.1, 1e-5)
+                              : ops::layer_norm(rx, Dims{3}, rw, rb, 1e-5);
+      EXPECT_EQ(y.dtype(), half);
+      EXPECT_EQ(mean.dtype(), DType::kFloat32);
+      backward(std::array{ops::sum(ops::multiply(y, y))});
+      backward(std::array{ops::sum(ops::multiply(ry, ry))});
+      EXPECT_EQ(grad_of(w).dtype(), parameter);
+      EXPECT_EQ(grad_of(x).dtype(), half);
+      const double tolerance = half == DType::kFloat16 ? 4e-3 : 3e-2;
+      const auto close = [&](const Tensor& found, const Tensor& wanted) {
+        const std::vector<double> one = test::values(found);
+        const std::vector<double> two = test::values(wanted);
+        ASSERT_EQ(one.size(), two.size());
+        for (size_t i = 0; i < one.size(); ++i)
+          EXPECT_NEAR(one[i], two[i], tolerance * (1 + std::abs(two[i]))) << i;
+      };
+      close(y.detached(), ry.detached());
+      close(grad_of(w), grad_of(rw));
+      close(grad_of(b), grad_of(rb));
+    }
+  }
+  const Tensor x = ops::astype(numbers, DType::kFloat16);
+  const Tensor wrong = test::f64(Dims{3}, {1, 2, 3});
+  const Error error = test::error_of([&] { ops::layer_norm(x, Dims{3}, wrong, Tensor(), 1e-5); });
+  EXPECT_EQ(error.code(), Code::kDType);
+  EXPECT_NE(error.message().find("float16 or float32"), std::string::npos) << error.message();
+}
+
 }  // namespace
 }  // namespace tsr
