@@ -20,6 +20,10 @@ void check_tensor(const Tensor& tensor, const char* arg, const Tensor& input, in
 // `in_axis` and `out_axis` of the weight: 1 and 0, or 0 and 1 for the transpose.
 void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, int32_t spatial,
                     int64_t groups, bool transposed) {
+  check_same_device(x, w, "weight");
+  // A layer's weight is what it is: what does not fit it is the input.
+  TSR_CHECK(x.dtype() == w.dtype() || !is_floating(w.dtype()), Code::kDType, "input", "expected ",
+            w.dtype(), " as the weight, got ", x.dtype(), "; cast one to the other's dtype");
   TSR_CHECK(is_floating(x.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             x.dtype());
   check_tensor(w, "weight", x, spatial + 2);

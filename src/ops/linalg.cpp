@@ -34,10 +34,14 @@ void check_linear(const Tensor& input, const Tensor& weight, const Tensor& bias)
   check_numeric(input);
   TSR_CHECK(input.ndim() >= 1, Code::kShape, "input", "expected at least 1 dimension, got shape ",
             input.sizes());
+  check_same_device(input, weight, "weight");
+  // A layer's weight is what it is: what does not fit it is the input.
+  TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "input", "expected ", weight.dtype(),
+            " as the weight, got ", input.dtype(), "; cast one to the other's dtype");
   check_operand(weight, "weight", input, 2);
-  TSR_CHECK(weight.size(1) == input.size(input.ndim() - 1), Code::kShape, "weight", "expected ",
-            input.size(input.ndim() - 1), " columns for an input of shape ", input.sizes(),
-            ", got shape ", weight.sizes());
+  TSR_CHECK(weight.size(1) == input.size(input.ndim() - 1), Code::kShape, "input", "expected ",
+            weight.size(1), " numbers along the last axis for a weight of shape ", weight.sizes(),
+            ", got shape ", input.sizes());
   if (!bias.defined()) return;
   check_operand(bias, "bias", input, 1);
   TSR_CHECK(bias.size(0) == weight.size(0), Code::kShape, "bias", "expected ", weight.size(0),

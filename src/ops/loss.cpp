@@ -70,7 +70,7 @@ ClassSpec check_classes(const Tensor& input, const Tensor& target, const Tensor&
                         int64_t ignore, std::string_view reduction) {
   check_scores(input, target);
   TSR_CHECK(is_integral(target.dtype()), Code::kDType, "target",
-            "expected class numbers of an integer dtype, got ", target.dtype());
+            "class numbers must be integers; expected an integer dtype, got ", target.dtype());
   ClassSpec spec;
   spec.reduction = reduction_of(reduction);
   spec.ignore = ignore;
@@ -227,6 +227,9 @@ Tensor soft_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& w
 }
 
 void check_probabilities(const Tensor& input, const Tensor& target, const Tensor& weight) {
+  TSR_CHECK(target.ndim() + 1 != input.ndim(), Code::kDType, "target",
+            "class numbers must be integers; expected an integer dtype for a target of shape ",
+            target.sizes(), ", got ", target.dtype());
   TSR_CHECK(target.dtype() == input.dtype(), Code::kDType, "target",
             "expected class numbers of an integer dtype or probabilities of ", input.dtype(),
             ", got ", target.dtype());
@@ -336,6 +339,11 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view redu
   const ClassReduction kind = reduction_of(reduction);
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
+  check_same_device(input, target, "target");
+  // Broadcasting (4, 1) with (4) would compare every prediction with every target.
+  TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
+            input.sizes(), " as input, got ", target.sizes(),
+            "; reshape the one that is wrong, or broadcast_to() where every pair is meant");
   return reduce(square(subtract(input, target)), kind);
 }
 

@@ -325,5 +325,17 @@ TEST(Conv, refuses_what_does_not_fit) {
             Code::kShape);
 }
 
+TEST(Conv, blames_the_input_that_does_not_fit_the_weight) {
+  const Tensor w = empty(Dims{1, 1, 3, 3}, DType::kFloat32);
+  for (const DType dtype : {DType::kFloat64, DType::kInt64}) {
+    const Error error = test::error_of([&] {
+      ops::conv2d(empty(Dims{1, 1, 5, 5}, dtype), w, Tensor());
+    });
+    EXPECT_EQ(error.code(), Code::kDType);
+    EXPECT_STREQ(error.arg(), "input");
+    EXPECT_NE(error.message().find("expected float32 as the weight"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace tsr

