@@ -98,13 +98,18 @@ void check_border(Border border, const AxisPad& pad, int64_t size) {
             " elements on a side of axis ", pad.axis, ", got ", most);
 }
 
-// The positions that an axis of the result reads.
+// The positions that an axis of the result reads. What wraps around is what cropping has left; the
+// other borders continue the whole input.
 Tensor border_positions(Border border, const AxisPad& pad, int64_t size) {
-  check_border(border, pad, size);
+  const bool crops = border == Border::kCircular;
+  const int64_t start = crops ? std::max<int64_t>(-pad.before, 0) : 0;
+  const int64_t stop = crops ? size + std::min<int64_t>(pad.after, 0) : size;
+  const int64_t length = std::max<int64_t>(stop - start, 0);
+  check_border(border, pad, length);
   Tensor positions = empty(Dims{size + pad.before + pad.after}, DType::kInt64);
   auto* position = positions.data_as<int64_t>();
   for (int64_t i = 0; i < positions.numel(); ++i)
-    position[i] = source_position(border, i - pad.before, size);
+    position[i] = start + source_position(border, i - pad.before - start, length);
   return positions;
 }
 

@@ -95,7 +95,12 @@ Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView
   const Tensor rest = prod(where(zero, 1, x), axes, true);
   const Tensor alone = logical_and(zero, equal(zeros, 1));
   const Tensor quotient = divide(y, where(zero, 1, x));
-  const Tensor slope = where(alone, rest, where(equal(zeros, 0), quotient, 0));
+  // Among the others of a line with zeros, one that is not finite makes the product NaN.
+  const Tensor special = logical_not(isfinite(x));
+  const Tensor spoilt =
+      logical_and(greater(zeros, 0), greater(subtract(sum(special, axes, true), special), 0));
+  const Tensor flat = where(spoilt, NAN, where(equal(zeros, 0), quotient, 0));
+  const Tensor slope = where(alone, rest, flat);
   return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
 }
 

@@ -238,5 +238,15 @@ TEST(Arrange, repeat_takes_no_time_for_an_empty_tensor) {
   EXPECT_EQ(result.sizes(), (Dims{int64_t{1} << 41, 0, 3}));
 }
 
+TEST(Pad, circular_wraps_around_what_cropping_has_left) {
+  const Tensor x = f64(Dims{5}, {0, 1, 2, 3, 4});
+  EXPECT_EQ(values(ops::pad(x, Dims{-1, 2}, "circular")), (std::vector<double>{1, 2, 3, 4, 1, 2}));
+  EXPECT_EQ(values(ops::pad(x, Dims{2, -2}, "circular")), (std::vector<double>{1, 2, 0, 1, 2}));
+  EXPECT_EQ(values(ops::pad(x, Dims{-2, -1}, "circular")), (std::vector<double>{2, 3}));
+  EXPECT_EQ(error_of([&] { ops::pad(x, Dims{-3, 3}, "circular"); }).code(), Code::kShape);
+  // The other borders continue the whole input.
+  EXPECT_EQ(values(ops::pad(x, Dims{3, -3}, "reflect")), (std::vector<double>{3, 2, 1, 0, 1}));
+}
+
 }  // namespace
 }  // namespace tsr
