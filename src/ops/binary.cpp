@@ -191,12 +191,15 @@ bool operands_need_grad(const Arg& a, const Arg& b) {
 Tensor conj_of(const Tensor& x) {
   return is_complex(x.dtype()) ? conj(x) : x;
 }
+Scalar conj_of(const Scalar& x) {
+  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
+}
 // g times the conjugate of an operand.
 Tensor times(const Tensor& g, const Arg& x) {
-  return x.is_tensor() ? multiply(g, conj_of(x.tensor())) : multiply(g, x);
+  return x.is_tensor() ? multiply(g, conj_of(x.tensor())) : multiply(g, conj_of(x.scalar()));
 }
 Tensor over(const Tensor& g, const Arg& x) {
-  return x.is_tensor() ? divide(g, conj_of(x.tensor())) : divide(g, x);
+  return x.is_tensor() ? divide(g, conj_of(x.tensor())) : divide(g, conj_of(x.scalar()));
 }
 Tensor as_float(const Tensor& mask, const Tensor& like) {
   return astype(mask, like.dtype());

@@ -263,13 +263,37 @@ Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims) {
   return reshape(reduced, shape);
 }
 
+namespace {
+
+// The memory of a complex tensor as pairs of real numbers along one more axis, the last.
+Tensor parts_of(const Tensor& input) {
+  Dims sizes = input.sizes();
+  Dims strides = input.strides();
+  for (int64_t& stride : strides) stride *= 2;
+  sizes.push_back(2);
+  strides.push_back(1);
+  return Tensor::adopt(new TensorImpl(input.storage(), real_dtype(input.dtype()), sizes, strides,
+                                      input.offset() * 2));
+}
+
+// The mean of |x - mean|²: for complex numbers the sum of the variances of their parts.
+Tensor run_var(const Tensor& input, const Dims& axes, double correction, bool keepdims,
+               const Out& out, bool grad) {
+  const DType type = real_dtype(input.dtype());
+  const Launch launch{ReduceOp::kVar, type, type, correction};
+  if (!is_complex(input.dtype())) return run(launch, input, axes, keepdims, out, grad);
+  const Tensor of_parts = run(launch, parts_of(input), axes, keepdims, {}, false);
+  const Dims last{of_parts.ndim() - 1};
+  return run({ReduceOp::kSum, type, type}, of_parts, last, false, out, grad);
+}
+
+}  // namespace
+
 Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
+  check_inexact(input);
   const Dims reduced = reduction_axes(input, axes);
   const bool grad = needs_grad(input);
-  Tensor output = run({ReduceOp::kVar, input.dtype(), input.dtype(), correction}, input, reduced,
-                      keepdims, out, grad);
+  Tensor output = run_var(input, reduced, correction, keepdims, out, grad);
   if (grad) {
     const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
     record(output, "VarBackward", {input}, {save_input(input)},
@@ -285,8 +309,7 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
 }
 
 Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
+  check_inexact(input);
   const bool grad = needs_grad(input);
   if (out.is_fresh()) {
     const Tensor variance = var(input, axes, correction, keepdims);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/ternary.h"
 
+#include <complex>
+
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
@@ -92,6 +94,28 @@ Tensor run(const Ternary& call, bool grad, const Out& out) {
 Tensor conj_of(const Tensor& x) {
   return is_complex(x.dtype()) ? conj(x) : x;
 }
+Scalar conj_of(const Scalar& x) {
+  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
+}
+
+// From the nearer end, as the kernel does for real numbers.
+Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, bool grad,
+                    const Out& out) {
+  Tensor value;
+  {
+    const NoGrad pause;
+    const Tensor step = subtract(to, from);
+    const auto near_start = [&] { return add(from, multiply(step, weight)); };
+    if (weight.is_tensor()) {
+      const Tensor near_end = subtract(to, multiply(step, subtract(1, weight)));
+      value = where(less(abs(weight.tensor()), 0.5), near_start(), near_end);
+    } else {
+      const auto w = weight.scalar().to<std::complex<double>>();
+      value = std::abs(w) < 0.5 ? near_start() : subtract(to, multiply(step, Scalar(1.0 - w)));
+    }
+  }
+  return deliver(value, out, grad);
+}
 
 // 1 where the input lies inside the bounds, at them too.
 Tensor inside(const Tensor& input, const Arg* min, const Arg* max) {
@@ -147,14 +171,15 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& weight, Out out
   const bool grad = needs_grad(input, other, w);
   const bool slope = tensor_weight && needs_grad(w);
   const Tensor start = out.is_inplace() && slope ? clone(input) : input;
-  Tensor output = run(call, grad, out);
+  Tensor output = is_complex(common_dtype(call)) ? complex_lerp(input, other, weight, grad, out)
+                                                 : run(call, grad, out);
   if (!grad) return output;
   // The slot of an absent weight stays undefined.
   record(output, "LerpBackward", {input, other, w},
          {save_input(w), save_input(slope ? start : none), save_input(slope ? other : none)},
          [tensor_weight, scalar = weight.scalar()](Backward& ctx) {
            const Tensor kept = tensor_weight ? conj_of(ctx.saved(0)) : Tensor();
-           const Arg factor = tensor_weight ? Arg(kept) : Arg(scalar);
+           const Arg factor = tensor_weight ? Arg(kept) : Arg(conj_of(scalar));
            const Tensor to_end = multiply(ctx.grad(), factor);
            if (ctx.needs(0)) ctx.set(0, subtract(ctx.grad(), to_end));
            if (ctx.needs(1)) ctx.set(1, to_end);

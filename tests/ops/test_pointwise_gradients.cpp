@@ -3,6 +3,8 @@
 // gradcheck and gradgradcheck of every differentiable pointwise op over layouts: a row an op.
 #include <gtest/gtest.h>
 
+#include <complex>
+
 #include "autograd/tensor_grad.h"
 #include "ops/binary.h"
 #include "ops/shape.h"
@@ -214,6 +216,45 @@ TEST(TernaryGradients, agree_with_differences) {
     EXPECT_TRUE(gradcheck(call, leaves));
     EXPECT_TRUE(gradgradcheck(call, leaves));
   }
+}
+
+TEST(Complex, numbers_as_operands_are_conjugated_in_gradients) {
+  using Complex = std::complex<double>;
+  const Scalar number(Complex(1, 2));
+  const auto squared = [](const Tensor& z) { return ops::square(ops::abs(z)); };
+  const auto lift = [](Inputs in) { return ops::add(in[0], Scalar(Complex(0, 1))); };
+  const Tensor x = random_leaf(Dims{3}, 4);
+  EXPECT_TRUE(gradcheck(
+      [&](Inputs in) { return squared(ops::add(ops::multiply(lift(in), number), in[0])); }, {x}));
+  EXPECT_TRUE(gradcheck(
+      [&](Inputs in) { return squared(ops::add(ops::divide(lift(in), number), in[0])); }, {x}));
+}
+
+TEST(Lerp, takes_complex_numbers_and_weights) {
+  using Complex = std::complex<double>;
+  const Complex from(1, 2);
+  const Complex to(-3, 0.5);
+  const Tensor a = test::tensor<Complex>(Dims{2}, {from, from});
+  const Tensor b = test::tensor<Complex>(Dims{2}, {to, to});
+  const std::vector<Complex> weights{{0.25, 0.125}, {1, -0.5}};
+  const auto expected = [&](Complex w) { return from + w * (to - from); };
+  const Tensor mixed = ops::lerp(a, b, test::tensor<Complex>(Dims{2}, weights));
+  for (size_t i = 0; i < 2; ++i) {
+    const Tensor one = ops::lerp(a, b, Scalar(weights[i]));
+    EXPECT_NEAR(std::abs(mixed.data_as<Complex>()[i] - expected(weights[i])), 0, 1e-14);
+    EXPECT_NEAR(std::abs(one.data_as<Complex>()[i] - expected(weights[i])), 0, 1e-14);
+  }
+  ops::lerp(a, b, Scalar(weights[0]), ops::Out::inplace(a));
+  EXPECT_NEAR(std::abs(a.data_as<Complex>()[0] - expected(weights[0])), 0, 1e-14);
+  const auto real_of = [](Inputs in) {
+    const Tensor z = ops::multiply(in[0], Scalar(Complex(1, 2)));
+    const Tensor w = ops::multiply(in[2], Scalar(Complex(0.5, -0.25)));
+    const Tensor moved = ops::lerp(z, in[1], w);
+    const Tensor scaled = ops::lerp(moved, z, Scalar(Complex(0.25, 0.5)));
+    return ops::square(ops::abs(scaled));
+  };
+  EXPECT_TRUE(gradcheck(
+      real_of, {random_leaf(Dims{3}, 1), random_leaf(Dims{3}, 2), random_leaf(Dims{3}, 3)}));
 }
 
 }  // namespace

@@ -3,14 +3,18 @@
 // gradcheck and gradgradcheck of every differentiable reduction, scan and product: a row an op.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <complex>
 
+#include "autograd/engine.h"
 #include "autograd/tensor_grad.h"
 #include "ops/binary.h"
 #include "ops/matmul.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/shape.h"
+#include "ops/unary.h"
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
 
@@ -112,6 +116,45 @@ TEST(MatmulGradients, agree_with_differences_over_ranks_and_batches) {
   const Tensor a = random_leaf(Dims{3, 2}, 1);
   EXPECT_TRUE(
       gradcheck([](Inputs x) { return ops::matmul(ops::matrix_transpose(x[0]), x[0]); }, {a}));
+}
+
+TEST(Prod, the_gradient_of_a_line_with_a_zero_and_a_nan_is_nan_where_the_others_hold_both) {
+  const double nan = std::nan("");
+  const Tensor x = test::f64(Dims{3, 3}, {0, nan, 2, 0, 3, 2, 0, nan, INFINITY});
+  set_requires_grad(x, true);
+  const Dims last{-1};
+  backward(std::array{ops::sum(ops::prod(x, DimsView(last)))});
+  const std::vector<double> found = test::values(grad_of(x));
+  EXPECT_TRUE(std::isnan(found[0]));  // NaN * 2
+  EXPECT_EQ(found[1], 0);             // 0 * 2
+  EXPECT_TRUE(std::isnan(found[2]));  // 0 * NaN
+  EXPECT_EQ(found[3], 6);
+  EXPECT_EQ(found[4], 0);
+  EXPECT_EQ(found[5], 0);
+  for (size_t i = 6; i < 9; ++i) EXPECT_TRUE(std::isnan(found[i]));
+}
+
+TEST(Var, of_complex_numbers_is_the_mean_of_the_squared_distances) {
+  using Complex = std::complex<double>;
+  const std::vector<Complex> z{{1, 2}, {-1, 0.5}, {3, -2}, {0, 1}, {2, 2}, {-4, 1}};
+  const Tensor x = ops::matrix_transpose(test::tensor<Complex>(Dims{3, 2}, z));
+  const Dims last{-1};
+  const Tensor variance = ops::var(x, DimsView(last), 1);
+  const Tensor deviation = ops::std(x, {}, 0, true);
+  EXPECT_EQ(variance.dtype(), DType::kFloat64);
+  EXPECT_EQ(deviation.sizes(), (Dims{1, 1}));
+  for (size_t row = 0; row < 2; ++row) {
+    const Complex mean = (z[row] + z[row + 2] + z[row + 4]) / 3.0;
+    double sum = 0;
+    for (size_t i = row; i < 6; i += 2) sum += std::norm(z[i] - mean);
+    EXPECT_NEAR(test::values(variance)[row], sum / 2, 1e-12);
+  }
+  const Tensor leaf = random_leaf(Dims{2, 3}, 5);
+  const auto make = [](const Tensor& t) {
+    return ops::add(t, ops::multiply(ops::square(t), Scalar(Complex(0, 1))));
+  };
+  EXPECT_TRUE(gradcheck([&](Inputs in) { return ops::var(make(in[0]), Axes(last), 1); }, {leaf}));
+  EXPECT_TRUE(gradcheck([&](Inputs in) { return ops::std(make(in[0]), Axes(last), 1); }, {leaf}));
 }
 
 }  // namespace
