@@ -1376,7 +1376,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_index_put_inplace(
     accumulate);
 
 /* The slices of an axis at the positions of an index.
- * index: 1-D integers */
+ * index: 1-D integers, not negative */
 TSR_API TSR_NODISCARD tsr_status tsr_index_select(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
@@ -1391,7 +1391,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_take_out(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
 
 /* The rows of a table that indices name.
- * input: integers of any shape
+ * input: integers of any shape, not negative
  * weight: (rows, features)
  * padding_idx: a row that gets no gradient */
 TSR_API TSR_NODISCARD tsr_status tsr_embedding(
@@ -1400,7 +1400,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_embedding_out(
     tsr_tensor input, tsr_tensor weight, int64_t padding_idx, tsr_tensor dst);
 
 /* out[i, j] = input[i, index[i, j]] for axis 1, and so on.
- * index: integers, of the input's rank */
+ * index: integers of the input's rank, not negative */
 TSR_API TSR_NODISCARD tsr_status tsr_gather(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_gather_out(
@@ -1414,7 +1414,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_take_along_axis_out(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
 
 /* input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
- * index: integers, of the input's rank
+ * index: integers of the input's rank, not negative
  * source: at least as long as the index on every axis */
 TSR_API TSR_NODISCARD tsr_status tsr_scatter_add(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor* out);
@@ -1691,6 +1691,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_nll_loss(
     reduction, int64_t reduction_len, tsr_tensor* out);
 
 /* The squared difference.
+ * target: of the input's shape
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_mse_loss(
     tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, tsr_tensor*

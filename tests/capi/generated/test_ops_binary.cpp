@@ -92,6 +92,15 @@ TEST(Op_add, refuses_bad_arguments) {
     refused(tsr_add_inplace(input, other), TSR_SHAPE);
   }
   {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
+    Tensor out;
+    refused(tsr_add_i64(input, 300, out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
+    refused(tsr_add_i64_inplace(input, 300), TSR_VALUE);
+  }
+  {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {10, 20}));
     Tensor out;
@@ -1858,6 +1867,15 @@ TEST(Op_pow, refuses_bad_arguments) {
     refused(tsr_pow_inplace(input, other), TSR_VALUE);
   }
   {
+    const Tensor input(ints(TSR_UINT8, {1}, {2}));
+    Tensor out;
+    refused(tsr_pow_i64(input, -1, out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {1}, {2}));
+    refused(tsr_pow_i64_inplace(input, -1), TSR_VALUE);
+  }
+  {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 9}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, 0.5}));
     Tensor out;
@@ -2881,6 +2899,18 @@ TEST(Op_equal, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
     ok(tsr_equal_c128_out(input, 1.0, 2.0, dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
+    Tensor out;
+    ok(tsr_equal_i64(input, 300, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
+    ok(tsr_equal_i64_out(input, 300, dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 0}));
   }
 }
 

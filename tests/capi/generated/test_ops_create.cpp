@@ -134,6 +134,11 @@ TEST(Op_full, refuses_bad_arguments) {
   {
     const std::vector<int64_t> shape = {2};
     Tensor out;
+    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 300, TSR_UINT8, -1, -1, out.slot()), TSR_VALUE);
+  }
+  {
+    const std::vector<int64_t> shape = {2};
+    Tensor out;
     refused(tsr_full_f64(nullptr, 2, 1.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
     refused(tsr_full_f64(kInts, -7, 1.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
     refused(tsr_full_f64(kInts, INT32_MAX, 1.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);

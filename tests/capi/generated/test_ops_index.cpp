@@ -630,6 +630,12 @@ TEST(Op_index_select, refuses_bad_arguments) {
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor index(ints(TSR_INT64, {1}, {-1}));
+    Tensor out;
+    refused(tsr_index_select(input, 0, index, out.slot()), TSR_INDEX);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor index(ints(TSR_INT64, {}, {0}));
     Tensor out;
     refused(tsr_index_select(input, 0, index, out.slot()), TSR_SHAPE);
@@ -791,6 +797,12 @@ TEST(Op_embedding, refuses_bad_arguments) {
     refused(tsr_embedding(input, weight, tsr_none(), out.slot()), TSR_INDEX);
   }
   {
+    const Tensor input(ints(TSR_INT64, {1}, {-1}));
+    const Tensor weight(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
+    Tensor out;
+    refused(tsr_embedding(input, weight, tsr_none(), out.slot()), TSR_INDEX);
+  }
+  {
     const Tensor input(ints(TSR_INT64, {1}, {0}));
     const Tensor weight(reals(TSR_FLOAT32, {1}, {1}));
     Tensor out;
@@ -870,6 +882,12 @@ TEST(Op_gather, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor index(ints(TSR_INT64, {1}, {2}));
+    Tensor out;
+    refused(tsr_gather(input, 0, index, out.slot()), TSR_INDEX);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor index(ints(TSR_INT64, {1}, {-1}));
     Tensor out;
     refused(tsr_gather(input, 0, index, out.slot()), TSR_INDEX);
   }
@@ -1043,6 +1061,19 @@ TEST(Op_scatter_add, refuses_bad_arguments) {
     const Tensor index(ints(TSR_INT64, {2}, {0, 0}));
     const Tensor source(reals(TSR_FLOAT32, {1}, {1}));
     refused(tsr_scatter_add_inplace(input, 0, index, source), TSR_SHAPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    const Tensor index(ints(TSR_INT64, {1}, {-1}));
+    const Tensor source(reals(TSR_FLOAT32, {1}, {1}));
+    Tensor out;
+    refused(tsr_scatter_add(input, 0, index, source, out.slot()), TSR_INDEX);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    const Tensor index(ints(TSR_INT64, {1}, {-1}));
+    const Tensor source(reals(TSR_FLOAT32, {1}, {1}));
+    refused(tsr_scatter_add_inplace(input, 0, index, source), TSR_INDEX);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1, 2}, {1, 2}));

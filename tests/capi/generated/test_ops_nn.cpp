@@ -1667,6 +1667,12 @@ TEST(Op_mse_loss, computes_its_cases) {
 
 TEST(Op_mse_loss, refuses_bad_arguments) {
   {
+    const Tensor input(reals(TSR_FLOAT32, {2, 1}, {1, 2}));
+    const Tensor target(reals(TSR_FLOAT32, {2}, {1, 4}));
+    Tensor out;
+    refused(tsr_mse_loss(input, target, "mean", -1, out.slot()), TSR_SHAPE);
+  }
+  {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor target(reals(TSR_FLOAT32, {2}, {1, 4}));
     Tensor out;

@@ -951,6 +951,23 @@ TEST(Op_clip, computes_its_cases) {
     ok(tsr_clip_i64_inplace(input, 0, 1, 3, 1));
     same(input, ints(TSR_INT64, {2}, {0, 3}));
   }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
+    Tensor out;
+    ok(tsr_clip_i64(input, -1, 1, 300, 1, out.slot()));
+    same(out, ints(TSR_UINT8, {2}, {1, 200}));
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
+    const Tensor dst = place_for(ints(TSR_UINT8, {2}, {1, 200}));
+    ok(tsr_clip_i64_out(input, -1, 1, 300, 1, dst));
+    same(dst, ints(TSR_UINT8, {2}, {1, 200}));
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
+    ok(tsr_clip_i64_inplace(input, -1, 1, 300, 1));
+    same(input, ints(TSR_UINT8, {2}, {1, 200}));
+  }
 }
 
 TEST(Op_clip, refuses_bad_arguments) {
@@ -971,6 +988,15 @@ TEST(Op_clip, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {-1, 0.5}));
     refused(tsr_clip_f64_inplace(input, 0.0, 0, 0.0, 0), TSR_VALUE);
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
+    Tensor out;
+    refused(tsr_clip_i64(input, 0, 0, -1, 1, out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
+    refused(tsr_clip_i64_inplace(input, 0, 0, -1, 1), TSR_VALUE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));

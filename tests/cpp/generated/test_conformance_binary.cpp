@@ -351,16 +351,16 @@ TEST(Conformance, pow_3_i64) {
   expect_same(out, "pow_3/out/out");
 }
 
-TEST(Conformance, pow_5) {
-  const Tensor input = complex_copy("pow_5/in/input");
+TEST(Conformance, pow_6) {
+  const Tensor input = complex_copy("pow_6/in/input");
   const Tensor out = tessera::pow(input, std::complex<double>(2.0, 0.0));
-  expect_same(out, "pow_5/out/out");
+  expect_same(out, "pow_6/out/out");
 }
 
-TEST(Conformance, pow_6) {
-  const Tensor other = complex_copy("pow_6/in/other");
+TEST(Conformance, pow_7) {
+  const Tensor other = complex_copy("pow_7/in/other");
   const Tensor out = tessera::pow(std::complex<double>(2.0, 0.0), other);
-  expect_same(out, "pow_6/out/out");
+  expect_same(out, "pow_7/out/out");
 }
 
 TEST(Conformance, pow_gradient) {
@@ -524,6 +524,12 @@ TEST(Conformance, equal_2) {
   const Tensor input = copy("equal_2/in/input");
   const Tensor out = tessera::equal(input, std::complex<double>(1.0, 2.0));
   expect_same(out, "equal_2/out/out");
+}
+
+TEST(Conformance, equal_3) {
+  const Tensor input = copy("equal_3/in/input");
+  const Tensor out = tessera::equal(input, 300);
+  expect_same(out, "equal_3/out/out");
 }
 
 TEST(Conformance, not_equal_0) {

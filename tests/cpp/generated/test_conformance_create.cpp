@@ -33,14 +33,14 @@ TEST(Conformance, full_1) {
   expect_same(out, "full_1/out/out");
 }
 
-TEST(Conformance, full_2) {
+TEST(Conformance, full_3) {
   const Tensor out = tessera::full({1}, std::complex<double>(1.0, 2.0));
-  expect_same(out, "full_2/out/out");
+  expect_same(out, "full_3/out/out");
 }
 
-TEST(Conformance, full_3) {
+TEST(Conformance, full_4) {
   const Tensor out = tessera::full({2}, true);
-  expect_same(out, "full_3/out/out");
+  expect_same(out, "full_4/out/out");
 }
 
 TEST(Conformance, zeros_like_0) {

@@ -193,6 +193,12 @@ TEST(Conformance, clip_4) {
   expect_same(out, "clip_4/out/out");
 }
 
+TEST(Conformance, clip_5) {
+  const Tensor input = copy("clip_5/in/input");
+  const Tensor out = tessera::clip(input, -1, 300);
+  expect_same(out, "clip_5/out/out");
+}
+
 TEST(Conformance, clip_gradient) {
   const Tensor input = leaf("clip_gradient/in/input");
   const Tensor min = leaf("clip_gradient/in/min");

@@ -176,7 +176,7 @@ end
 
 The slices of an axis at the positions of an index.
 
-- `index`: 1-D integers
+- `index`: 1-D integers, not negative
 """
 function index_select(input::Tensor, index::Tensor; dims)
     out = Ref{tsr_tensor}()
@@ -217,7 +217,7 @@ end
 
 The rows of a table that indices name.
 
-- `input`: integers of any shape
+- `input`: integers of any shape, not negative
 - `weight`: (rows, features)
 - `padding_idx`: a row that gets no gradient
 """
@@ -239,7 +239,7 @@ end
 
 out[i, j] = input[i, index[i, j]] for axis 1, and so on.
 
-- `index`: integers, of the input's rank
+- `index`: integers of the input's rank, not negative
 """
 function gather(input::Tensor, index::Tensor; dims)
     out = Ref{tsr_tensor}()
@@ -280,7 +280,7 @@ end
 
 input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
 
-- `index`: integers, of the input's rank
+- `index`: integers of the input's rank, not negative
 - `source`: at least as long as the index on every axis
 """
 function scatter_add(input::Tensor, index::Tensor, source::Tensor; dims)

@@ -530,6 +530,7 @@ end
 
 The squared difference.
 
+- `target`: of the input's shape
 - `reduction`: none, sum or mean
 """
 function mse_loss(input::Tensor, target::Tensor; reduction="mean")

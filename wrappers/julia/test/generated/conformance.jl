@@ -909,16 +909,16 @@ end
     @test difference(out, "pow_3/out/out") == ""
 end
 
-@testset "test_pow_5" begin
-    input = complex_taken("pow_5/in/input")
+@testset "test_pow_6" begin
+    input = complex_taken("pow_6/in/input")
     out = Tessera.pow(input, complex(2.0, 0.0))
-    @test difference(out, "pow_5/out/out") == ""
+    @test difference(out, "pow_6/out/out") == ""
 end
 
-@testset "test_pow_6" begin
-    other = complex_taken("pow_6/in/other")
+@testset "test_pow_7" begin
+    other = complex_taken("pow_7/in/other")
     out = Tessera.pow(complex(2.0, 0.0), other)
-    @test difference(out, "pow_6/out/out") == ""
+    @test difference(out, "pow_7/out/out") == ""
 end
 
 @testset "test_pow_gradient" begin
@@ -1082,6 +1082,12 @@ end
     input = taken("equal_2/in/input")
     out = Tessera.equal(input, complex(1.0, 2.0))
     @test difference(out, "equal_2/out/out") == ""
+end
+
+@testset "test_equal_3" begin
+    input = taken("equal_3/in/input")
+    out = Tessera.equal(input, 300)
+    @test difference(out, "equal_3/out/out") == ""
 end
 
 @testset "test_not_equal_0" begin
@@ -1702,14 +1708,14 @@ end
     @test difference(out, "full_1/out/out") == ""
 end
 
-@testset "test_full_2" begin
+@testset "test_full_3" begin
     out = full((1,), complex(1.0, 2.0))
-    @test difference(out, "full_2/out/out") == ""
+    @test difference(out, "full_3/out/out") == ""
 end
 
-@testset "test_full_3" begin
+@testset "test_full_4" begin
     out = full((2,), true)
-    @test difference(out, "full_3/out/out") == ""
+    @test difference(out, "full_4/out/out") == ""
 end
 
 @testset "test_zeros_like_0" begin
@@ -2013,6 +2019,12 @@ end
     input = taken("clip_4/in/input")
     out = clip(input, 0, 3)
     @test difference(out, "clip_4/out/out") == ""
+end
+
+@testset "test_clip_5" begin
+    input = taken("clip_5/in/input")
+    out = clip(input, -1, 300)
+    @test difference(out, "clip_5/out/out") == ""
 end
 
 @testset "test_clip_gradient" begin

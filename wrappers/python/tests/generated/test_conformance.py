@@ -916,16 +916,16 @@ def test_pow_3_i64() -> None:
     same(out, "pow_3/out/out")
 
 
-def test_pow_5() -> None:
-    input = complex_copy("pow_5/in/input")
-    out = ts.pow(input, 2+0j)
-    same(out, "pow_5/out/out")
-
-
 def test_pow_6() -> None:
-    other = complex_copy("pow_6/in/other")
-    out = ts.pow(2+0j, other)
+    input = complex_copy("pow_6/in/input")
+    out = ts.pow(input, 2+0j)
     same(out, "pow_6/out/out")
+
+
+def test_pow_7() -> None:
+    other = complex_copy("pow_7/in/other")
+    out = ts.pow(2+0j, other)
+    same(out, "pow_7/out/out")
 
 
 def test_pow_gradient() -> None:
@@ -1089,6 +1089,12 @@ def test_equal_2() -> None:
     input = copy("equal_2/in/input")
     out = ts.equal(input, 1+2j)
     same(out, "equal_2/out/out")
+
+
+def test_equal_3() -> None:
+    input = copy("equal_3/in/input")
+    out = ts.equal(input, 300)
+    same(out, "equal_3/out/out")
 
 
 def test_not_equal_0() -> None:
@@ -1709,14 +1715,14 @@ def test_full_1() -> None:
     same(out, "full_1/out/out")
 
 
-def test_full_2() -> None:
-    out = ts.full([1], 1+2j)
-    same(out, "full_2/out/out")
-
-
 def test_full_3() -> None:
-    out = ts.full([2], True)
+    out = ts.full([1], 1+2j)
     same(out, "full_3/out/out")
+
+
+def test_full_4() -> None:
+    out = ts.full([2], True)
+    same(out, "full_4/out/out")
 
 
 def test_zeros_like_0() -> None:
@@ -2020,6 +2026,12 @@ def test_clip_4() -> None:
     input = copy("clip_4/in/input")
     out = ts.clip(input, 0, 3)
     same(out, "clip_4/out/out")
+
+
+def test_clip_5() -> None:
+    input = copy("clip_5/in/input")
+    out = ts.clip(input, -1, 300)
+    same(out, "clip_5/out/out")
 
 
 def test_clip_gradient() -> None:

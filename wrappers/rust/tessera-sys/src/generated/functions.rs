@@ -2512,7 +2512,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// The slices of an axis at the positions of an index.
-    /// index: 1-D integers
+    /// index: 1-D integers, not negative
     pub fn tsr_index_select(
         input: tsr_tensor, axis: i64, index: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -2533,7 +2533,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// The rows of a table that indices name.
-    /// input: integers of any shape
+    /// input: integers of any shape, not negative
     /// weight: (rows, features)
     /// padding_idx: a row that gets no gradient
     pub fn tsr_embedding(
@@ -2545,7 +2545,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// out\[i, j\] = input\[i, index\[i, j\]\] for axis 1, and so on.
-    /// index: integers, of the input's rank
+    /// index: integers of the input's rank, not negative
     pub fn tsr_gather(
         input: tsr_tensor, axis: i64, index: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -2565,7 +2565,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// input\[i, index\[i, j\]\] += source\[i, j\] for axis 1, and so on; every occurrence counts.
-    /// index: integers, of the input's rank
+    /// index: integers of the input's rank, not negative
     /// source: at least as long as the index on every axis
     pub fn tsr_scatter_add(
         input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, out: *mut tsr_tensor,
@@ -2921,6 +2921,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// The squared difference.
+    /// target: of the input's shape
     /// reduction: none, sum or mean
     pub fn tsr_mse_loss(
         input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,

@@ -244,7 +244,7 @@ impl Tensor {
 
     /// The slices of an axis at the positions of an index.
     ///
-    /// * `index`: 1-D integers
+    /// * `index`: 1-D integers, not negative
     #[inline]
     pub fn index_select(&self, axis: i64, index: &Tensor) -> Result<Tensor> {
         one(|out| unsafe { sys::tsr_index_select(self.raw(), axis, index.raw(), out) })
@@ -321,7 +321,7 @@ impl Tensor {
 
     /// out\[i, j\] = input\[i, index\[i, j\]\] for axis 1, and so on.
     ///
-    /// * `index`: integers, of the input's rank
+    /// * `index`: integers of the input's rank, not negative
     #[inline]
     pub fn gather(&self, axis: i64, index: &Tensor) -> Result<Tensor> {
         one(|out| unsafe { sys::tsr_gather(self.raw(), axis, index.raw(), out) })
@@ -364,7 +364,7 @@ impl Tensor {
 
     /// input\[i, index\[i, j\]\] += source\[i, j\] for axis 1, and so on; every occurrence counts.
     ///
-    /// * `index`: integers, of the input's rank
+    /// * `index`: integers of the input's rank, not negative
     /// * `source`: at least as long as the index on every axis
     #[inline]
     pub fn scatter_add(&self, axis: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {

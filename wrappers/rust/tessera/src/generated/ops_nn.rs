@@ -1432,6 +1432,8 @@ impl Tensor {
     }
 
     /// The squared difference.
+    ///
+    /// * `target`: of the input's shape
     #[inline]
     pub fn mse_loss(&self, target: &Tensor) -> Result<Tensor> {
         self.mse_loss_with(target, |o| o)

@@ -1180,18 +1180,18 @@ fn pow_3_i64() -> Result<()> {
 }
 
 #[test]
-fn pow_5() -> Result<()> {
-    let input = complex_copy("pow_5/in/input")?;
+fn pow_6() -> Result<()> {
+    let input = complex_copy("pow_6/in/input")?;
     let out = input.pow(Scalar::C128(2.0, 0.0))?;
-    same(&out, "pow_5/out/out")?;
+    same(&out, "pow_6/out/out")?;
     Ok(())
 }
 
 #[test]
-fn pow_6() -> Result<()> {
-    let other = complex_copy("pow_6/in/other")?;
+fn pow_7() -> Result<()> {
+    let other = complex_copy("pow_7/in/other")?;
     let out = other.pow_left(Scalar::C128(2.0, 0.0))?;
-    same(&out, "pow_6/out/out")?;
+    same(&out, "pow_7/out/out")?;
     Ok(())
 }
 
@@ -1401,6 +1401,14 @@ fn equal_2() -> Result<()> {
     let input = copy("equal_2/in/input")?;
     let out = input.equal(Scalar::C128(1.0, 2.0))?;
     same(&out, "equal_2/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn equal_3() -> Result<()> {
+    let input = copy("equal_3/in/input")?;
+    let out = input.equal(300i64)?;
+    same(&out, "equal_3/out/out")?;
     Ok(())
 }
 
@@ -2205,16 +2213,16 @@ fn full_1() -> Result<()> {
 }
 
 #[test]
-fn full_2() -> Result<()> {
+fn full_3() -> Result<()> {
     let out = Tensor::full(&[1], Scalar::C128(1.0, 2.0))?;
-    same(&out, "full_2/out/out")?;
+    same(&out, "full_3/out/out")?;
     Ok(())
 }
 
 #[test]
-fn full_3() -> Result<()> {
+fn full_4() -> Result<()> {
     let out = Tensor::full(&[2], true)?;
-    same(&out, "full_3/out/out")?;
+    same(&out, "full_4/out/out")?;
     Ok(())
 }
 
@@ -2608,6 +2616,14 @@ fn clip_4() -> Result<()> {
     let input = copy("clip_4/in/input")?;
     let out = input.clip_with(|o| o.min(0i64).max(3i64))?;
     same(&out, "clip_4/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn clip_5() -> Result<()> {
+    let input = copy("clip_5/in/input")?;
+    let out = input.clip_with(|o| o.min(-1i64).max(300i64))?;
+    same(&out, "clip_5/out/out")?;
     Ok(())
 }
 
