@@ -111,11 +111,20 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
         f"static PyObject* py_{c_name}(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {{\n"
         f"  const tpy_signature* sig = &sig_{c_name};\n  PyObject* s[{count + 1}];\n"
         "  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;\n"
-        "  PyObject* result = NULL;\n  tsr_status status = TSR_OK;\n"
+        + _padding_words(op, count)
+        + "  PyObject* result = NULL;\n  tsr_status status = TSR_OK;\n"
     )
     text += _body(schema, op, form, with_out) + f"  Py_XDECREF(s[{count}]);\n"
     returned = f"tpy_requiring(sig, {count - 1}, s[{count - 1}], result)" if creates(op, form) else "result"
     return f"{text}  return {returned};\n}}\n"
+
+
+def _padding_words(op: Op, count: int) -> str:
+    """padding="same" and "valid" of convolutions, which have a switch for the first."""
+    index = {a.name: i for i, a in enumerate(op.args)}
+    if "padding" not in index or "same" not in index:
+        return ""
+    return f"  if (!tpy_padding(sig, s, {index['padding']}, {index['same']})) {{\n    Py_XDECREF(s[{count}]);\n    return NULL;\n  }}\n"
 
 
 def _tensor_bits(op: Op) -> int:

@@ -28,7 +28,7 @@ from ._tensor import Tensor
 """
 PROPERTIES = """
 _Array = np.ndarray[Any, np.dtype[Any]]
-_Operand = Union[Tensor, complex, np.number[Any], np.bool_]
+_Operand = Union[Tensor, complex, np.number[Any], np.bool_, _Array]
 _Nested = Sequence[Union[int, bool, Sequence[Any]]]
 _Item = Union[SupportsIndex, slice, None, EllipsisType, Tensor, _Array, _Nested]
 _Index = Union[_Item, tuple[_Item, ...]]
@@ -163,7 +163,7 @@ def _operand(op: Op, dunder: str) -> str:
     if dunder in COMPARISONS:
         return "Any"
     if not op.scalar:
-        return "Tensor"
+        return "Tensor | _Array"
     reflected = dunder.startswith("__r") and f"__{dunder[3:]}" in op.python.operator
     return "complex" if reflected else "_Operand"
 
@@ -266,4 +266,6 @@ def _type(schema: Schema, op: Op, form: str, arg: Arg) -> str:
         text = f"Literal[{', '.join(repr(n) for n, _ in enum_values(schema.enum(str(arg.type.name))))}]"
     else:
         text = "Tensor | complex" if arg.name in operands(op, form) else entry(TYPES, arg.type)
+        if arg.name == "padding" and any(a.name == "same" for a in op.args):
+            text += ' | Literal["same", "valid"]'
     return text + " | None" if arg.type.optional or arg.default is None else text

@@ -4,7 +4,7 @@
 #ifndef TESSERA_PY_ARGUMENTS_H
 #define TESSERA_PY_ARGUMENTS_H
 
-#include "module.h"
+#include "results.h"
 
 #define TPY_MAX_ALIASES 4
 #define TPY_INLINE_LIST 8
@@ -230,6 +230,21 @@ static inline int tpy_optional_f64(const tpy_signature* sig, int i, PyObject* ob
   *has = !tpy_absent(object);
   *out = 0;
   return !*has || tpy_f64(sig, i, object, 0, out);
+}
+
+/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name. */
+static int tpy_padding(const tpy_signature* sig, PyObject** slots, int padding, int same) {
+  PyObject* word = slots[padding];
+  if (word == NULL || !PyUnicode_Check(word)) return 1;
+  if (PyUnicode_CompareWithASCIIString(word, "same") == 0) {
+    slots[same] = Py_True;
+  } else if (PyUnicode_CompareWithASCIIString(word, "valid") != 0) {
+    PyErr_Format(tpy.value_error, "%s(): argument 'padding' (position %d): expected ints, 'same' or 'valid', got %R",
+                 sig->name, padding + 1, word);
+    return 0;
+  }
+  slots[padding] = NULL;
+  return 1;
 }
 
 /* A list of 8-byte numbers, borrowed from `room` when short; n = -1 when absent. */
@@ -486,6 +501,11 @@ static int tpy_device(const tpy_signature* sig, int i, PyObject* object, int32_t
   (void)i;
   *type = *index = -1;
   if (tpy_absent(object)) return 1;
+  if (object == tpy.cpu || (PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, "cpu") == 0)) {
+    *type = TSR_DEVICE_CPU;
+    *index = 0;
+    return 1;
+  }
   PyObject* pair = PyObject_CallOneArg(tpy.to_device, object);
   if (pair == NULL) return 0;
   const int good = PyArg_ParseTuple(pair, "ii", type, index);
@@ -563,51 +583,6 @@ static PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object
   }
   Py_DECREF(result);
   return NULL;
-}
-
-/* ---- lists of results ---- */
-
-/* Puts tensors that take over the handles into a new tuple, whose making may have failed. */
-static PyObject* tpy_fill_tuple(PyObject* result, tsr_tensor* handles, int32_t count) {
-  for (int32_t k = 0; k < count; ++k) {
-    PyObject* item = result != NULL ? tpy_result(TSR_OK, handles[k]) : NULL;
-    if (item == NULL) {
-      tsr_tensor_release_many(handles + k + (result != NULL), count - k - (result != NULL));
-      Py_CLEAR(result);
-      return NULL;
-    }
-    PyTuple_SET_ITEM(result, k, item);
-  }
-  return result;
-}
-
-static PyObject* tpy_tuple_of(tsr_tensor* handles, int32_t count) {
-  return tpy_fill_tuple(PyTuple_New(count), handles, count);
-}
-
-/* An empty named tuple of an op. */
-static PyObject* tpy_new_named(const char* op, int32_t count) {
-  PyTypeObject* type = (PyTypeObject*)PyDict_GetItemString(tpy.results, op);
-  if (type != NULL) return type->tp_alloc(type, count);
-  PyErr_Format(PyExc_RuntimeError, "%s() has no type of results", op);
-  return NULL;
-}
-
-/* The results of an op of several: a named tuple of tensors that take over the handles. */
-static PyObject* tpy_named_of(tsr_status status, const char* op, tsr_tensor* handles, int32_t count) {
-  return status != TSR_OK ? tpy_fail(status) : tpy_fill_tuple(tpy_new_named(op, count), handles, count);
-}
-
-/* The same of the tensors that were given as out=. */
-static PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int32_t count) {
-  if (status != TSR_OK) return tpy_fail(status);
-  PyObject* result = tpy_new_named(op, count);
-  for (int32_t k = 0; result != NULL && k < count; ++k) {
-    PyObject* item = PySequence_GetItem(outs, k);
-    if (item == NULL) Py_CLEAR(result);
-    else PyTuple_SET_ITEM(result, k, item);
-  }
-  return result;
 }
 
 #endif

@@ -132,15 +132,6 @@ static PyObject* tensor_cpu(PyObject* self, PyObject* unused) {
   return tpy_convert(self, -1, TSR_DEVICE_CPU, 0, 0);
 }
 
-static int tpy_where(PyObject* device, int32_t* type, int32_t* index) {
-  if (device == tpy.cpu || (PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0)) {
-    *type = TSR_DEVICE_CPU;
-    *index = 0;
-    return 1;
-  }
-  return tpy_device(NULL, 0, device, type, index);
-}
-
 /* What to() was told; borrowed references. */
 typedef struct {
   PyObject *dtype, *device, *like;
@@ -198,7 +189,7 @@ static PyObject* tensor_to(PyObject* self, PyObject* const* args, Py_ssize_t nar
     index = info.device_index;
   }
   if (!tpy_absent(to.dtype) && !tpy_dtype(NULL, 0, to.dtype, &dtype)) return NULL;
-  if (!tpy_absent(to.device) && !tpy_where(to.device, &type, &index)) return NULL;
+  if (!tpy_absent(to.device) && !tpy_device(NULL, 0, to.device, &type, &index)) return NULL;
   return tpy_convert(self, dtype, type, index, to.copy);
 }
 

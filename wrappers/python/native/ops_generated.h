@@ -7418,6 +7418,10 @@ static PyObject* py_conv1d(PyObject* self, PyObject* const* args, Py_ssize_t nar
   const tpy_signature* sig = &sig_conv1d;
   PyObject* s[10];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  if (!tpy_padding(sig, s, 4, 7)) {
+    Py_XDECREF(s[9]);
+    return NULL;
+  }
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
   tsr_tensor a0;
@@ -7462,6 +7466,10 @@ static PyObject* py_conv2d(PyObject* self, PyObject* const* args, Py_ssize_t nar
   const tpy_signature* sig = &sig_conv2d;
   PyObject* s[10];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  if (!tpy_padding(sig, s, 4, 7)) {
+    Py_XDECREF(s[9]);
+    return NULL;
+  }
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
   tsr_tensor a0;
@@ -7506,6 +7514,10 @@ static PyObject* py_conv3d(PyObject* self, PyObject* const* args, Py_ssize_t nar
   const tpy_signature* sig = &sig_conv3d;
   PyObject* s[10];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  if (!tpy_padding(sig, s, 4, 7)) {
+    Py_XDECREF(s[9]);
+    return NULL;
+  }
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
   tsr_tensor a0;

@@ -504,17 +504,20 @@ def nonzero(input: Tensor) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor: ...
 def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = ...,
-    stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+    stride: int | Sequence[int] | None = ...,
+    padding: int | Sequence[int] | Literal["same", "valid"] | None = ...,
     dilation: int | Sequence[int] | None = ..., groups: int = ..., same: bool = ..., *,
     out: Tensor | None = ...) -> Tensor: ...
 def conv2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = ...,
-    stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+    stride: int | Sequence[int] | None = ...,
+    padding: int | Sequence[int] | Literal["same", "valid"] | None = ...,
     dilation: int | Sequence[int] | None = ..., groups: int = ..., same: bool = ..., *,
     out: Tensor | None = ...) -> Tensor: ...
 def conv3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = ...,
-    stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+    stride: int | Sequence[int] | None = ...,
+    padding: int | Sequence[int] | Literal["same", "valid"] | None = ...,
     dilation: int | Sequence[int] | None = ..., groups: int = ..., same: bool = ..., *,
     out: Tensor | None = ...) -> Tensor: ...
 def conv_transpose1d(

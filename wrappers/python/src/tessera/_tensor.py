@@ -93,6 +93,8 @@ class Tensor(TensorBase):
         return self._new(_interop.tensor, (data,), options)
 
     def _new(self, function: Callable[..., Tensor], args: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
+        if not options:
+            return function(*args, dtype=self.dtype, device=self.device)
         return function(*args, **{"dtype": self.dtype, "device": self.device, **options})
 
     # ---- values ----

@@ -20,7 +20,11 @@ Pair = Union[int, tuple[int, int]]
 
 
 def pair(value: Pair) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else (value[0], value[1])
+    if isinstance(value, int):
+        return (value, value)
+    if not isinstance(value, (tuple, list)) or len(value) != 2 or not all(isinstance(v, int) for v in value):
+        raise InvalidValueError(f"expected an int or a pair of ints, got {value!r}")
+    return (value[0], value[1])
 
 
 class Linear(Module):
@@ -52,7 +56,7 @@ class _Conv(Module):
     """What the two convolutions share."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair,
+        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair, padding: Pair | str, dilation: Pair,
         groups: int, bias: bool, shape: tuple[int, int], dtype: Any,
     ) -> None:
         super().__init__()
@@ -60,7 +64,8 @@ class _Conv(Module):
             raise InvalidValueError(f"in_channels and out_channels must be divisible by groups={groups}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = pair(kernel_size), pair(stride)
-        self.padding, self.dilation = pair(padding), pair(dilation)
+        self.padding = padding if isinstance(padding, str) else pair(padding)
+        self.dilation = pair(dilation)
         self.weight = Parameter(_ops.empty((*shape, *self.kernel_size), dtype=dtype))
         self.register_parameter("bias", Parameter(_ops.empty((out_channels,), dtype=dtype)) if bias else None)
         self.reset_parameters()
@@ -74,23 +79,29 @@ class _Conv(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        text += f", padding={self.padding}" if any(self.padding) else ""
+        text += f", padding={self.padding}" if self.padding != (0, 0) else ""
         text += f", groups={self.groups}" if self.groups != 1 else ""
         return text + ("" if self.bias is not None else ", bias=False")
 
 
 class Conv2d(_Conv):
-    """Cross-correlation of images (N, C, H, W) with weight (out, in / groups, kH, kW)."""
+    """Cross-correlation of images (N, C, H, W) with weight (out, in / groups, kH, kW). padding may be "same", for outputs
+    of the input's size, or "valid", for none."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair = 1, padding: Pair = 0,
+        self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair = 1, padding: Pair | str = 0,
         dilation: Pair = 1, groups: int = 1, bias: bool = True, dtype: Any = None,
     ) -> None:
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            raise InvalidValueError(f"padding: expected ints, 'same' or 'valid', got {padding!r}")
+        if padding == "same" and pair(stride) != (1, 1):
+            raise InvalidValueError(f"padding='same' needs a stride of 1, got {stride}")
         shape = (out_channels, in_channels // groups)
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        padding: Any = self.padding
+        return F.conv2d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
 class ConvTranspose2d(_Conv):
@@ -101,12 +112,13 @@ class ConvTranspose2d(_Conv):
         output_padding: Pair = 0, groups: int = 1, bias: bool = True, dilation: Pair = 1, dtype: Any = None,
     ) -> None:
         shape = (in_channels, out_channels // groups)
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, pair(padding), dilation, groups, bias, shape, dtype)
         self.output_padding = pair(output_padding)
 
     def forward(self, input: Tensor) -> Tensor:
+        padding: Any = self.padding
         return F.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+            input, self.weight, self.bias, self.stride, padding, self.output_padding, self.groups, self.dilation
         )
 
 

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions whose padding is a word."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import tessera as ts
+import tessera.nn.functional as F
+from tessera import nn
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("kernel, dilation", [(3, 1), (4, 1), (2, 3), (5, 2)])
+def test_padding_by_word_is_pytorchs(axes: int, kernel: int, dilation: int) -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((2, 3, *[9, 8, 7][:axes])), rng.standard_normal((4, 3, *[kernel] * axes))
+    for word in ("same", "valid"):
+        if word == "valid" and any(dilation * (kernel - 1) >= n for n in x.shape[2:]):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # even kernels
+            theirs = getattr(torch.nn.functional, f"conv{axes}d")(torch.tensor(x), torch.tensor(w), None, 1, word, dilation)
+        convolve = getattr(F, f"conv{axes}d")
+        for ours in (convolve(ts.tensor(x), ts.tensor(w), None, 1, word, dilation),
+                     convolve(ts.tensor(x), ts.tensor(w), padding=word, dilation=dilation)):  # fmt: skip
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-9, 1e-12)
+
+
+def test_layers_take_padding_by_word() -> None:
+    for word, size in (("same", 6), ("valid", 4)):
+        ours, theirs = nn.Conv2d(2, 3, 3, padding=word), torch.nn.Conv2d(2, 3, 3, padding=word)
+        assert repr(ours) == repr(theirs) and ours(ts.ones(1, 2, 6, 6)).shape == (1, 3, size, size)
+    for wrong in (
+        lambda: nn.Conv2d(1, 1, 3, padding="some"), lambda: nn.Conv2d(1, 1, 3, stride=2, padding="same"),
+        lambda: nn.ConvTranspose2d(1, 1, 3, padding="same"), lambda: nn.Conv2d(1, 1, "same"),
+        lambda: nn.Conv2d(1, 1, 3, stride="same"), lambda: nn.Conv2d(1, 1, 3, padding=(1, 2, 3)),
+        lambda: F.conv2d(ts.ones(1, 1, 3, 3), ts.ones(1, 1, 2, 2), padding="some"),
+    ):  # fmt: skip
+        with pytest.raises(ts.InvalidValueError):
+            wrong()
+    with pytest.raises(TypeError):
+        F.conv2d(ts.ones(1, 1, 3, 3), ts.ones(1, 1, 2, 2), stride="same")
