@@ -108,11 +108,16 @@ def test_running_statistics_stay_float32_in_half_modules(dtype: ts.DType) -> Non
     ),
     lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 2)),
 ], ids=["batch", "layer"])  # fmt: skip
+@pytest.mark.parametrize("mixed", [False, True])
 def test_networks_with_normalisation_train_in_half_precision(
-    dtype: ts.DType, make: Callable[[], nn.Module]
+    dtype: ts.DType, make: Callable[[], nn.Module], mixed: bool
 ) -> None:
     ts.manual_seed(0)
     net, x, classes = make().to(dtype), ts.randn((6, 1, 8, 8)), ts.tensor([0, 1, 0, 1, 0, 1])
+    if mixed:  # normalisation layers keep float32 weights
+        for module in net.modules():
+            if isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
+                module.float()
     optimizer = optim.SGD(net.parameters(), lr=0.05)
     losses = []
     for _ in range(8):
