@@ -59,7 +59,7 @@ from ._errors import (
     ShapeError,
     TesseraError,
 )
-from ._errors import check as _check
+from ._errors import as_int as _as_int, check as _check
 from ._info import __array_namespace_info__  # noqa: F401
 from ._interop import asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._ops import *  # noqa: F403
@@ -124,4 +124,7 @@ def get_num_threads() -> int:
 
 def set_num_threads(count: int) -> None:
     """Sets how many threads the operations of this process may use."""
-    _check(_lib.tsr_set_num_threads(count))
+    wanted = _as_int(count, "set_num_threads()")
+    if not 0 < wanted < 2**31:
+        raise InvalidValueError(f"set_num_threads(): expected at least 1, got {wanted}")
+    _check(_lib.tsr_set_num_threads(wanted))

@@ -14,7 +14,7 @@ from ._constants import (
     BACKWARD_RETAIN_GRAPH,
 )
 from ._core import TensorBase, table
-from ._errors import ArgumentTypeError, InvalidValueError
+from ._errors import ArgumentTypeError, InvalidValueError, as_list
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -26,7 +26,7 @@ _backward, _grad = table["backward"], table["grad"]
 
 
 def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
-    items = [given] if isinstance(given, TensorBase) else list(given)
+    items = [given] if isinstance(given, TensorBase) else as_list(given, what)
     for item in items:
         if not isinstance(item, TensorBase) and not (holes and item is None):
             raise ArgumentTypeError(f"{what}: expected Tensors, got {type(item).__name__}")

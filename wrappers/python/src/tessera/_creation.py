@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import table
-from ._errors import InvalidValueError
+from ._errors import InvalidValueError, as_int, as_list
 from ._tensor import Tensor
 
 _arange = table["arange"]
@@ -28,7 +28,8 @@ def arange(
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that all shapes broadcast to."""
     result: list[int] = []
-    for shape in shapes:
+    for given in shapes:
+        shape = [as_int(n, "broadcast_shapes()") for n in as_list(given, "broadcast_shapes()")]
         sizes = [1] * (len(result) - len(shape)) + list(shape)
         result = [1] * (len(sizes) - len(result)) + result
         for i, (a, b) in enumerate(zip(result, sizes)):

@@ -112,7 +112,7 @@ def _outside() -> list[Device]:
 
 def device_count(kind: str = "cpu") -> int:
     """How many devices of a type can be used here."""
-    if kind not in TYPES:
+    if not isinstance(kind, str) or kind not in TYPES:
         raise DeviceError(f"expected a type of device, one of {', '.join(TYPES)}, got {kind!r}")
     count = ffi.new("int32_t*")
     check(lib.tsr_device_count(TYPES[kind], count))

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ._constants import DTYPES
-from ._errors import DTypeError, InvalidValueError
+from ._errors import ArgumentTypeError, DTypeError, InvalidValueError
 
 
 class DType:
@@ -141,6 +141,9 @@ def _promote_integers(first: DType, second: DType) -> DType:
 
 def result_type(*items: Any) -> DType:
     """The dtype of an operation on tensors, dtypes and Python numbers; only the numbers are weak."""
+    for item in items:
+        if not isinstance(item, (DType, bool, int, float, complex)) and not isinstance(getattr(item, "dtype", None), DType):
+            raise ArgumentTypeError(f"result_type(): expected Tensors, dtypes and numbers, got {type(item).__name__}")
     strong = [i if isinstance(i, DType) else i.dtype for i in items if not isinstance(i, (bool, int, float, complex))]
     if not strong:
         raise InvalidValueError("result_type(): expected at least one tensor or dtype")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import operator
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -152,6 +153,32 @@ _BY_ERRNO: dict[int, type[FileError]] = {
     errno.EISDIR: FolderError,
     errno.ENOTDIR: NoFolderError,
 }
+
+def as_number(given: Any, what: str) -> float:
+    """A real number from what was given for one."""
+    if not isinstance(given, (int, float)) and not hasattr(given, "__float__"):
+        raise ArgumentTypeError(f"{what}: expected a number, got {type(given).__name__}")
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentTypeError(f"{what}: expected a number ({error})") from None
+
+
+def as_int(given: Any, what: str) -> int:
+    """A whole number from what was given for one."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ArgumentTypeError(f"{what}: expected an int, got {type(given).__name__}") from None
+
+
+def as_list(given: Any, what: str) -> list[Any]:
+    """The items of what was given for several."""
+    try:
+        return list(given)
+    except TypeError:
+        raise ArgumentTypeError(f"{what}: expected several in a sequence, got {type(given).__name__}") from None
+
 
 CLASSES: dict[int, type[TesseraError]] = {c.code: c for c in TesseraError.__subclasses__()}
 if CLASSES.keys() != STATUS.keys():

@@ -117,8 +117,12 @@ def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0)
 def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: int = 0) -> Tensor:
     """A 1-D tensor on an object with the buffer protocol."""
     kind = dtype_of(dtype)
-    whole = (memoryview(buffer).nbytes - offset) // kind.itemsize
-    return from_bytes(memoryview(buffer).cast("B"), kind, (whole if count < 0 else count,), offset)
+    try:
+        memory = memoryview(buffer).cast("B")
+    except TypeError as error:
+        raise ArgumentTypeError(f"frombuffer(): {error}") from None
+    whole = (memory.nbytes - offset) // kind.itemsize
+    return from_bytes(memory, kind, (whole if count < 0 else count,), offset)
 
 
 # ---- from Python ----

@@ -8,7 +8,7 @@ import secrets
 from typing import Any
 
 from ._core import ffi, lib
-from ._errors import check
+from ._errors import InvalidValueError, as_int, as_list, check
 
 
 class Generator:
@@ -18,7 +18,7 @@ class Generator:
 
     def __init__(self, seed: int = 0) -> None:
         handle = ffi.new("tsr_generator*")
-        check(lib.tsr_generator_new(seed & (2**64 - 1), handle))
+        check(lib.tsr_generator_new(as_int(seed, "seed") & (2**64 - 1), handle))
         self._handle = ffi.gc(handle[0], lib.tsr_generator_release)
 
     @classmethod
@@ -35,7 +35,7 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Starts anew from a seed."""
-        check(lib.tsr_generator_seed(self._handle, seed & (2**64 - 1)))
+        check(lib.tsr_generator_seed(self._handle, as_int(seed, "seed") & (2**64 - 1)))
         return self
 
     def seed(self) -> int:
@@ -53,7 +53,10 @@ class Generator:
         return int(seed[0]), int(offset[0])
 
     def set_state(self, state: tuple[int, int]) -> None:
-        check(lib.tsr_generator_set_state(self._handle, state[0], state[1]))
+        numbers = [as_int(n, "state") for n in as_list(state, "state")]
+        if len(numbers) != 2 or not all(0 <= n < 2**64 for n in numbers):
+            raise InvalidValueError(f"state: expected what get_state() gives, two ints of 64 bits, got {state!r}")
+        check(lib.tsr_generator_set_state(self._handle, *numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (self.get_state(),))

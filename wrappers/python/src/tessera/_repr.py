@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._dtypes import bfloat16, bool_, complex64, float32, int64
-from ._errors import ArgumentTypeError
+from ._errors import ArgumentTypeError, as_int
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -22,7 +22,7 @@ def set_printoptions(**options: Any) -> None:
     """Sets precision, threshold, edgeitems or linewidth for all tensors."""
     if unknown := options.keys() - OPTIONS.keys():
         raise ArgumentTypeError(f"set_printoptions(): unknown option {', '.join(sorted(unknown))}")
-    OPTIONS.update(options)
+    OPTIONS.update({name: as_int(value, f"set_printoptions(): {name}") for name, value in options.items()})
 
 
 def values(tensor: Tensor) -> Any:

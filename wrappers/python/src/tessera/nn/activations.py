@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from .._errors import InvalidValueError
+from .._errors import InvalidValueError, as_number
 from .._tensor import Tensor
 from . import functional as F
 from .layers import Pair
@@ -79,7 +79,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        if not 0.0 <= p <= 1.0:
+        if not 0.0 <= as_number(p, "p") <= 1.0:
             raise InvalidValueError(f"p: expected a probability between 0 and 1, got {p}")
         self.p = p
 

@@ -9,7 +9,7 @@ from typing import Any, Union
 
 from .. import _ops
 from .._dtypes import bfloat16, dtype_of, float16, float32, int64
-from .._errors import InvalidValueError
+from .._errors import InvalidValueError, as_int, as_list
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -167,7 +167,8 @@ class LayerNorm(Module):
         bias: bool = True, dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        sizes = [normalized_shape] if isinstance(normalized_shape, int) else as_list(normalized_shape, "normalized_shape")
+        self.normalized_shape = tuple(as_int(n, "normalized_shape") for n in sizes)
         self.eps = eps
         affine = elementwise_affine
         shape = self.normalized_shape

@@ -160,6 +160,8 @@ class Module:
 
     def add_module(self, name: str, module: Module | None) -> None:
         self._tables()
+        if module is not None and not isinstance(module, Module):
+            raise ArgumentTypeError(f"{name}: expected a Module or None, got {type(module).__name__}")
         self._claim(name, self._modules)
         self._modules[name] = module
 

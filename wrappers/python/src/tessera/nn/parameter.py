@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core import TensorBase
+from .._errors import ArgumentTypeError
 from .._tensor import Tensor, rebuild
 
 
@@ -15,6 +17,8 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Tensor, requires_grad: bool = True) -> Parameter:
+        if not isinstance(data, TensorBase):
+            raise ArgumentTypeError(f"Parameter(): expected a Tensor, got {type(data).__name__}")
         made = super().__new__(cls, data.detach())
         made.requires_grad = requires_grad
         return made

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _ops
-from .._errors import InvalidValueError
+from .._errors import InvalidValueError, as_list, as_number
 from .._tensor import Tensor
 from .optimizer import Group, Optimizer, positive
 
@@ -25,7 +25,8 @@ class Adam(Optimizer):
     ) -> None:
         decay = self._decay if weight_decay is None else weight_decay
         positive(lr=lr, eps=eps, weight_decay=decay)
-        if not all(0.0 <= b < 1.0 for b in betas):
+        betas = tuple(as_number(b, "betas") for b in as_list(betas, "betas"))  # type: ignore[assignment]
+        if len(betas) != 2 or not all(0.0 <= b < 1.0 for b in betas):
             raise InvalidValueError(f"betas: expected numbers from 0 below 1, got {betas}")
         options = {
             "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": decay, "amsgrad": amsgrad, "maximize": maximize,

@@ -5,11 +5,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._core import TensorBase
-from .._errors import ArgumentTypeError, DTypeError, DeviceError, InvalidValueError, NotSupportedError
+from .._errors import (
+    ArgumentTypeError,
+    DTypeError,
+    DeviceError,
+    InvalidValueError,
+    NotSupportedError,
+    as_list,
+    as_number,
+)
 from .._tensor import Tensor
 from ..autograd import enable_grad, no_grad
 
@@ -30,7 +38,7 @@ class Optimizer:
         if isinstance(params, TensorBase) or not isinstance(params, Iterable):
             kind = "a Tensor" if isinstance(params, TensorBase) else type(params).__name__
             raise ArgumentTypeError(f"params: expected a list of Tensors or of dicts, got {kind}")
-        given = [params] if isinstance(params, dict) else list(params)
+        given = [params] if isinstance(params, dict) else as_list(params, "params")
         if not given:
             raise InvalidValueError("params: expected at least one parameter, got an empty list")
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
@@ -38,8 +46,10 @@ class Optimizer:
 
     def add_param_group(self, group: Group) -> None:
         """Adds parameters with options of their own."""
+        if "params" not in group:
+            raise InvalidValueError(f"params: expected a dict with \"params\", got the keys {list(group)}")
         params = group["params"]
-        items = [params] if isinstance(params, TensorBase) else list(params)
+        items = [params] if isinstance(params, TensorBase) else as_list(params, "params")
         known = {id(p) for g in self.param_groups for p in g["params"]}
         for item in items:
             if not isinstance(item, TensorBase):
@@ -113,6 +123,10 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over the options and a copy of the state of an optimizer of the same parameters."""
+        if not isinstance(state_dict, Mapping):
+            raise ArgumentTypeError(f"load_state_dict(): expected what state_dict() gives, got {type(state_dict).__name__}")
+        if missing := {"state", "param_groups"} - state_dict.keys():
+            raise InvalidValueError(f"load_state_dict(): expected what state_dict() gives, without {sorted(missing)}")
         saved = state_dict["param_groups"]
         sizes = [len(g["params"]) for g in saved]
         own = [len(g["params"]) for g in self.param_groups]
@@ -141,5 +155,5 @@ class Optimizer:
 def positive(**options: float) -> None:
     """Raises unless all options are at least 0."""
     for name, value in options.items():
-        if not value >= 0.0:
+        if not as_number(value, name) >= 0.0:
             raise InvalidValueError(f"{name}: expected at least 0, got {value}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from ... import _ops
-from ..._errors import InvalidValueError, NotSupportedError, OutOfRangeError
+from ..._errors import ArgumentTypeError, InvalidValueError, NotSupportedError, OutOfRangeError, as_int, as_list
 from ..._random import Generator
 from ..._tensor import Tensor
 
@@ -42,6 +42,9 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Rows of tensors of equal length."""
 
     def __init__(self, *tensors: Tensor) -> None:
+        for tensor in tensors:
+            if not hasattr(tensor, "__len__") or not hasattr(tensor, "__getitem__"):
+                raise ArgumentTypeError(f"TensorDataset(): expected Tensors, got {type(tensor).__name__}")
         if not tensors or any(len(t) != len(tensors[0]) for t in tensors):
             raise InvalidValueError(f"expected tensors of one length, got {[len(t) for t in tensors]}")
         self.tensors = tensors
@@ -90,6 +93,7 @@ class ConcatDataset(Dataset[Any]):
 
 def random_split(dataset: Sized, lengths: Sequence[int], generator: Generator | None = None) -> list[Subset]:
     """Parts of the given lengths, drawn at random without overlap."""
+    lengths = [as_int(n, "lengths") for n in as_list(lengths, "lengths")]
     if sum(lengths) != len(dataset):
         raise InvalidValueError(f"lengths: expected a sum of {len(dataset)}, got {sum(lengths)}")
     order = _ops.randperm(len(dataset), generator=generator).tolist()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..._errors import InvalidValueError
+from ..._errors import ArgumentTypeError, InvalidValueError
 from ..._random import Generator
 from .dataset import IterableDataset
 from .fetch import Collate, fetch, stream
@@ -58,6 +58,8 @@ class DataLoader:
         self.persistent_workers = persistent_workers
         self._pool: Pool | None = None
         self._iterable = isinstance(dataset, IterableDataset)
+        if not self._iterable and not hasattr(dataset, "__getitem__"):
+            raise ArgumentTypeError(f"dataset: expected one with __getitem__ and __len__, got {type(dataset).__name__}")
         if self._iterable:
             if shuffle or sampler is not None or batch_sampler is not None:
                 raise InvalidValueError("an IterableDataset decides on its order itself")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ... import _ops
-from ..._errors import InvalidValueError, NotSupportedError
+from ..._errors import InvalidValueError, NotSupportedError, as_int
 from ..._random import Generator
 from .dataset import Sized
 
@@ -57,7 +57,7 @@ class BatchSampler(Sampler):
     """Lists of indices."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool = False) -> None:
-        if batch_size < 1:
+        if as_int(batch_size, "batch_size") < 1:
             raise InvalidValueError(f"batch_size: expected at least 1, got {batch_size}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
