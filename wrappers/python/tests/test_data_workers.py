@@ -118,6 +118,13 @@ def test_persistent_workers_serve_every_pass() -> None:
     assert multiprocessing.active_children() == []
 
 
+def test_a_pass_within_a_pass_of_persistent_workers() -> None:
+    loader = DataLoader(TensorDataset(ts.arange(4)), 2, num_workers=1, persistent_workers=True)
+    found = [(a[0].tolist(), b[0].tolist()) for a in loader for b in loader]
+    assert found == [([0, 1], [0, 1]), ([0, 1], [2, 3]), ([2, 3], [0, 1]), ([2, 3], [2, 3])]
+    assert len(multiprocessing.active_children()) == 1
+
+
 def test_without_them_every_pass_has_workers_of_its_own() -> None:
     loader = DataLoader(Rows(), 4, num_workers=1)
     first, second = ({p for b in loader for p in b[2].tolist()} for _ in range(2))

@@ -91,9 +91,10 @@ class DataLoader:
 
     def _from_workers(self) -> Iterator[Any]:
         pool = self._pool
-        if pool is None or not pool.usable:
+        if pool is None or pool.busy or not pool.usable:
+            inner = pool is not None and pool.busy  # a pass within a pass has workers of its own
             pool = Pool(self)
-            if self.persistent_workers:
+            if self.persistent_workers and not inner:
                 self._pool = pool
         keys = iter(lambda: None, 0) if self._iterable else self._keys()
         try:

@@ -182,7 +182,7 @@ class Pool:
             loader.drop_last, loader.collate_fn,
         )  # fmt: skip
         self._ahead, self._timeout, self._generator = loader.prefetch_factor, loader.timeout, loader.generator
-        self._iterable, self._epoch = loader._iterable, 0
+        self._epoch, self.busy = 0, False
         self._processes: list[Any] = []
         self._pipes: list[Any] = []
         self._end = weakref.finalize(self, _stop, self._processes, self._pipes)
@@ -214,6 +214,14 @@ class Pool:
         self._end()
 
     def run(self, keys: Iterator[Any]) -> Iterator[Any]:
+        """A pass: one batch for each of the keys."""
+        self.busy = True
+        try:
+            yield from self._pass(keys)
+        finally:
+            self.busy = False
+
+    def _pass(self, keys: Iterator[Any]) -> Iterator[Any]:
         """Hands jobs out round robin and gives the batches back in that order."""
         self._epoch += 1
         count = len(self._processes)
