@@ -44,7 +44,7 @@ Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, D
       wrap_storage(device, base, static_cast<uint64_t>(nbytes), drop_memory, owner.get());
   static_cast<void>(owner.release());
   storage->read_only = read_only;
-  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, -extent.low));
+  return make_fresh(std::move(storage), dtype, sizes, strides, -extent.low);
 }
 
 }  // namespace tsr::capi

@@ -44,6 +44,8 @@ Tensor implicit_gradient(const Tensor& root) {
   TSR_CHECK(!is_complex(root.dtype()), Code::kAutograd, nullptr,
             "expected a gradient for a root of dtype ", root.dtype(),
             ", because it can be created implicitly only for real scalar outputs, got none");
+  // An ordinary tensor also when the backward is asked for in inference mode.
+  const GradModeScope outside_inference({grad_enabled(), false});
   return gradient_ops().ones(root.sizes(), root.dtype(), root.device());
 }
 

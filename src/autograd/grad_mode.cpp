@@ -6,8 +6,6 @@
 
 namespace tsr {
 
-constinit thread_local GradMode t_grad_mode;
-
 bool view_needs_grad(const Tensor& view) {
   refresh_view(view, *record_of(view));
   return view.requires_grad();

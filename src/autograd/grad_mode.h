@@ -5,25 +5,10 @@
 
 #include <span>
 
+#include "tensor/grad_mode.h"
 #include "tensor/tensor.h"
 
 namespace tsr {
-
-struct GradMode {
-  bool record = true;          // false: results never require grad
-  bool inference = false;      // results also lose version counting and view tracking
-  bool record_outside = true;  // what record goes back to when inference mode is set off
-};
-
-// The mode of the calling thread; every thread starts with the defaults.
-extern constinit thread_local GradMode t_grad_mode;
-
-[[nodiscard]] inline bool grad_enabled() noexcept {
-  return t_grad_mode.record;
-}
-[[nodiscard]] inline bool inference_enabled() noexcept {
-  return t_grad_mode.inference;
-}
 
 // Sets the mode for a scope and restores it also when the scope ends by an exception. Nestable.
 class GradModeScope {

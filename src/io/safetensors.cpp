@@ -135,8 +135,7 @@ Tensor on_memory(char* data, const ArchiveEntry& entry, std::shared_ptr<const Ma
   static_cast<void>(owner.release());
   const DimsView shape(entry.shape.data(), entry.shape.size());
   static_cast<void>(checked_numel(shape, itemsize(entry.dtype)));
-  return Tensor::adopt(
-      new TensorImpl(std::move(storage), entry.dtype, shape, contiguous_strides(shape), 0));
+  return make_fresh(std::move(storage), entry.dtype, shape, contiguous_strides(shape));
 }
 
 void check_bools(const char* data, const ArchiveEntry& entry) {
@@ -243,8 +242,7 @@ Tensor Archive::tensor(size_t index) const {
                            entry.end};
   const Tensor copy = ops::clone(on_memory(first, bytes, nullptr));
   const DimsView shape(entry.shape.data(), entry.shape.size());
-  return Tensor::adopt(
-      new TensorImpl(copy.storage(), entry.dtype, shape, contiguous_strides(shape), 0));
+  return make_fresh(copy.storage(), entry.dtype, shape, contiguous_strides(shape));
 }
 
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,

@@ -89,12 +89,6 @@ void replace_memory(const Tensor& target, const Tensor& value) {
   leave_base(target);
 }
 
-// Results of inference mode are marked, so that autograd refuses them outside.
-Tensor marked(Tensor fresh) {
-  if (inference_enabled()) fresh.impl()->flags |= kInferenceFlag;
-  return fresh;
-}
-
 Tensor fresh_like(DimsView shape, DType dtype, Device device,
                   std::initializer_list<const Tensor*> inputs) {
   for (const Tensor* input : inputs) {
@@ -123,7 +117,7 @@ Tensor Result::finish() {
 
 Result allocate(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                 std::initializer_list<const Tensor*> inputs) {
-  if (out.is_fresh()) return Result(marked(fresh_like(shape, dtype, device, inputs)));
+  if (out.is_fresh()) return Result(fresh_like(shape, dtype, device, inputs));
   const bool kept = prepare_target(out, shape, dtype, device, recording);
   if (kept && out.tensor().dtype() == dtype && !needs_detour(out.tensor(), inputs, true))
     return Result(out.tensor());
@@ -145,14 +139,14 @@ Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device
 
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                       std::initializer_list<const Tensor*> inputs, bool contiguous) {
-  if (out.is_fresh()) return Result(marked(empty(shape, dtype, device)));
+  if (out.is_fresh()) return Result(empty(shape, dtype, device));
   const bool overlaps = needs_detour(out.tensor(), inputs, false);
   return allocate_apart(out, shape, dtype, device, recording, overlaps, contiguous);
 }
 
 Result allocate_apart(const Out& out, DimsView shape, DType dtype, Device device, bool recording,
                       std::span<const Tensor> inputs, bool contiguous) {
-  if (out.is_fresh()) return Result(marked(empty(shape, dtype, device)));
+  if (out.is_fresh()) return Result(empty(shape, dtype, device));
   const bool overlaps = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
     return needs_detour(out.tensor(), input, false);
   });

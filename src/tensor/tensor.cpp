@@ -4,8 +4,11 @@
 
 #include "base/error.h"
 #include "memory/small_alloc.h"
+#include "tensor/grad_mode.h"
 
 namespace tsr {
+
+constinit thread_local GradMode t_grad_mode;
 
 TensorImpl::TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsView new_strides,
                        int64_t first)
@@ -46,16 +49,28 @@ void TensorImpl::set_layout(DimsView new_sizes, DimsView new_strides, int64_t fi
 }
 
 Tensor Tensor::detached() const {
-  Tensor alias = make_view(*this, sizes(), strides(), offset());
-  alias.impl()->flags |= impl()->flags & kInferenceFlag;
-  return alias;
+  return make_view(*this, sizes(), strides(), offset());
+}
+
+namespace {
+
+Tensor marked(TensorImpl* impl) noexcept {
+  if (inference_enabled()) impl->flags |= kInferenceFlag;
+  return Tensor::adopt(impl);
+}
+
+}  // namespace
+
+Tensor make_fresh(StoragePtr storage, DType dtype, DimsView sizes, DimsView strides,
+                  int64_t offset) {
+  return marked(new TensorImpl(std::move(storage), dtype, sizes, strides, offset));
 }
 
 Tensor empty(DimsView sizes, DType dtype, Device device) {
   const int64_t count = checked_numel(sizes, itemsize(dtype));
   const Dims strides = contiguous_strides(sizes);
   StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(count * itemsize(dtype)));
-  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, 0));
+  return make_fresh(std::move(storage), dtype, sizes, strides);
 }
 
 Tensor empty_dense_like(const Tensor& like, DType dtype, Device device) {
@@ -63,7 +78,7 @@ Tensor empty_dense_like(const Tensor& like, DType dtype, Device device) {
   TSR_CHECK(!__builtin_mul_overflow(like.numel(), itemsize(dtype), &nbytes), Code::kShape, "shape",
             "expected fewer than 2^63 bytes, got shape ", like.sizes());
   StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(nbytes));
-  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, *like.impl()));
+  return marked(new TensorImpl(std::move(storage), dtype, *like.impl()));
 }
 
 Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device device) {
@@ -86,11 +101,13 @@ Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device devic
             " with strides ", strides);
   if (numel_of(sizes) == 0) nbytes = 0;
   StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(nbytes));
-  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, 0));
+  return make_fresh(std::move(storage), dtype, sizes, strides);
 }
 
 Tensor make_view(const Tensor& base, DimsView sizes, DimsView strides, int64_t offset) {
-  return Tensor::adopt(new TensorImpl(base.storage(), base.dtype(), sizes, strides, offset));
+  auto* impl = new TensorImpl(base.storage(), base.dtype(), sizes, strides, offset);
+  impl->flags |= base.impl()->flags & kInferenceFlag;
+  return Tensor::adopt(impl);
 }
 
 }  // namespace tsr

@@ -25,7 +25,8 @@ enum TensorFlag : uint32_t {
   kContiguousFlag = 1U << 0,    // row-major without gaps; kept by set_layout
   kRequiresGradFlag = 1U << 1,  // a leaf that requires grad, or the result of a recorded op: the
                                 // one test of needs_grad
-  kInferenceFlag = 1U << 2,     // made in inference mode: no version counting, no view tracking
+  kInferenceFlag = 1U << 2,     // made in inference mode (make_fresh): no version counting, no view
+                                // tracking
   kViewFlag = 1U << 3,          // autograd tracks it as a view of another tensor
 };
 
@@ -104,6 +105,8 @@ class Tensor {
   }
 
   [[nodiscard]] bool has(TensorFlag flag) const noexcept { return (impl_->flags & flag) != 0; }
+  // The bare flag, which a view gets late: to ask whether a tensor takes part in differentiation,
+  // call the free function tsr::requires_grad (autograd/tensor_grad.h).
   [[nodiscard]] bool requires_grad() const noexcept { return has(kRequiresGradFlag); }
   [[nodiscard]] uint32_t version() const noexcept {
     return impl_->storage->version.load(std::memory_order_relaxed);
@@ -120,6 +123,10 @@ class Tensor {
 };
 static_assert(sizeof(Tensor) == sizeof(void*));
 
+// The first tensor on a storage: every tensor that is no window on another one begins here, where
+// inference mode marks it.
+Tensor make_fresh(StoragePtr storage, DType dtype, DimsView sizes, DimsView strides,
+                  int64_t offset = 0);
 // Fresh, uninitialised memory. Throws kShape on impossible shapes, kOutOfMemory.
 Tensor empty(DimsView sizes, DType dtype, Device device = {});
 // As empty, with the layout of `like`, which is dense: the cheapest way to a result.
