@@ -17,7 +17,7 @@ using namespace tsr::capi;
 static_assert(TSR_TENSOR_CONTIGUOUS == static_cast<int>(kContiguousFlag));
 static_assert(TSR_TENSOR_REQUIRES_GRAD == static_cast<int>(kRequiresGradFlag));
 static_assert(TSR_TENSOR_INFERENCE == static_cast<int>(kInferenceFlag));
-static_assert(TSR_TENSOR_VIEW == static_cast<int>(kViewFlag));
+static_assert(TSR_TENSOR_VIEW == static_cast<int>(kViewFlag));  // the last: tensor_info gives all
 
 namespace {
 
@@ -25,6 +25,11 @@ const Tensor& one_element(const Tensor& tensor) {
   TSR_CHECK(tensor.numel() == 1, Code::kValue, "tensor", "expected one element, got shape ",
             DimsView(tensor.sizes()));
   return tensor;
+}
+
+// A view may take part since its base was written, which its own flag does not say yet.
+[[gnu::noinline]] int32_t flags_of_view(const Tensor& view) noexcept {
+  return requires_grad(view) ? TSR_TENSOR_REQUIRES_GRAD : 0;
 }
 
 // The bits of the one element on the host.
@@ -60,9 +65,7 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
     value.dtype = dtype_to_abi(t.dtype());
     value.device_type = static_cast<int32_t>(t.device().type);
     value.device_index = t.device().index;
-    value.flags =
-        static_cast<int32_t>(t.impl()->flags) &
-        (TSR_TENSOR_CONTIGUOUS | TSR_TENSOR_REQUIRES_GRAD | TSR_TENSOR_INFERENCE | TSR_TENSOR_VIEW);
+    value.flags = static_cast<int32_t>(t.impl()->flags);
     if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
     value.numel = t.numel();
     value.nbytes = t.nbytes();
@@ -71,6 +74,8 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
     value.sizes = t.sizes().data();
     value.strides = t.strides().data();
     fill_struct(info, value, "info");
+    if ((info->flags & TSR_TENSOR_VIEW) != 0) [[unlikely]]
+      info->flags |= flags_of_view(t);
   });
 }
 

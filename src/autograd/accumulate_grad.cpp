@@ -6,6 +6,7 @@
 #include "autograd/gradient_ops.h"
 #include "autograd/hooks.h"
 #include "autograd/ownership.h"
+#include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
 
@@ -21,7 +22,7 @@ bool has_layout_for(const Tensor& grad, const Tensor& leaf) {
 
 // Whether .grad may be this very tensor: ours alone, no part of a larger block, no history.
 bool may_take(const Tensor& grad, const Tensor& leaf) {
-  return !grad.requires_grad() && owns_alone(grad) &&
+  return !requires_grad(grad) && owns_alone(grad) &&
          static_cast<uint64_t>(grad.nbytes()) == grad.storage()->nbytes &&
          has_layout_for(grad, leaf);
 }
@@ -67,7 +68,7 @@ AccumulateGrad::~AccumulateGrad() {
 
 void AccumulateGrad::apply(Backward& ctx) {
   Tensor grad = ctx.take_grad();
-  if (!grad.defined()) return;
+  if (!grad.defined() || !leaf_.requires_grad()) return;
   grad = fit_to(std::move(grad), leaf_);
   TensorRecord& record = *record_of(leaf_);
   {
@@ -78,16 +79,18 @@ void AccumulateGrad::apply(Backward& ctx) {
 }
 
 void AccumulateGrad::accumulate(TensorRecord& record, Tensor grad) {
-  if (!record.grad.defined()) {
+  // A reference of its own: another thread may clear or replace .grad meanwhile.
+  const Tensor sum = grad_of(leaf_);
+  if (!sum.defined()) {
     if (may_take(grad, leaf_)) {
       store(record, grad.has(kViewFlag) ? grad.detached() : std::move(grad));
     } else {
       store(record, copy_for(grad, leaf_));
     }
   } else if (grad_enabled()) {
-    store(record, gradient_ops().add(record.grad, grad));
+    store(record, gradient_ops().add(sum, grad));
   } else {
-    gradient_ops().add_inplace(record.grad, grad);
+    gradient_ops().add_inplace(sum, grad);
   }
 }
 

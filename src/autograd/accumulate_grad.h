@@ -18,7 +18,8 @@ class AccumulateGrad final : public Node {
   explicit AccumulateGrad(const Tensor& leaf);
   ~AccumulateGrad() override;
 
-  // Features E5. No grad yet: takes the gradient itself when nobody else has it and its layout is
+  // Nothing when the leaf has stopped requiring grad since. Features E5. No grad yet: takes the
+  // gradient itself when nobody else has it and its layout is
   // the leaf's, else a copy. Otherwise adds in place, or, when the backward is recorded, out of
   // place. Concurrent runs add up.
   void apply(Backward& ctx) override;

@@ -35,31 +35,31 @@ struct InferenceMode : GradModeScope {
   InferenceMode() noexcept : GradModeScope({false, true, t_grad_mode.record}) {}
 };
 
-// Out of line: whether a tracked view takes part in autograd only since its base was written in
-// place. Throws kAutograd for the views of features I8.
+// Out of line: whether a tracked view takes part in autograd, maybe only since its base was written
+// in place. Throws kAutograd for the views of features I8.
 bool view_needs_grad(const Tensor& view);
 
 namespace detail {
-inline bool needs_grad_given_flags(uint32_t flags, const Tensor& tensor) {
-  if ((flags & kRequiresGradFlag) != 0) return true;
-  return (flags & kViewFlag) != 0 && view_needs_grad(tensor);
-}
 inline bool one_needs_grad(const Tensor& tensor) {
-  return tensor.defined() && needs_grad_given_flags(tensor.impl()->flags, tensor);
+  if (!tensor.defined()) return false;
+  return tensor.has(kViewFlag) ? view_needs_grad(tensor) : tensor.requires_grad();
 }
 }  // namespace detail
 
-// True when an op on these inputs must record. Undefined tensors need nothing.
+// True when an op on these inputs must record. Undefined tensors need nothing. Asks every input,
+// so that the views of I8 raise here, before the op has written anything.
 template <class... Tensors>
 [[nodiscard]] inline bool needs_grad(const Tensor& first, const Tensors&... rest) {
-  return grad_enabled() && (detail::one_needs_grad(first) || (detail::one_needs_grad(rest) || ...));
+  if (!grad_enabled()) return false;
+  bool found = detail::one_needs_grad(first);
+  ((found |= detail::one_needs_grad(rest)), ...);
+  return found;
 }
 [[nodiscard]] inline bool needs_grad(std::span<const Tensor> tensors) {
   if (!grad_enabled()) return false;
-  for (const Tensor& tensor : tensors) {
-    if (detail::one_needs_grad(tensor)) return true;
-  }
-  return false;
+  bool found = false;
+  for (const Tensor& tensor : tensors) found |= detail::one_needs_grad(tensor);
+  return found;
 }
 
 }  // namespace tsr

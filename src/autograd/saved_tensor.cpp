@@ -6,6 +6,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
+#include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
 
@@ -73,7 +74,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
   original_ = keeps_its_history(tensor, kind);
   data_ = original_ ? tensor : tensor.detached();
   if (t_hooks == nullptr || *t_hooks == nullptr || t_packing) return;
-  if (kind != Kind::kPrivate || !tensor.requires_grad()) pack(*t_hooks);
+  if (kind != Kind::kPrivate || !requires_grad(tensor)) pack(*t_hooks);
 }
 
 void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
@@ -95,7 +96,7 @@ Tensor SavedTensor::unpack_by_hooks() const {
             Code::kAutograd, nullptr, "expected the unpack hook to return what was packed, ",
             packed_->dtype, " ", packed_->sizes, " on ", packed_->device, ", got ", value.dtype(),
             " ", value.sizes(), " on ", value.device());
-  return value.requires_grad() ? value.detached() : value;
+  return requires_grad(value) ? value.detached() : value;
 }
 
 void SavedTensor::check_version(const Node& owner) const {

@@ -17,8 +17,9 @@ bool fits(const Tensor& value, const Tensor& other) {
 }
 
 void check_new_data(const Tensor& tensor, const Tensor& data) {
-  TSR_CHECK(!tensor.has(kViewFlag), Code::kAutograd, "tensor",
-            "expected a tensor that is no view, because its memory is that of its base, got a view");
+  TSR_CHECK(
+      !tensor.has(kViewFlag), Code::kAutograd, "tensor",
+      "expected a tensor that is no view, because its memory is that of its base, got a view");
   TSR_CHECK(is_leaf(tensor), Code::kAutograd, "tensor",
             "expected a leaf, because the history of a result speaks of its memory, got the result "
             "of ",
@@ -62,12 +63,27 @@ void set_requires_grad(const Tensor& tensor, bool value) {
   tensor.impl()->flags |= kRequiresGradFlag;
 }
 
-bool requires_grad(const Tensor& tensor) {
-  return detail::one_needs_grad(tensor);
+namespace {
+
+// Without the history of its own that the first use of the view will give it.
+bool takes_part_through_base(const Tensor& tensor, const TensorRecord& record) noexcept {
+  return looks_into_base(tensor, record) && view_is_stale(record) && record.base.requires_grad();
 }
 
-bool is_leaf(const Tensor& tensor) {
-  return !grad_fn(tensor);
+}  // namespace
+
+bool requires_grad(const Tensor& tensor) noexcept {
+  if (!tensor.defined() || tensor.requires_grad()) return tensor.defined();
+  if (!tensor.has(kViewFlag)) return false;
+  const TensorRecord& record = *record_of(tensor);
+  return takes_part_through_base(tensor, record);
+}
+
+bool is_leaf(const Tensor& tensor) noexcept {
+  TensorRecord* record = record_of(tensor);
+  if (record == nullptr) return true;
+  if (takes_part_through_base(tensor, *record)) return false;
+  return !history_of(*record).node;
 }
 
 Tensor grad_of(const Tensor& tensor) {

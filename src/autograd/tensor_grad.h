@@ -10,11 +10,11 @@ namespace tsr {
 // Throws kAutograd when the tensor is no leaf and `value` is false; kDType when `value` is true and
 // the dtype is neither floating nor complex.
 void set_requires_grad(const Tensor& tensor, bool value);
-// Also true for a view whose base takes part since an in-place write. Tensor::requires_grad is the
-// bare flag.
-[[nodiscard]] bool requires_grad(const Tensor& tensor);
+// Also true for a view whose base takes part since an in-place write, where Tensor::requires_grad,
+// the bare flag, may still be false. A flag test for all other tensors.
+[[nodiscard]] bool requires_grad(const Tensor& tensor) noexcept;
 // No grad_fn: made by the user, or outside grad mode.
-[[nodiscard]] bool is_leaf(const Tensor& tensor);
+[[nodiscard]] bool is_leaf(const Tensor& tensor) noexcept;
 
 // The accumulated gradient; undefined when there is none.
 [[nodiscard]] Tensor grad_of(const Tensor& tensor);

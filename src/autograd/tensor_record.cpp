@@ -3,6 +3,7 @@
 #include "autograd/tensor_record.h"
 
 #include <mutex>
+#include <utility>
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/copy_slices.h"
@@ -21,16 +22,46 @@ TensorRecord::~TensorRecord() {
   }
 }
 
-void* TensorRecord::operator new(size_t size) {
-  return small_allocate(size);
+TensorRecord* TensorRecord::make() {
+  return ::new (small_allocate(sizeof(TensorRecord))) TensorRecord;
 }
-void TensorRecord::operator delete(void* block, size_t size) noexcept {
-  small_free(block, size);
+
+namespace {
+
+struct DyingRecords {
+  TensorRecord* first = nullptr;  // those that wait for the running loop
+  bool running = false;
+};
+constinit thread_local DyingRecords t_dying;
+
+void free_record(TensorRecord* record) noexcept {
+  record->~TensorRecord();
+  small_free(record, sizeof(TensorRecord));
+}
+
+}  // namespace
+
+// What a record owns besides its node may be the last way to the next record: those that die of it
+// line up here instead of being freed inside the destructor that dropped them.
+void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
+  if (!record->grad.defined() && !record->base.defined()) return free_record(record);
+  DyingRecords& mine = t_dying;
+  if (mine.running) {
+    record->next_dying = std::exchange(mine.first, record);
+    return;
+  }
+  mine.running = true;
+  while (record != nullptr) {
+    free_record(record);
+    record = mine.first;
+    if (record != nullptr) mine.first = record->next_dying;
+  }
+  mine.running = false;
 }
 
 TensorRecord& ensure_record(const Tensor& tensor) {
   TensorImpl* impl = tensor.impl();
-  if (impl->autograd == nullptr) impl->autograd = new TensorRecord;
+  if (impl->autograd == nullptr) impl->autograd = TensorRecord::make();
   return *static_cast<TensorRecord*>(impl->autograd);
 }
 
@@ -42,7 +73,7 @@ void replace_history(const Tensor& tensor, TensorRecord& record, NodePtr node, u
   move_retained_grad(record, *node, output);
   std::swap(record.grad_fn, node);
   record.output = output;
-  ++record.generation;
+  record.generation.fetch_add(1, std::memory_order_relaxed);
   tensor.impl()->flags |= kRequiresGradFlag;
 }
 
@@ -83,19 +114,19 @@ void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t 
 }
 
 void refresh_view(const Tensor& view, TensorRecord& record) {
-  const TensorRecord* base_record = record_of(record.base);
-  if (base_record == nullptr || !looks_into_base(view, record)) return;
+  if (!looks_into_base(view, record) || !view_is_stale(record)) return;
   NodePtr node;  // at the end the old one, which goes after the lock
   const std::lock_guard guard(record.lock);
-  if (base_record->generation == record.generation) return;
+  if (!view_is_stale(record)) return;
+  const uint32_t generation = record_of(record.base)->generation.load(std::memory_order_relaxed);
   if (!record.base.requires_grad()) {
-    record.generation = base_record->generation;
+    record.generation.store(generation, std::memory_order_relaxed);
     return;
   }
   check_view_kind(record, "its base or another view of its base was written in place");
   node = make_strided_node(gradient_edge(record.base), Geometry(record.base), view);
   move_retained_grad(record, *node, 0);
-  record.generation = base_record->generation;
+  record.generation.store(generation, std::memory_order_relaxed);
   std::swap(record.grad_fn, node);
   record.output = 0;
   view.impl()->flags |= kRequiresGradFlag;

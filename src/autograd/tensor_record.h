@@ -3,7 +3,9 @@
 // TensorRecord: the autograd state of one tensor, made when it first takes part.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <new>
 
 #include "autograd/node.h"
 #include "autograd/view.h"
@@ -16,18 +18,22 @@ struct TensorHooks;
 struct TensorRecord final : AutogradMeta {
   TensorRecord() noexcept;
   ~TensorRecord() override;
-  static void* operator new(size_t size);
-  static void operator delete(void* block, size_t size) noexcept;
+  static TensorRecord* make();  // to be deleted
+  // Frees chains of any length (a gradient of a gradient of ...) in constant stack.
+  static void operator delete(TensorRecord* record, std::destroying_delete_t) noexcept;
 
   NodePtr grad_fn;  // null in leaves; it and output change under the lock, once they are there
   Tensor grad;      // guarded by the lock
   Tensor base;      // defined in views: the tensor at the root, never itself a view
-  AccumulateGrad* accumulator = nullptr;  // weak: it clears this, under the lock, when it dies
-  std::unique_ptr<TensorHooks> hooks;     // guarded by the lock
-  uint32_t output = 0;                    // which output of grad_fn
+  union {
+    AccumulateGrad* accumulator = nullptr;  // weak: it clears this, under the lock, when it dies
+    TensorRecord* next_dying;               // of records that wait to be freed, which have none
+  };
+  std::unique_ptr<TensorHooks> hooks;  // guarded by the lock
+  uint32_t output = 0;                 // which output of grad_fn
   // In a tensor that is no view: counts the changes of its history. In a view: the count of its
   // base that grad_fn stands for; when they differ, grad_fn is made anew from the base.
-  uint32_t generation = 0;
+  std::atomic<uint32_t> generation{0};
   mutable SpinLock lock;
   ViewKind view_kind = ViewKind::kNormal;
 };
@@ -49,6 +55,12 @@ void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t 
 // may have given the base other memory. A view whose base has left it is a tensor like any other.
 inline bool looks_into_base(const Tensor& tensor, const TensorRecord& record) noexcept {
   return record.base.defined() && record.base.storage() == tensor.storage();
+}
+// Whether the grad_fn of a view is older than the last write to its base.
+inline bool view_is_stale(const TensorRecord& view) noexcept {
+  const TensorRecord* base = record_of(view.base);
+  return base != nullptr && base->generation.load(std::memory_order_relaxed) !=
+                                view.generation.load(std::memory_order_relaxed);
 }
 // Brings the grad_fn of a view up to date with its base. Throws kAutograd for the views of I8.
 void refresh_view(const Tensor& view, TensorRecord& record);

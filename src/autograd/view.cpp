@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/view.h"
 
+#include "autograd/accumulate_grad.h"
 #include "autograd/copy_slices.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/tensor_record.h"
@@ -26,7 +27,14 @@ const char* text_of(ViewKind kind) {
   return "";
 }
 
+void check_inference(const Tensor& target) {
+  TSR_CHECK(!target.has(kInferenceFlag) || inference_enabled(), Code::kAutograd, nullptr,
+            "expected a tensor that may be written outside inference mode, got one made inside it; "
+            "write to a clone instead");
+}
+
 void check_writable(const Tensor& target) {
+  check_inference(target);
   TSR_CHECK(!target.storage()->read_only, Code::kBuffer, nullptr,
             "expected memory that may be written, got a read-only tensor");
   TSR_CHECK(target.is_contiguous() || !may_overlap_itself(target.sizes(), target.strides()),
@@ -36,17 +44,41 @@ void check_writable(const Tensor& target) {
             ", where several elements share one place; write to a clone instead");
 }
 
+// The write through a view of a tensor that takes part is one of that tensor, also when the view
+// itself takes none (it was made in no_grad mode) and a constant is written.
+bool writes_recorded_base(const Tensor& target) {
+  if (!target.has(kViewFlag) || !grad_enabled()) return false;
+  const TensorRecord& record = *record_of(target);
+  return looks_into_base(target, record) && record.base.requires_grad();
+}
+
+// The graph made while the leaf still required grad owns it. A history of its own could lead into
+// that graph, and the leaf would own itself.
+void check_no_graph_owns(const Tensor& leaf) {
+  TensorRecord* record = record_of(leaf);
+  if (record == nullptr || record->grad_fn || !existing_accumulator(*record)) return;
+  fail(Code::kAutograd, nullptr, __FILE__, __LINE__,
+       "a leaf that required grad when a graph that still exists was recorded is being used in an "
+       "in-place operation; write to a clone, or after that graph is gone");
+}
+
 void check_recorded_write(const Tensor& target) {
-  const TensorRecord* record = record_of(target);
+  TensorRecord* record = record_of(target);
   if (record == nullptr) return;
   if (looks_into_base(target, *record)) {
     check_view_kind(*record, "it is being written in place");
-    TSR_CHECK(!record->base.requires_grad() || record_of(record->base)->grad_fn, Code::kAutograd,
-              nullptr,
-              "a view of a leaf that requires grad is being used in an in-place operation");
+    refresh_view(target, *record);
+    const TensorRecord* base = record_of(record->base);
+    const bool of_leaf = base == nullptr || !base->grad_fn;
+    TSR_CHECK(!of_leaf || !(target.requires_grad() || record->base.requires_grad()),
+              Code::kAutograd, nullptr,
+              "a view of a leaf that requires grad, or did when the view was made, is being used "
+              "in an in-place operation");
+    check_no_graph_owns(record->base);
   }
   TSR_CHECK(!target.requires_grad() || record->grad_fn, Code::kAutograd, nullptr,
             "a leaf that requires grad is being used in an in-place operation");
+  check_no_graph_owns(target);
 }
 
 }  // namespace
@@ -65,11 +97,7 @@ void check_view_kind(const TensorRecord& record, const char* event) {
 namespace detail {
 
 void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
-  if (source.has(kInferenceFlag)) {
-    view.impl()->flags |= kInferenceFlag;
-    return;
-  }
-  if (!is_differentiable(source.dtype())) return;
+  if (source.has(kInferenceFlag) || !is_differentiable(source.dtype())) return;
   const TensorRecord* source_record = source.has(kViewFlag) ? record_of(source) : nullptr;
   if (source_record != nullptr && !looks_into_base(source, *source_record)) source_record = nullptr;
   if (!grad_enabled()) kind = inference_enabled() ? ViewKind::kInference : ViewKind::kNoGrad;
@@ -79,7 +107,9 @@ void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
   TensorRecord& record = ensure_record(view);
   record.base = source_record != nullptr ? source_record->base : source;
   const TensorRecord* base_record = record_of(record.base);
-  record.generation = base_record != nullptr ? base_record->generation : 0;
+  const uint32_t generation =
+      base_record != nullptr ? base_record->generation.load(std::memory_order_relaxed) : 0;
+  record.generation.store(generation, std::memory_order_relaxed);
   record.view_kind = kind;
   view.impl()->flags |= kViewFlag;
 }
@@ -88,17 +118,16 @@ void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
 
 void begin_inplace(const Tensor& target, bool recording) {
   check_writable(target);
-  TSR_CHECK(!target.has(kInferenceFlag) || inference_enabled(), Code::kAutograd, nullptr,
-            "expected a tensor that may be written outside inference mode, got one made inside it; "
-            "write to a clone instead");
-  if (recording) check_recorded_write(target);
+  if (recording || writes_recorded_base(target)) check_recorded_write(target);
   target.bump_version();
 }
 
 namespace {
 
 void check_out(const Tensor& out, bool recording) {
-  TSR_CHECK(!recording && !(grad_enabled() && detail::one_needs_grad(out)), Code::kAutograd, "out",
+  const bool taken =
+      recording || (grad_enabled() && detail::one_needs_grad(out)) || writes_recorded_base(out);
+  TSR_CHECK(!taken, Code::kAutograd, "out",
             "expected tensors that do not require grad, because out= forms are not "
             "differentiable, got one that does");
 }
@@ -114,6 +143,7 @@ void begin_out(const Tensor& out, bool recording) {
 void begin_replace(const Tensor& out, bool recording) {
   TSR_CHECK(!out.storage()->read_only, Code::kBuffer, nullptr,
             "expected memory that may be written, got a read-only tensor");
+  check_inference(out);
   check_out(out, recording);
   TSR_CHECK(!detail::one_needs_grad(out), Code::kAutograd, "out",
             "expected a tensor of the result's shape, because one that requires grad keeps its "

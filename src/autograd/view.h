@@ -45,12 +45,13 @@ void record_views(std::span<const Tensor> views, const Tensor& source, const cha
 
 // Every in-place form calls this before LAUNCH: refuses forbidden writes and counts the write.
 // `recording` is needs_grad of all inputs including `target`. Throws kAutograd: a leaf that
-// requires grad, a view of one, an ambiguous view, an inference tensor outside inference mode
-// (features I4, I8); kBuffer: read-only memory.
+// requires grad, a view of one, an ambiguous view of a tensor that takes part (by whatever is
+// written), an inference tensor outside inference mode (features I4, I8); kBuffer: read-only
+// memory.
 void begin_inplace(const Tensor& target, bool recording);
 
-// Every out= form calls this before LAUNCH. Throws kAutograd when an input or `out` needs grad:
-// out= forms are not differentiable.
+// Every out= form calls this before LAUNCH. Throws kAutograd when an input or `out` or what it is a
+// view of needs grad: out= forms are not differentiable.
 void begin_out(const Tensor& out, bool recording);
 
 // As begin_out, for an `out` of another shape than the result: its memory is not written, it will

@@ -498,6 +498,66 @@ TEST_F(Engine, losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
   }
 }
 
+TEST_F(Engine, grad_may_be_cleared_while_another_thread_accumulates) {
+  const Tensor x = leaf({1}, {1});
+  std::atomic<bool> done = false;
+  std::thread clearing([&] {
+    while (!done) set_grad(x, {});
+  });
+  for (int i = 0; i < 20000; ++i) backward(std::array{toy::scale(x, 1)});
+  done = true;
+  clearing.join();
+  set_grad(x, {});
+  backward(std::array{toy::scale(x, 1)});
+  EXPECT_EQ(grad_values(x), (Values{1}));
+}
+
+TEST_F(Engine, chain_of_gradients_of_gradients_is_freed) {
+  constexpr int kLength = 200'000;
+  Tensor last = make({1}, {0});
+  const StoragePtr first = last.storage();
+  for (int i = 0; i < kLength; ++i) {
+    Tensor next = make({1}, {0});
+    // Every other link leads over the base of a view.
+    set_grad(next, i % 2 == 0 ? last : toy::slice(last, 0, 1));
+    last = std::move(next);
+  }
+  last.reset();
+  EXPECT_EQ(first->refs.load(), 1U);
+}
+
+TEST_F(Engine, leaf_frozen_after_the_forward_receives_nothing) {
+  const Tensor x = leaf({1}, {2});
+  const Tensor w = leaf({1}, {3});
+  int calls = 0;
+  add_tensor_hook(w, [&](const Tensor&) {
+    ++calls;
+    return Tensor();
+  });
+  add_accumulate_hook(w, [&](const Tensor&) { ++calls; });
+  const Tensor y = toy::mul(x, w);
+  set_requires_grad(w, false);
+  backward(std::array{y}, {}, {.retain_graph = true});
+  EXPECT_EQ(grad_values(x), (Values{3}));
+  EXPECT_FALSE(grad_of(w).defined());
+  EXPECT_EQ(calls, 0);
+  set_requires_grad(w, true);
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(w), (Values{2}));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(Engine, backward_in_inference_mode_gives_ordinary_gradients) {
+  const Tensor x = leaf({1}, {2});
+  const Tensor y = toy::mul(x, x);
+  {
+    const InferenceMode guard;
+    backward(std::array{y});
+  }
+  EXPECT_FALSE(grad_of(x).has(kInferenceFlag));
+  EXPECT_EQ(grad_values(x), (Values{4}));
+}
+
 TEST_F(Engine, backward_starts_no_threads) {
   const auto threads = [] {
     const std::filesystem::directory_iterator tasks("/proc/self/task");

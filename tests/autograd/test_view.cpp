@@ -243,15 +243,134 @@ TEST_F(ViewTest, view_made_without_grad_mode_cannot_be_written_with_it) {
   EXPECT_FALSE(requires_grad(view));
   const Tensor w = leaf({1}, {3});
   expect_error([&] { toy::mul_inplace(view, w); }, "no_grad mode");
+  // A constant is written to y all the same, whose history would not know.
+  expect_error([&] { toy::scale_inplace(view, 2); }, "no_grad mode");
+  expect_error([&] { toy::fill_inplace(view, 2); }, "no_grad mode");
+  expect_error([&] { begin_out(view, false); }, "out= forms");
+  EXPECT_EQ(values(y), (Values{1, 2}));
+  const NoGrad guard;
+  toy::scale_inplace(view, 2);
+  EXPECT_EQ(values(y), (Values{2, 2}));
+}
+
+TEST_F(ViewTest, view_of_a_leaf_made_without_grad_mode_cannot_be_written_with_it) {
+  const Tensor x = leaf({2}, {1, 2});
+  Tensor view;
+  {
+    const NoGrad guard;
+    view = toy::slice(x, 0, 1);
+  }
+  expect_error([&] { toy::scale_inplace(view, 5); }, "no_grad mode");
+  EXPECT_EQ(values(x), (Values{1, 2}));
+}
+
+TEST_F(ViewTest, view_made_without_grad_mode_of_a_constant_can_be_written_by_constants) {
+  const Tensor c = make({2}, {1, 2});
+  Tensor view;
+  {
+    const NoGrad guard;
+    view = toy::slice(c, 0, 1);
+  }
+  toy::scale_inplace(view, 2);
+  EXPECT_EQ(values(c), (Values{2, 2}));
+  expect_error([&] { toy::mul_inplace(view, leaf({1}, {3})); }, "no_grad mode");
+  // From here on c takes part, and with it what is written through the view.
+  toy::mul_inplace(c, leaf({1}, {3}));
+  expect_error([&] { toy::scale_inplace(view, 2); }, "no_grad mode");
+}
+
+TEST_F(ViewTest, view_of_a_constant_is_written_again_and_again) {
+  const Tensor w = leaf({2}, {3, 4});
+  const Tensor base = make({2, 2}, {1, 2, 3, 4});
+  const Tensor row = toy::select(base, 0);
+  toy::add_inplace(row, w);
+  toy::scale_inplace(row, 2);
+  toy::mul_inplace(row, w);
+  EXPECT_EQ(values(base), (Values{24, 48, 3, 4}));
+  backward(std::array{toy::sum(base)});
+  // (1 + w) 2 w and (2 + w) 2 w.
+  EXPECT_EQ(grad_values(w), (Values{14, 20}));
+}
+
+TEST_F(ViewTest, view_that_a_write_to_its_base_makes_differentiable_says_so) {
+  const Tensor w = leaf({2}, {3, 4});
+  const Tensor base = make({2}, {1, 2});
+  const Tensor view = toy::slice(base, 0, 2);
+  EXPECT_FALSE(requires_grad(view));
+  toy::add_inplace(base, w);
+  EXPECT_TRUE(requires_grad(view));
+  EXPECT_FALSE(view.requires_grad());  // the bare flag comes with the first use
+  EXPECT_STREQ(grad_fn(view)->name(), "AsStridedBackward");
+}
+
+TEST_F(ViewTest, ambiguous_view_says_that_it_requires_grad_and_raises_when_used) {
+  const Tensor base = make({2, 2}, {1, 2, 3, 4});
+  const std::vector<Tensor> rows = toy::unbind(base);
+  toy::add_inplace(base, leaf({2}, {3, 4}));
+  EXPECT_TRUE(requires_grad(rows[0]));
+  expect_error([&] { toy::sum(rows[0]); }, "its base or another view of its base");
+}
+
+TEST_F(ViewTest, write_that_reads_an_ambiguous_view_is_refused_before_it_writes) {
+  const Tensor w = leaf({2}, {3, 4});
+  const Tensor base = toy::mul(make({2, 2}, {1, 2, 3, 4}), w);
+  const std::vector<Tensor> rows = toy::unbind(base);
+  toy::scale_inplace(base, 2);
+  const Tensor target = make({2}, {1, 2});
+  expect_error([&] { toy::mul_inplace(target, rows[0]); }, "its base or another view of its base");
+  EXPECT_EQ(values(target), (Values{1, 2}));
+  EXPECT_EQ(target.version(), 0U);
+  const Tensor tracked = toy::scale(w, 1);  // the first input takes part already
+  expect_error([&] { toy::mul_inplace(tracked, rows[0]); }, "its base or another view of its base");
+  EXPECT_EQ(values(tracked), (Values{3, 4}));
+}
+
+TEST_F(ViewTest, view_of_a_frozen_leaf_keeps_its_history_and_cannot_be_written) {
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor view = toy::slice(x, 0, 1);
+  set_requires_grad(x, false);
+  // The history of x would lead through the view back to x.
+  expect_error([&] { toy::scale_inplace(view, 2); }, "a view of a leaf");
+  EXPECT_FALSE(requires_grad(x));
+  EXPECT_TRUE(is_leaf(x));
+}
+
+TEST_F(ViewTest, leaf_that_a_graph_owns_cannot_get_a_history) {
+  const Tensor x = leaf({2}, {1, 2});
+  Tensor y = toy::mul(x, x);
+  set_requires_grad(x, false);
+  expect_error([&] { toy::mul_inplace(x, y); }, "a graph that still exists");
+  expect_error([&] { toy::mul_inplace(toy::slice(x, 0, 1), toy::slice(y, 0, 1)); },
+               "a graph that still exists");
+  toy::scale_inplace(toy::slice(x, 0, 1), 5);  // records nothing
+  y.reset();
+  toy::mul_inplace(x, leaf({2}, {2, 2}));
+  EXPECT_EQ(values(x), (Values{10, 4}));
+}
+
+TEST_F(ViewTest, writes_through_views_of_constants_have_derivatives) {
+  const Tensor w = leaf({2}, {3, 4});
+  const Tensor base = make({2, 2}, {1, 2, 3, 4});
+  const Tensor other = toy::select(base, 0);
+  const Tensor column = toy::select(toy::transpose(base), 1);
+  toy::mul_inplace(column, w);
+  EXPECT_EQ(values(base), (Values{1, 6, 3, 16}));
+  toy::mul_inplace(toy::select(base, 0), w);
+  EXPECT_EQ(values(other), (Values{3, 24}));
+  backward(std::array{toy::sum(toy::add(toy::sum(base), toy::sum(other)))});
+  // base = {w0, 2 w0 w1, 3, 4 w1}, of which the first row counts twice.
+  EXPECT_EQ(grad_values(w), (Values{2 + 4 * 4, 4 * 3 + 4}));
 }
 
 TEST_F(ViewTest, inference_tensors_are_neither_counted_nor_written_outside) {
-  const Tensor x = make({2}, {1, 2});
-  x.impl()->flags |= kInferenceFlag;
+  Tensor x;
   {
     const InferenceMode guard;
+    x = make({2}, {1, 2});
     toy::scale_inplace(x, 2);
   }
+  EXPECT_TRUE(x.has(kInferenceFlag));
+  expect_error([&] { begin_out(x, false); }, "inference mode");
   EXPECT_EQ(x.version(), 0U);
   expect_error([&] { toy::scale_inplace(x, 2); }, "inference mode");
   EXPECT_FALSE(toy::slice(x, 0, 1).has(kViewFlag));
