@@ -145,14 +145,15 @@ tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* us
     out_arg(id, "id");
     out_arg(callback, "callback");
     const auto owner = share(std::move(data));
-    const HookHandle hook = add_tensor_hook(arg.get(), [callback, owner](const Tensor& grad) {
+    auto call = [callback, owner](const Tensor& grad) {
       const Lent lent(grad);
       Tensor replacement;
       Returned returned(1);
       call_host("hook", callback, owner->get(), lent.first(), returned.places());
       returned.consume({&replacement, 1}, "the hook's replacement");
       return replacement;
-    });
+    };
+    const HookHandle hook = add_tensor_hook(arg.get(), std::move(call), {user, drop});
     *id = hook_id(arg.get(), hook);
   });
 }
@@ -165,10 +166,11 @@ tsr_status tsr_tensor_accumulate_hook_add(tsr_tensor tensor, tsr_accumulate_hook
     out_arg(id, "id");
     out_arg(callback, "callback");
     const auto owner = share(std::move(data));
-    const HookHandle hook = add_accumulate_hook(arg.get(), [callback, owner](const Tensor& leaf) {
+    auto call = [callback, owner](const Tensor& leaf) {
       const Lent lent(leaf);
       call_host("accumulate hook", callback, owner->get(), lent.first());
-    });
+    };
+    const HookHandle hook = add_accumulate_hook(arg.get(), std::move(call), {user, drop});
     *id = hook_id(arg.get(), hook);
   });
 }

@@ -51,6 +51,8 @@ class HostFunction final : public CustomFunction {
     return true;
   }
 
+  [[nodiscard]] HostData host_data() const noexcept override { return {data_.get(), table_.drop}; }
+
   void forward(CustomNode& node, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
     run(table_.forward, "forward", node, inputs, outputs);
   }

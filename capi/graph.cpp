@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph as seen from outside: nodes, their names, edges and saved tensors.
 #include "autograd/accumulate_grad.h"
+#include "autograd/host_data.h"
 #include "autograd/node.h"
 #include "autograd/tensor_grad.h"
 #include "capi/generated/infos.h"
@@ -102,6 +103,19 @@ tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor) {
 tsr_status tsr_node_saved_count(tsr_node node, int64_t* count) {
   return guard(kInfo_node_saved_count, [&] {
     *out_arg(count, "count") = static_cast<int64_t>(node_arg(node).saved_count());
+  });
+}
+
+tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg) {
+  return guard(kInfo_tensor_traverse, [&] {
+    const TensorArg of(tensor, "tensor");
+    visit_host_data(of.get(), {out_arg(visit, "visit"), arg});
+  });
+}
+
+tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg) {
+  return guard(kInfo_node_traverse, [&] {
+    visit_host_data(node_arg(node), {out_arg(visit, "visit"), arg});
   });
 }
 

@@ -81,6 +81,8 @@ inline constexpr CallInfo kInfo_node_attach{"tsr_node_attach", {"node", "outputs
 inline constexpr CallInfo kInfo_function_apply{"tsr_function_apply", {"name", "vtable", "user", "inputs", "n_results", "results"}};
 inline constexpr CallInfo kInfo_saved_hooks_push{"tsr_saved_hooks_push", {"vtable", "user"}};
 inline constexpr CallInfo kInfo_saved_hooks_pop{"tsr_saved_hooks_pop", {}};
+inline constexpr CallInfo kInfo_tensor_traverse{"tsr_tensor_traverse", {"tensor", "visit", "arg"}};
+inline constexpr CallInfo kInfo_node_traverse{"tsr_node_traverse", {"node", "visit", "arg"}};
 inline constexpr CallInfo kInfo_memory_stats_get{"tsr_memory_stats_get", {"device", "stats"}};
 inline constexpr CallInfo kInfo_memory_stats_json{"tsr_memory_stats_json", {"device", "json"}};
 inline constexpr CallInfo kInfo_memory_snapshot{"tsr_memory_snapshot", {"device", "json"}};

@@ -54,13 +54,16 @@ typedef tsr_status (*tsr_saved_pack_fn)(
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 /* Runs once when a backward has finished. */
 typedef tsr_status (*tsr_final_fn)(void* user);
+/* Gets the user pointer of a callback together with the drop function it was registered with,
+ * which tells whose it is. Runs while the library holds a lock: it must call nothing of it. */
+typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
 /* A custom differentiable function. All callbacks get the user pointer given beside the table. */
 struct tsr_node_vtable {
   uint32_t struct_size;
   uint32_t flags; /* bits of tsr_node_flag */
   tsr_node_forward_fn forward; /* only for tsr_function_apply */
   tsr_node_backward_fn backward; /* required */
-  tsr_node_forward_fn jvp; /* tangents of the outputs from tangents of the inputs; may be NULL */
+  tsr_node_forward_fn jvp; /* reserved for forward mode, which is not there yet: nothing calls it, set it to NULL. Tangents of the outputs from tangents of the inputs */
   tsr_drop_fn drop; /* runs once with the user pointer, when the node is gone or its creation fails; may be NULL */
 };
 
@@ -202,7 +205,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_node_save(
  * saved. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor);
 
-/* How many tensors the node saved. */
+/* How many tensors the node saved.
+ * AUTOGRAD when a backward has freed them. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_saved_count(tsr_node node, int64_t* count);
 
 /* Says which inputs of a custom function the forward changed in place; they must be attached as
@@ -245,6 +249,19 @@ TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push(
  * AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
  * none; what it leaves pushed goes. */
 TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_pop(void);
+
+/* Calls visit(arg, user, drop) for each callback that is kept alive through this reference
+ * alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls nothing
+ * when anybody else holds the tensor. A host with a tracing collector finds cycles that go
+ * through the library with it: it calls this where it looks for the references of the object
+ * that owns the handle.
+ * What saved-tensor hooks have packed is not visited. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_traverse(
+    tsr_tensor tensor, tsr_visit_fn visit, void* arg);
+
+/* The same for a node whose only reference is the caller's: the hooks and custom functions of
+ * the graph that it keeps alive. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
 
 #ifdef __cplusplus
 }

@@ -145,6 +145,7 @@ typedef tsr_status (*tsr_saved_pack_fn)(
     void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 typedef tsr_status (*tsr_final_fn)(void* user);
+typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
 typedef tsr_status (*tsr_allocate_fn)(
     void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream, void** block);
@@ -357,6 +358,8 @@ tsr_status tsr_node_attach(tsr_node node, const tsr_tensor* outputs, int32_t n_o
 tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user, const tsr_tensor* inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
 tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user);
 tsr_status tsr_saved_hooks_pop(void);
+tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg);
+tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);

@@ -133,6 +133,17 @@ SavedTensor CustomNode::make_saved(const Tensor& tensor, std::span<const Tensor>
   return {requires_grad(tensor) ? tensor : tensor.detached(), Kind::kPrivate, 0};
 }
 
+// Another real dtype is cast, as for every node. The imaginary part of a complex gradient would be
+// lost without a word, so its author has to take the real part.
+void CustomNode::check_result(const Tensor& result, size_t input) const {
+  if (!result.defined() || !is_complex(result.dtype())) return;
+  const Edge& edge = next_edge(input);
+  const DType wanted = edge.node->outputs()[edge.output].dtype;
+  TSR_CHECK(is_complex(wanted), Code::kAutograd, nullptr, "expected ", name(),
+            " to return a real gradient for its input ", input, " of dtype ", wanted, ", got ",
+            result.dtype());
+}
+
 void CustomNode::apply(Backward& ctx) {
   SmallVector<Tensor, 2> grads;
   for (size_t k = 0; k < ctx.grad_count(); ++k) {
@@ -155,7 +166,9 @@ void CustomNode::apply(Backward& ctx) {
     }
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (ctx.needs(i)) ctx.set(i, std::move(results[i]));
+    if (!ctx.needs(i)) continue;
+    check_result(results[i], i);
+    ctx.set(i, std::move(results[i]));
   }
 }
 

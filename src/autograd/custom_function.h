@@ -26,8 +26,11 @@ class CustomFunction {
   // throw.
   virtual void backward(CustomNode& node, std::span<const Tensor> grads,
                         std::span<Tensor> results) = 0;
-  // Forward mode: tangents of the outputs from tangents of the inputs. False: not provided.
+  // Forward mode: tangents of the outputs from tangents of the inputs. False: not provided. Nothing
+  // calls it before there is a forward mode.
   virtual bool jvp(CustomNode& node, std::span<const Tensor> tangents, std::span<Tensor> results);
+  // What this owns of the host language.
+  [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
 };
 
 // Node form: the forward runs in the host language, under no_grad, then
@@ -61,11 +64,13 @@ class CustomNode final : public Node {
   [[nodiscard]] CustomFunction& function() const noexcept { return *function_; }
   void apply(Backward& ctx) override;
   [[nodiscard]] bool runs_on_undefined() const noexcept override { return true; }
+  [[nodiscard]] HostData host_data() const noexcept override { return function_->host_data(); }
 
  private:
   CustomNode(std::string name, std::span<const Tensor> inputs,
              std::unique_ptr<CustomFunction> function);
   void check_outputs(std::span<const Tensor> outputs) const;
+  void check_result(const Tensor& result, size_t input) const;
   void save_pending(std::span<const Tensor> outputs);
   [[nodiscard]] SavedTensor make_saved(const Tensor& tensor, std::span<const Tensor> outputs) const;
   void attach_output(const Tensor& output, uint32_t index);

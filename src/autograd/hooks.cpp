@@ -6,6 +6,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/gradient_ops.h"
+#include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
 
@@ -34,8 +35,8 @@ TensorRecord& record_that_needs_grad(const Tensor& tensor) {
 }
 
 template <class Fn>
-std::shared_ptr<Hook<Fn>> append(HookList<Fn>& list, Fn callable, SpinLock& lock) {
-  auto hook = std::make_shared<Hook<Fn>>(std::move(callable));
+std::shared_ptr<Hook<Fn>> append(HookList<Fn>& list, Fn callable, HostData host, SpinLock& lock) {
+  auto hook = std::make_shared<Hook<Fn>>(std::move(callable), host);
   const std::lock_guard guard(lock);
   std::erase_if(list, [](const auto& old) { return old->removed(); });
   list.push_back(hook);
@@ -48,14 +49,34 @@ List copy_of(const List& list, SpinLock& lock) {
   return list;
 }
 
+// A hook changes the value of a gradient and nothing else: a cast would hide its author's mistake.
+void check_replacement(const Tensor& replacement, const Tensor& grad, const char* who) {
+  TSR_CHECK(replacement.sizes() == grad.sizes(), Code::kAutograd, nullptr, "expected ", who,
+            " to return a gradient of shape ", grad.sizes(), ", got shape ", replacement.sizes());
+  TSR_CHECK(replacement.dtype() == grad.dtype(), Code::kAutograd, nullptr, "expected ", who,
+            " to return a gradient of dtype ", grad.dtype(), ", got ", replacement.dtype());
+  TSR_CHECK(replacement.device() == grad.device(), Code::kAutograd, nullptr, "expected ", who,
+            " to return a gradient on ", grad.device(), ", got one on ", replacement.device());
+}
+
 void apply_hook(Hook<TensorHook>& hook, Tensor& grad) {
   hook.run([&](const TensorHook& callable) {
     Tensor replacement = callable(grad);
     if (!replacement.defined()) return;
-    TSR_CHECK(replacement.sizes() == grad.sizes(), Code::kAutograd, nullptr,
-              "expected a tensor hook to return a gradient of shape ", grad.sizes(), ", got shape ",
-              replacement.sizes());
+    check_replacement(replacement, grad, "a tensor hook");
     grad = std::move(replacement);
+  });
+}
+
+void apply_pre_hook(Hook<PreHook>& hook, std::span<Tensor> grads) {
+  hook.run([&](const PreHook& callable) {
+    const std::vector<Tensor> before(grads.begin(), grads.end());
+    callable(grads);
+    for (size_t k = 0; k < grads.size(); ++k) {
+      if (grads[k].defined() && before[k].defined()) {
+        check_replacement(grads[k], before[k], "a pre hook");
+      }
+    }
   });
 }
 
@@ -68,14 +89,16 @@ void store_retained(RetainedGrad& cell, const Tensor& grad) {
   }
   TensorRecord& record = *record_of(tensor);
   const GradientOps& ops = gradient_ops();
-  Tensor value = record.grad.defined() ? ops.add(record.grad, grad) : ops.clone(grad);
+  const Tensor sum = grad_of(tensor);
+  Tensor value = sum.defined() ? ops.add(sum, grad) : ops.clone(grad);
   const std::lock_guard guard(record.lock);
   std::swap(record.grad, value);
 }
 
 void run_leaf_hooks(const AccumulateGrad& node, Tensor& grad) {
   TensorRecord& record = *record_of(node.leaf());
-  TensorHooks* hooks = grad.defined() ? hooks_of(record) : nullptr;
+  const bool wanted = grad.defined() && node.leaf().requires_grad();
+  TensorHooks* hooks = wanted ? hooks_of(record) : nullptr;
   if (hooks == nullptr) return;
   for (const auto& hook : copy_of(hooks->on_grad, record.lock)) apply_hook(*hook, grad);
 }
@@ -98,13 +121,13 @@ void HookBase::remove() noexcept {
   if (before == 0 && !dropped_.exchange(true)) drop_callable();
 }
 
-HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook) {
+HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook, HostData host) {
   TensorRecord& record = record_that_needs_grad(tensor);
   const Edge edge = gradient_edge(tensor);
   if (edge.node->is_accumulator()) {
-    return HookHandle(append(ensure_hooks(record).on_grad, std::move(hook), record.lock));
+    return HookHandle(append(ensure_hooks(record).on_grad, std::move(hook), host, record.lock));
   }
-  auto entry = std::make_shared<Hook<TensorHook>>(std::move(hook));
+  auto entry = std::make_shared<Hook<TensorHook>>(std::move(hook), host);
   NodeHooks& hooks = edge.node->ensure_hooks();
   const std::lock_guard guard(edge.node->lock());
   std::erase_if(hooks.tensor_hooks, [](const auto& old) { return old.hook->removed(); });
@@ -112,19 +135,20 @@ HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook) {
   return HookHandle(entry);
 }
 
-HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook) {
+HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook, HostData host) {
   TensorRecord& record = record_that_needs_grad(leaf);
   TSR_CHECK(gradient_edge(leaf).node->is_accumulator(), Code::kAutograd, nullptr,
             "expected a leaf, because only leaves accumulate gradients, got the result of ",
             gradient_edge(leaf).node->name());
-  return HookHandle(append(ensure_hooks(record).after_accumulate, std::move(hook), record.lock));
+  return HookHandle(
+      append(ensure_hooks(record).after_accumulate, std::move(hook), host, record.lock));
 }
 
 HookHandle add_pre_hook(Node& node, PreHook hook) {
-  return HookHandle(append(node.ensure_hooks().pre, std::move(hook), node.lock()));
+  return HookHandle(append(node.ensure_hooks().pre, std::move(hook), {}, node.lock()));
 }
 HookHandle add_post_hook(Node& node, PostHook hook) {
-  return HookHandle(append(node.ensure_hooks().post, std::move(hook), node.lock()));
+  return HookHandle(append(node.ensure_hooks().post, std::move(hook), {}, node.lock()));
 }
 
 int64_t hook_id(const Tensor& tensor, HookHandle handle) {
@@ -193,7 +217,7 @@ void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
 
 void run_pre_hooks(Node& node, std::span<Tensor> grads) {
   for (const auto& hook : copy_of(node.hooks()->pre, node.lock())) {
-    hook->run([&](const PreHook& callable) { callable(grads); });
+    apply_pre_hook(*hook, grads);
   }
 }
 

@@ -28,12 +28,14 @@ using PostHook = std::function<void(std::span<Tensor> results, std::span<const T
 // is destroyed then, or when its last run ends.
 class HookBase {
  public:
-  HookBase() = default;
+  explicit HookBase(HostData host) noexcept : host_(host) {}
   HookBase(const HookBase&) = delete;
   HookBase& operator=(const HookBase&) = delete;
   virtual ~HookBase() = default;
   void remove() noexcept;
   [[nodiscard]] bool removed() const noexcept { return (state_.load() & kRemoved) != 0; }
+  // Valid until it is removed.
+  [[nodiscard]] HostData host_data() const noexcept { return host_; }
 
  protected:
   static constexpr uint32_t kRemoved = 1;
@@ -46,12 +48,13 @@ class HookBase {
  private:
   std::atomic<uint32_t> state_{0};
   std::atomic<bool> dropped_{false};
+  HostData host_;
 };
 
 template <class Fn>
 class Hook final : public HookBase {
  public:
-  explicit Hook(Fn callable) : callable_(std::move(callable)) {}
+  Hook(Fn callable, HostData host) : HookBase(host), callable_(std::move(callable)) {}
 
   // Calls use(callable) unless the hook was removed.
   template <class Use>
@@ -89,10 +92,11 @@ class HookHandle {
 
 // The tensor's gradient as it stands in the graph now: hooks of a non-leaf belong to its grad_fn
 // and stay there when the tensor is written in place. Throws kAutograd when it does not require
-// grad.
-HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook);
+// grad. The result of the hook has the gradient's shape, dtype and device; else the backward throws
+// kAutograd. `host` is what the callable owns of the host language.
+HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook, HostData host = {});
 // Leaves only; throws kAutograd otherwise.
-HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook);
+HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook, HostData host = {});
 HookHandle add_pre_hook(Node& node, PreHook hook);
 HookHandle add_post_hook(Node& node, PostHook hook);
 

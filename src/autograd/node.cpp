@@ -137,9 +137,7 @@ Tensor Node::saved(size_t index) const {
   SavedTensor copy;
   {
     const std::lock_guard guard(lock_);
-    TSR_CHECK(!released_, Code::kAutograd, nullptr, "expected the tensors that ", name_,
-              " saved, got a graph that has already been used by a backward, which freed them; to "
-              "go through the graph a second time, specify retain_graph=True the first time");
+    check_not_released();
     TSR_CHECK(index < saved_.size(), Code::kIndex, nullptr, "expected the index of one of the ",
               saved_.size(), " tensors that ", name_, " saved, got ", index);
     copy = saved_[index];
@@ -147,8 +145,16 @@ Tensor Node::saved(size_t index) const {
   return copy.unpack(*this);
 }
 
-size_t Node::saved_count() const noexcept {
+// Needs the lock.
+void Node::check_not_released() const {
+  TSR_CHECK(!released_, Code::kAutograd, nullptr, "expected the tensors that ", name_,
+            " saved, got a graph that has already been used by a backward, which freed them; to "
+            "go through the graph a second time, specify retain_graph=True the first time");
+}
+
+size_t Node::saved_count() const {
   const std::lock_guard guard(lock_);
+  check_not_released();
   return saved_.size();
 }
 

@@ -21,6 +21,13 @@ class GraphTask;
 class Node;
 struct NodeHooks;
 
+// What a callable of the host language owns; hosts with a tracing collector ask for it
+// (host_data.h).
+struct HostData {
+  void* user = nullptr;
+  void (*drop)(void*) = nullptr;
+};
+
 using NodePtr = IntrusivePtr<Node>;
 
 // The gradient of one output of `node`, numbered as the forward's outputs.
@@ -64,6 +71,8 @@ class Node : public Object {
   virtual void release() noexcept;
   // Whether apply runs although every gradient is undefined (zero).
   [[nodiscard]] virtual bool runs_on_undefined() const noexcept { return false; }
+  // Of a derivative that is written in the host language.
+  [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] bool is_accumulator() const noexcept { return sequence_ == kFirst; }
@@ -82,8 +91,11 @@ class Node : public Object {
 
   // Throws kAutograd when released by an earlier backward or written in place since.
   [[nodiscard]] Tensor saved(size_t index) const;
-  // 0 once released.
-  [[nodiscard]] size_t saved_count() const noexcept;
+  // Throws as saved does when released by an earlier backward.
+  [[nodiscard]] size_t saved_count() const;
+
+  // Whether anything was ever saved.
+  [[nodiscard]] bool has_saved() const noexcept { return has_saved_; }
 
   [[nodiscard]] SpinLock& lock() const noexcept { return lock_; }
   // Null until the first hook; guarded by the lock.
@@ -99,6 +111,8 @@ class Node : public Object {
   void set_outer(Node* outer) noexcept { outer_ = outer; }
 
  private:
+  void check_not_released() const;
+
   friend class CopySlices;
   friend class SavedTensor;
   friend class SlotTable;  // claims nodes for a backward

@@ -23,7 +23,7 @@ void verify_edge(const Edge& edge, const char* from) {
 
 void verify_node(const Node& node) {
   TSR_ASSERT(!node.is_accumulator() || node.next_edges().empty(), node.name(), " has edges");
-  TSR_ASSERT(!node.is_accumulator() || node.saved_count() == 0, node.name(), " saved tensors");
+  TSR_ASSERT(!node.is_accumulator() || !node.has_saved(), node.name(), " saved tensors");
   for (const Edge& edge : node.next_edges()) {
     if (!edge.node) continue;
     verify_edge(edge, node.name());

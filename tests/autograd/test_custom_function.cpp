@@ -92,6 +92,36 @@ TEST_F(CustomFunctionTest, once_differentiable_raises_only_when_differentiated_a
   expect_error([&] { grad(std::array{first[0]}, std::array{weight}); }, "once_differentiable");
 }
 
+TEST_F(CustomFunctionTest, real_gradient_is_cast_and_a_complex_one_for_a_real_input_is_refused) {
+  const Tensor x = leaf({1}, {3});
+  const auto apply = [&](const Tensor& gradient) {
+    const auto node =
+        make_node(std::array{x}, [gradient](auto&, auto, auto results) { results[0] = gradient; });
+    const Tensor y = make({1}, {9});
+    node->attach(std::array{y});
+    backward(std::array{y});
+  };
+  apply(make({1}, {5}, DType::kFloat32));
+  EXPECT_EQ(grad_of(x).dtype(), DType::kFloat64);
+  EXPECT_EQ(grad_values(x), (Values{5}));
+  expect_error([&] { apply(empty(std::array<int64_t, 1>{1}, DType::kComplex128)); },
+               "expected MineBackward to return a real gradient for its input 0");
+}
+
+TEST_F(CustomFunctionTest, view_that_became_differentiable_gets_its_gradient) {
+  const Tensor w = leaf({1}, {3});
+  const Tensor base = make({2}, {1, 2});
+  const Tensor view = toy::slice(base, 0, 1);
+  toy::mul_inplace(base, w);
+  const auto node = make_node(std::array{view}, square_backward);
+  EXPECT_TRUE(node->needs_input_grad(0));
+  const Tensor y = make({1}, {9});
+  node->save(std::array{view});
+  node->attach(std::array{y});
+  backward(std::array{y});
+  EXPECT_EQ(grad_values(w), (Values{6}));
+}
+
 TEST_F(CustomFunctionTest, nothing_is_recorded_when_no_input_needs_grad) {
   const Tensor x = make({1}, {3});
   const auto node = make_node(std::array{x}, square_backward);

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
+#include "autograd/host_data.h"
 #include "toy_ops.h"
 
 namespace tsr {
@@ -58,6 +62,84 @@ TEST_F(HooksTest, hooks_also_change_what_grad_returns) {
   const auto grads = grad(std::array{toy::scale(m, 1)}, std::array{x, m});
   EXPECT_EQ(values(grads[0]), (Values{120}));
   EXPECT_EQ(values(grads[1]), (Values{2}));
+}
+
+TEST_F(HooksTest, hook_may_change_neither_shape_nor_dtype) {
+  const auto returns = [](const Tensor& wrong) { return [wrong](const Tensor&) { return wrong; }; };
+  const auto run = [](const Tensor& on, const Tensor& root, const TensorHook& hook) {
+    const HookHandle handle = add_tensor_hook(on, hook);
+    const std::string text =
+        toy::message_of([&] { backward(std::array{root}, {}, {.retain_graph = true}); });
+    handle.remove();
+    return text;
+  };
+  const Tensor x = leaf({1}, {1});
+  const Tensor y = toy::scale(x, 1);
+  const Tensor z = toy::scale(y, 1);
+  for (const Tensor& on : {x, y}) {
+    EXPECT_NE(run(on, z, returns(make({2}, {1, 1}))).find("of shape [1], got shape [2]"),
+              std::string::npos);
+    EXPECT_NE(
+        run(on, z, returns(make({1}, {1}, DType::kFloat32))).find("of dtype float64, got float32"),
+        std::string::npos);
+    EXPECT_NE(run(on, z, returns(empty(std::array<int64_t, 1>{1}, DType::kComplex128)))
+                  .find("of dtype float64, got complex128"),
+              std::string::npos);
+  }
+  EXPECT_FALSE(grad_of(x).defined());
+  add_pre_hook(*grad_fn(y),
+               [](std::span<Tensor> grads) { grads[0] = make({1}, {1}, DType::kFloat32); });
+  expect_error([&] { backward(std::array{z}); }, "expected a pre hook");
+}
+
+TEST_F(HooksTest, result_of_a_post_hook_is_cast_as_that_of_the_node) {
+  const Tensor x = leaf({1}, {1});
+  const Tensor y = toy::scale(x, 1);
+  add_post_hook(*grad_fn(y), [](std::span<Tensor> results, std::span<const Tensor>) {
+    results[0] = make({1}, {7}, DType::kFloat32);
+  });
+  backward(std::array{y});
+  EXPECT_EQ(grad_of(x).dtype(), DType::kFloat64);
+  EXPECT_EQ(grad_values(x), (Values{7}));
+}
+
+// What visit_host_data reports for an object, as numbers.
+template <class Holder>
+std::vector<int> visited(const Holder& holder) {
+  std::vector<int> found;
+  visit_host_data(holder,
+                  {[](void* arg, void* user, void (*)(void*)) {
+                     static_cast<std::vector<int>*>(arg)->push_back(*static_cast<int*>(user));
+                   },
+                   &found});
+  return found;
+}
+
+TEST_F(HooksTest, host_data_is_visited_while_one_reference_keeps_it) {
+  const auto nothing = [](const Tensor&) { return Tensor(); };
+  std::array<int, 4> numbers{0, 1, 2, 3};
+  const auto host = [&](size_t i) { return HostData{&numbers[i], [](void*) {}}; };
+  Tensor x = leaf({1}, {1});
+  add_tensor_hook(x, nothing, host(0));
+  const HookHandle removed = add_tensor_hook(x, nothing, host(1));
+  add_accumulate_hook(
+      x, [](const Tensor&) {}, host(2));
+  add_tensor_hook(x, nothing);  // a callable of C++ has none
+  EXPECT_EQ(visited(x), (std::vector{0, 1, 2}));
+  removed.remove();
+  EXPECT_EQ(visited(x), (std::vector{0, 2}));
+  Tensor y = toy::scale(x, 1);
+  EXPECT_TRUE(visited(x).empty());  // the graph owns it too
+  add_tensor_hook(y, nothing, host(3));
+  EXPECT_EQ(visited(y), (std::vector{3}));
+  Tensor z = toy::scale(y, 1);
+  EXPECT_TRUE(visited(z).empty());  // y owns the node too
+  y.reset();
+  EXPECT_EQ(visited(z), (std::vector{3}));
+  const NodePtr node = grad_fn(z);
+  EXPECT_TRUE(visited(z).empty());
+  z.reset();
+  EXPECT_EQ(visited(*node), (std::vector{3}));
 }
 
 TEST_F(HooksTest, hook_on_one_output_of_several_sees_only_that) {

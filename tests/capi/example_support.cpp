@@ -111,6 +111,9 @@ int64_t live_tensors(void) {
 void count_drop(void* user) {
   ++*static_cast<int*>(user);
 }
+void count_visit(void* arg, void* user, tsr_drop_fn drop) {
+  if (user != nullptr && drop == count_drop) ++*static_cast<int64_t*>(arg);
+}
 void ignore_log(void*, tsr_log_level, const char*, const char*, int64_t) {}
 tsr_status ignore_hook(void*, tsr_tensor, tsr_tensor*) {
   return TSR_OK;

@@ -305,6 +305,64 @@ TEST(Autograd, function_of_two_lambdas_has_second_derivatives) {
   expect_near(grad(first.sum(), x)[0], {6, 12});
 }
 
+TEST(Autograd, view_that_became_differentiable_says_so_and_gets_its_gradient) {
+  Tensor w = leaf({1, 2});
+  Tensor base = zeros({2}, DType::kFloat64);
+  const Tensor view = base.index({Slice(0, 2)});
+  EXPECT_FALSE(view.requires_grad());
+  base += w;
+  EXPECT_TRUE(view.requires_grad());
+  EXPECT_FALSE(view.is_leaf());
+  cube(view).sum().backward();
+  expect_near(w.grad(), {3, 12});
+}
+
+TEST(Autograd, view_made_without_recording_cannot_be_written_with_it) {
+  Tensor x = leaf({1, 2});
+  Tensor y = x * 1;
+  for (Tensor* base : {&x, &y}) {
+    Tensor view;
+    {
+      const NoGradGuard no_grad;
+      view = base->index({Slice(0, 1)});
+    }
+    EXPECT_THROW(view *= 2, AutogradError);
+    expect_near(base->detach(), {1, 2});
+  }
+}
+
+TEST(Autograd, saved_tensors_of_a_used_graph_raise) {
+  Tensor x = leaf({1});
+  const Tensor y = apply_function(
+      "Forgetful", {x},
+      [](FunctionContext& context, const std::vector<Tensor>& inputs) {
+        context.save_for_backward(inputs);
+        return std::vector<Tensor>{inputs[0] * 2};
+      },
+      [](FunctionContext& context, const std::vector<Tensor>& gradients) {
+        const bool found = !context.saved_tensors().empty();
+        return std::vector<Tensor>{gradients[0] * (found ? 2 : 0)};
+      })[0];
+  y.backward();
+  EXPECT_THROW(y.backward(), AutogradError);
+  expect_near(x.grad(), {2});
+}
+
+TEST(Autograd, leaf_frozen_after_the_forward_receives_nothing) {
+  Tensor w = leaf({1, 2});
+  const Tensor y = (w * 2).sum();
+  w.requires_grad_(false);
+  y.backward();
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST(Autograd, hook_may_not_change_the_dtype) {
+  Tensor x = leaf({1, 2});
+  x.register_hook([](const Tensor& gradient) { return gradient.astype(DType::kFloat32); });
+  EXPECT_THROW((x * 2).sum().backward(), AutogradError);
+  EXPECT_FALSE(x.grad().defined());
+}
+
 TEST(Autograd, mark_dirty_returns_the_same_object) {
   Tensor x = leaf({1, 2});
   const Tensor y = x * 1;

@@ -898,6 +898,35 @@ static void example_tsr_saved_hooks_pop(void) {
   CHECK_FAILS(TSR_AUTOGRAD, tsr_saved_hooks_pop());
 }
 
+static void example_tsr_tensor_traverse(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = leaf(2), same = x;
+  int64_t id = 0, seen = 0;
+  CHECK_OK(tsr_tensor_hook_add(x, ignore_hook, &drops, count_drop, &id));
+  CHECK_OK(tsr_tensor_traverse(x, count_visit, &seen));
+  CHECK(seen == 1);
+  tsr_tensor_retain(x);
+  CHECK_OK(tsr_tensor_traverse(x, count_visit, &seen));
+  CHECK(seen == 1);
+  tsr_tensor_release(x);
+  tsr_tensor_release(same);
+  CHECK(drops == 1);
+}
+
+static void example_tsr_node_traverse(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = leaf(2);
+  tsr_node node = custom_node(x, &drops);
+  int64_t seen = 0;
+  CHECK_OK(tsr_node_traverse(node, count_visit, &seen));
+  CHECK(seen == 1);
+  tsr_node_release(node);
+  tsr_tensor_release(x);
+  CHECK(drops == 1);
+}
+
 static void example_tsr_memory_stats_get(void) {
   int drops = 0;
   (void)drops;
@@ -1659,6 +1688,8 @@ const struct example kExamples[] = {
     {"tsr_function_apply", example_tsr_function_apply},
     {"tsr_saved_hooks_push", example_tsr_saved_hooks_push},
     {"tsr_saved_hooks_pop", example_tsr_saved_hooks_pop},
+    {"tsr_tensor_traverse", example_tsr_tensor_traverse},
+    {"tsr_node_traverse", example_tsr_node_traverse},
     {"tsr_memory_stats_get", example_tsr_memory_stats_get},
     {"tsr_memory_stats_json", example_tsr_memory_stats_json},
     {"tsr_memory_snapshot", example_tsr_memory_snapshot},

@@ -1564,6 +1564,36 @@ TEST(Function_tsr_saved_hooks_push, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_tensor_traverse, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_tensor_traverse(nullptr, nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_traverse(wrong_kind(), nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_traverse(as_complex(f.tensors[0]), nullptr, nullptr));
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_traverse(as_bool(f.tensors[0]), nullptr, nullptr));
+  }
+}
+
+TEST(Function_tsr_node_traverse, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_node_traverse(nullptr, nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_node_traverse(wrong_kind<tsr_node>(), nullptr, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_memory_stats_get, refuses_bad_arguments) {
   {
     Fixture f;

@@ -201,6 +201,42 @@ end
 
 const cube = differentiable((ctx, x) -> (save!(ctx, x); x .^ 3), (ctx, g) -> g .* saved(ctx)[1] .^ 2 .* 3; name="Cube")
 
+@testset "test_view_that_became_differentiable_says_so" begin
+    w, base = leaf([1.0, 2.0]), Tensor(zeros(2))
+    v = view(base, 1:2)
+    @test !requires_grad(v)
+    base .+= w
+    @test requires_grad(v) && !is_leaf(v)
+    backward!(sum(cube(v)))
+    @test Array(grad(w)) == [3, 12]
+end
+
+@testset "test_view_made_without_recording_cannot_be_written_with_it" begin
+    x = leaf([1.0, 2.0])
+    for base in (x, x .* 1)
+        v = no_grad(() -> view(base, 1:1))
+        @test_throws TesseraError v .*= 2
+        @test Array(detach(base)) == [1, 2]
+    end
+end
+
+@testset "test_saved_tensors_of_a_used_graph_raise" begin
+    f = differentiable((ctx, x) -> (save!(ctx, x); x .* 2), (ctx, g) -> isempty(saved(ctx)) ? g : g .* 2)
+    x = leaf([1.0])
+    y = sum(f(x))
+    backward!(y)
+    @test_throws TesseraError backward!(y)
+    @test Array(grad(x)) == [2]
+end
+
+@testset "test_leaf_frozen_after_the_forward_receives_nothing" begin
+    w = leaf([1.0, 2.0])
+    y = sum(w .* 2)
+    requires_grad!(w, false)
+    backward!(y)
+    @test grad(w) === nothing
+end
+
 @testset "test_function_of_one_input" begin
     x = leaf([1.0, 2.0])
     y = cube(x)

@@ -412,6 +412,7 @@ tsr_node_saved(node, index, tensor) =
         node, index, tensor)
 
 # How many tensors the node saved.
+# AUTOGRAD when a backward has freed them.
 tsr_node_saved_count(node, count) =
     ccall((:tsr_node_saved_count, libtessera), tsr_status, (tsr_node, Ptr{Int64}), node, count)
 
@@ -467,6 +468,24 @@ tsr_saved_hooks_push(vtable, user) =
 # none; what it leaves pushed goes.
 tsr_saved_hooks_pop() =
     ccall((:tsr_saved_hooks_pop, libtessera), tsr_status, ())
+
+# Calls visit(arg, user, drop) for each callback that is kept alive through this reference
+# alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls
+# nothing when anybody else holds the tensor. A host with a tracing collector finds cycles
+# that go through the library with it: it calls this where it looks for the references of the
+# object that owns the handle.
+# What saved-tensor hooks have packed is not visited.
+tsr_tensor_traverse(tensor, visit, arg) =
+    ccall((:tsr_tensor_traverse, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}),
+        tensor, visit, arg)
+
+# The same for a node whose only reference is the caller's: the hooks and custom functions of
+# the graph that it keeps alive.
+tsr_node_traverse(node, visit, arg) =
+    ccall((:tsr_node_traverse, libtessera), tsr_status,
+        (tsr_node, Ptr{Cvoid}, Ptr{Cvoid}),
+        node, visit, arg)
 
 # Fills in the statistics of a device's allocator.
 tsr_memory_stats_get(device_type, device_index, stats) =

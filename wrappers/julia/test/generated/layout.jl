@@ -91,6 +91,8 @@ const FUNCTIONS = [
     "tsr_function_apply",
     "tsr_saved_hooks_push",
     "tsr_saved_hooks_pop",
+    "tsr_tensor_traverse",
+    "tsr_node_traverse",
     "tsr_memory_stats_get",
     "tsr_memory_stats_json",
     "tsr_memory_snapshot",

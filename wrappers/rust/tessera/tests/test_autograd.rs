@@ -479,6 +479,72 @@ fn wrong_backwards_are_errors() -> Result<()> {
 }
 
 #[test]
+fn view_that_became_differentiable_says_so_and_gets_its_gradient() -> Result<()> {
+    let w = leaf(&[1.0, 2.0]);
+    let base = Tensor::from([0.0, 0.0]);
+    let view = base.narrow(0, 0, 2)?;
+    assert!(!view.requires_grad());
+    base.add_(&w)?;
+    assert!(view.requires_grad() && !view.is_leaf()?);
+    let doubled = custom_function(
+        "Double",
+        &[&view],
+        |_| Ok(vec![(&view * 2).detach()?]),
+        |_, grads| Ok(vec![Some(grads[0].as_ref().unwrap() * 2)]),
+    )?;
+    doubled[0].sum()?.backward()?;
+    assert_eq!(grad_of(&w), [2.0, 2.0]);
+    Ok(())
+}
+
+#[test]
+fn view_made_without_recording_cannot_be_written_with_it() -> Result<()> {
+    let x = leaf(&[1.0, 2.0]);
+    let y = &x * 1;
+    for base in [&x, &y] {
+        let view = {
+            let _guard = no_grad();
+            base.narrow(0, 0, 1)?
+        };
+        assert_eq!(view.multiply_(2).unwrap_err().kind(), ErrorKind::Autograd);
+        assert_eq!(base.detach()?.to_vec::<f64>()?, [1.0, 2.0]);
+    }
+    Ok(())
+}
+
+#[test]
+fn saved_tensors_of_a_used_graph_are_errors() -> Result<()> {
+    let x = leaf(&[1.0]);
+    let y = custom_function(
+        "Double",
+        &[&x],
+        |saver| {
+            saver.save(&x);
+            Ok(vec![(&x * 2).detach()?])
+        },
+        |context, grads| {
+            context.saved(0)?;
+            Ok(vec![Some(grads[0].as_ref().unwrap() * 2)])
+        },
+    )?;
+    y[0].backward()?;
+    let error = y[0].backward().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Autograd);
+    assert!(error.to_string().contains("retain_graph"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn leaf_frozen_after_the_forward_receives_nothing() -> Result<()> {
+    let w = leaf(&[1.0, 2.0]);
+    let y = (&w * 2).sum()?;
+    w.set_requires_grad(false)?;
+    y.backward()?;
+    assert!(w.grad()?.is_none());
+    Ok(())
+}
+
+#[test]
 fn nodes_can_be_built_by_hand() -> Result<()> {
     let x = leaf(&[2.0]);
     let y = {

@@ -316,6 +316,7 @@ extern "C" {
     pub fn tsr_node_saved(node: tsr_node, index: i64, tensor: *mut tsr_tensor) -> tsr_status;
 
     /// How many tensors the node saved.
+    /// AUTOGRAD when a backward has freed them.
     pub fn tsr_node_saved_count(node: tsr_node, count: *mut i64) -> tsr_status;
 
     /// Says which inputs of a custom function the forward changed in place; they must be attached
@@ -362,6 +363,20 @@ extern "C" {
     /// AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
     /// none; what it leaves pushed goes.
     pub fn tsr_saved_hooks_pop() -> tsr_status;
+
+    /// Calls visit(arg, user, drop) for each callback that is kept alive through this reference
+    /// alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls
+    /// nothing when anybody else holds the tensor. A host with a tracing collector finds cycles
+    /// that go through the library with it: it calls this where it looks for the references of the
+    /// object that owns the handle.
+    /// What saved-tensor hooks have packed is not visited.
+    pub fn tsr_tensor_traverse(
+        tensor: tsr_tensor, visit: tsr_visit_fn, arg: *mut c_void,
+    ) -> tsr_status;
+
+    /// The same for a node whose only reference is the caller's: the hooks and custom functions of
+    /// the graph that it keeps alive.
+    pub fn tsr_node_traverse(node: tsr_node, visit: tsr_visit_fn, arg: *mut c_void) -> tsr_status;
 
     /// Fills in the statistics of a device's allocator.
     pub fn tsr_memory_stats_get(

@@ -129,7 +129,8 @@ pub struct tsr_node_vtable {
     pub forward: tsr_node_forward_fn,
     /// required
     pub backward: tsr_node_backward_fn,
-    /// tangents of the outputs from tangents of the inputs; may be NULL
+    /// reserved for forward mode, which is not there yet: nothing calls it, set it to NULL.
+    /// Tangents of the outputs from tangents of the inputs
     pub jvp: tsr_node_forward_fn,
     /// runs once with the user pointer, when the node is gone or its creation fails; may be NULL
     pub drop: tsr_drop_fn,

@@ -306,6 +306,12 @@ pub type tsr_saved_unpack_fn = Option<unsafe extern "C" fn(
 /// Runs once when a backward has finished.
 pub type tsr_final_fn = Option<unsafe extern "C" fn(user: *mut c_void) -> tsr_status>;
 
+/// Gets the user pointer of a callback together with the drop function it was registered with,
+/// which tells whose it is. Runs while the library holds a lock: it must call nothing of it.
+pub type tsr_visit_fn = Option<unsafe extern "C" fn(
+    arg: *mut c_void, user: *mut c_void, drop: tsr_drop_fn,
+)>;
+
 /// Called before the allocator gives up, on the allocating thread and with no lock held; may
 /// release tensors and collect garbage.
 pub type tsr_pressure_fn = Option<unsafe extern "C" fn(
