@@ -14,7 +14,8 @@ import cffi
 HERE = Path(__file__).resolve().parent
 EXTRA = "int32_t tpy_install(uintptr_t table_address);\n"
 MODULE = "tessera._native"
-FLAGS = ["-O2", "-fvisibility=hidden", "-Wno-missing-field-initializers"]
+# -fexceptions: callbacks.h meets the unwinding by which Python ends threads.
+FLAGS = ["-O2", "-fvisibility=hidden", "-fexceptions", "-Wno-missing-field-initializers"]
 
 
 def find_library() -> tuple[list[str], list[str], list[str]]:

@@ -77,14 +77,15 @@ struct FunctionCall {
     }
   }
 
-  // Makes the outputs the results of a new node, when anybody wants a gradient.
+  // Makes the outputs the results of a new node, when anybody wants a gradient. Inputs that were
+  // changed go there in any case: the library says whether they might be.
   static std::vector<Tensor> finish(std::unique_ptr<FunctionCall> call,
                                     const std::vector<Tensor>& inputs,
                                     std::vector<Tensor> outputs) {
     FunctionContext& context = *call->context;
     const bool wanted =
         std::find(context.needs_.begin(), context.needs_.end(), true) != context.needs_.end();
-    if (!wanted) return outputs;
+    if (!wanted && context.dirty_.empty()) return outputs;
     alias_unchanged_inputs(context, inputs, outputs);
     tsr_node_vtable table{};
     table.struct_size = sizeof table;

@@ -4,14 +4,29 @@
 #ifndef TESSERA_PY_CALLBACKS_H
 #define TESSERA_PY_CALLBACKS_H
 
+#include <unistd.h>
+
 #include "tensor.h"
+
+/* When the interpreter goes down while other threads run, Python ends each of them where it next asks for the lock, by
+ * unwinding its stack. That cannot pass the frames of the library that called us: the process would abort. So the
+ * thread stays here for the rest of the process, as Python 3.14 lets it stay where it is. Needs -fexceptions. */
+static void tpy_stay_when_unwound(const int* inside) {
+  while (*inside) pause();
+}
+
+/* The first and the last line of every callback; `lock` is of the pair, whatever is between may run Python. */
+#define TPY_ENTER                                                              \
+  int tpy_inside __attribute__((cleanup(tpy_stay_when_unwound))) = 1;          \
+  PyGILState_STATE lock = PyGILState_Ensure()
+#define TPY_LEAVE (PyGILState_Release(lock), tpy_inside = 0)
 
 /* Every user pointer is an owned PyObject*; this gives it back. After the interpreter is gone it leaks. */
 static void tpy_drop(void* user) {
   if (user == NULL || !Py_IsInitialized()) return;
-  PyGILState_STATE lock = PyGILState_Ensure();
+  TPY_ENTER;
   Py_DECREF((PyObject*)user);
-  PyGILState_Release(lock);
+  TPY_LEAVE;
 }
 
 /* Hands the exception in flight to the library, which gives it back where the outer call fails. */
@@ -52,14 +67,14 @@ static int tpy_give(PyObject* object, tsr_tensor* out, const char* who) {
 }
 
 static tsr_status tpy_hook(void* user, tsr_tensor grad, tsr_tensor* replacement) {
-  PyGILState_STATE lock = PyGILState_Ensure();
+  TPY_ENTER;
   tsr_status status = TSR_OK;
   PyObject* given = tpy_borrow(grad);
   PyObject* back = given != NULL ? PyObject_CallOneArg((PyObject*)user, given) : NULL;
   if (back == NULL || !tpy_give(back, replacement, "the result of a hook")) status = tpy_hand_over();
   Py_XDECREF(given);
   Py_XDECREF(back);
-  PyGILState_Release(lock);
+  TPY_LEAVE;
   return status;
 }
 
@@ -71,18 +86,18 @@ static tsr_status tpy_accumulate_hook(void* user, tsr_tensor leaf) {
 }
 
 static tsr_status tpy_final(void* user) {
-  PyGILState_STATE lock = PyGILState_Ensure();
+  TPY_ENTER;
   PyObject* back = PyObject_CallNoArgs((PyObject*)user);
   const tsr_status status = back != NULL ? TSR_OK : tpy_hand_over();
   Py_XDECREF(back);
-  PyGILState_Release(lock);
+  TPY_LEAVE;
   return status;
 }
 
 /* user: callable (address of the node, tuple of gradients or None) -> tuple, one entry per input. */
 static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_out,
                                     tsr_tensor* grad_in, int32_t n_in) {
-  PyGILState_STATE lock = PyGILState_Ensure();
+  TPY_ENTER;
   PyObject* back = NULL;
   PyObject* grads = PyTuple_New(n_out);
   int good = grads != NULL;
@@ -108,7 +123,7 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
   }
   Py_XDECREF(grads);
   Py_XDECREF(back);
-  PyGILState_Release(lock);
+  TPY_LEAVE;
   return status;
 }
 
@@ -148,7 +163,9 @@ static PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t n
   } else {
     TPY_CALL(status, tsr_tensor_accumulate_hook_add(TPY_HANDLE(tensor), tpy_accumulate_hook, user, tpy_drop, &id));
   }
-  return status != TSR_OK ? tpy_fail(status) : PyLong_FromLongLong(id);
+  if (status != TSR_OK) return tpy_fail(status);
+  tpy_show_to_collector(tensor);
+  return PyLong_FromLongLong(id);
 }
 
 static PyObject* py_queue_callback(PyObject* self, PyObject* callback) {

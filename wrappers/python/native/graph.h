@@ -187,6 +187,9 @@ static PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_
     if (status == TSR_OK) TPY_CALL(status, tpy_finish_node(node, lists + 1, lists + 2, lists + 3, lists + 4));
     result = status == TSR_OK ? Py_NewRef(Py_None) : tpy_fail(status);
     tsr_node_release(node);
+    for (Py_ssize_t i = 0; PyList_Check(args[4]) && i < PyList_GET_SIZE(args[4]); ++i) {
+      tpy_show_to_collector(PyList_GET_ITEM(args[4], i));
+    }
   }
   tpy_free_lists(lists, 5);
   return result;

@@ -13,12 +13,20 @@
 #include "ops_generated.h"
 #include "saved_hooks.h"
 
-/* Python gives every class written in it to its collector. Objects of this one own no other Python object, so the
- * collector has nothing to find in them: without it they are made and freed faster. Must come before the first object. */
+/* Python gives every class written in it to its collector. Nodes own no other Python object, so the collector has
+ * nothing to find in them: without it they are made and freed faster. Must come before the first object. */
 static void tpy_leave_to_counting(PyTypeObject* type) {
   if (!(type->tp_flags & Py_TPFLAGS_HAVE_GC) || type->tp_free != PyObject_GC_Del || type->tp_dictoffset != 0) return;
   type->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
   type->tp_free = PyObject_Free;
+}
+
+/* Results are of this class, which adds neither attributes nor a finalizer to TensorBase: made without being shown to
+ * the collector, and freed without Python's general way for classes. Subclasses get that. */
+static void tpy_make_light(PyTypeObject* type) {
+  if (type->tp_dictoffset != 0 || type->tp_finalize != NULL || type->tp_basicsize != sizeof(tpy_object)) return;
+  type->tp_alloc = tensor_alloc;
+  type->tp_dealloc = tensor_dealloc;
 }
 
 /* register(name=object, ...): what C needs of the Python layer. `dtypes` maps bits to objects. */
@@ -54,7 +62,7 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
     tpy.dtypes[tpy.n_dtypes++] = Py_NewRef(dtype);
   }
   if (PyErr_Occurred()) return NULL;
-  tpy_leave_to_counting(tpy.tensor);
+  tpy_make_light(tpy.tensor);
   tpy_leave_to_counting(tpy.node);
   Py_RETURN_NONE;
 }
@@ -100,6 +108,7 @@ static int tpy_add_functions(PyObject* table, PyMethodDef* defs) {
 static int tpy_make_type(PyObject* table) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, tensor_dealloc}, {Py_tp_new, tensor_new},         {Py_tp_hash, tensor_hash},
+      {Py_tp_traverse, tensor_traverse}, {Py_tp_clear, tensor_clear},
       {Py_tp_getset, tensor_getset},   {Py_tp_members, tensor_members}, {Py_tp_methods, tpy_methods},
       {Py_mp_subscript, tensor_subscript}, {Py_mp_ass_subscript, tensor_ass_subscript}, {Py_mp_length, tensor_length},
       {Py_bf_getbuffer, tensor_getbuffer}, {Py_bf_releasebuffer, tensor_releasebuffer},
@@ -107,7 +116,8 @@ static int tpy_make_type(PyObject* table) {
       {Py_nb_bool, nb_bool}, {Py_nb_float, nb_float}, {Py_nb_int, nb_int}, {Py_nb_index, nb_index},
       TPY_NUMBER_SLOTS{0, NULL},
   };
-  PyType_Spec spec = {"tessera.TensorBase", sizeof(tpy_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyType_Spec spec = {"tessera.TensorBase", sizeof(tpy_object), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
   tpy.base = (PyTypeObject*)PyType_FromSpec(&spec);
   tpy.tensor = tpy.base;
   return tpy.base != NULL && tpy_add_exchange(tpy.base) &&

@@ -8,24 +8,24 @@
 
 /* user: the tuple (pack, unpack). The payload is whatever pack returned, owned by the graph. */
 static tsr_status tpy_pack(void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) {
-  PyGILState_STATE lock = PyGILState_Ensure();
+  TPY_ENTER;
   PyObject* given = tpy_borrow(tensor);
   PyObject* packed = given != NULL ? PyObject_CallOneArg(PyTuple_GET_ITEM((PyObject*)user, 0), given) : NULL;
   const tsr_status status = packed != NULL ? TSR_OK : tpy_hand_over();
   *payload = packed;
   *drop = tpy_drop;
   Py_XDECREF(given);
-  PyGILState_Release(lock);
+  TPY_LEAVE;
   return status;
 }
 
 static tsr_status tpy_unpack(void* user, void* payload, tsr_tensor* tensor) {
-  PyGILState_STATE lock = PyGILState_Ensure();
+  TPY_ENTER;
   PyObject* back = PyObject_CallOneArg(PyTuple_GET_ITEM((PyObject*)user, 1), (PyObject*)payload);
   tsr_status status = TSR_OK;
   if (back == NULL || !tpy_give(back, tensor, "the result of the unpack hook")) status = tpy_hand_over();
   Py_XDECREF(back);
-  PyGILState_Release(lock);
+  TPY_LEAVE;
   return status;
 }
 

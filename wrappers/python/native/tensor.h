@@ -19,12 +19,57 @@ static void tpy_forget_grad(tpy_object* user) {
 
 static void tensor_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   tpy_forget_grad((tpy_object*)self);
   while (((tpy_object*)self)->users != NULL) tpy_forget_grad(((tpy_object*)self)->users);
   if (((tpy_object*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
   tsr_tensor_release(TPY_HANDLE(self));
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+/* ---- the collector ----
+ * A tensor leads to Python objects only by way of the library: the callables of its hooks and of custom functions. Most
+ * have none, so that a tensor is shown to the collector when it gets one; until then it costs the collector nothing. */
+
+static PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count) {
+  (void)count;
+  PyObject* self = (PyObject*)PyObject_GC_New(tpy_object, type);
+  if (self != NULL) memset((char*)self + sizeof(PyObject), 0, sizeof(tpy_object) - sizeof(PyObject));
+  return self;
+}
+
+static void tpy_show_to_collector(PyObject* tensor) {
+  if (!PyObject_GC_IsTracked(tensor)) PyObject_GC_Track(tensor);
+}
+
+static void tpy_drop(void* user);
+
+typedef struct {
+  visitproc visit;
+  void* arg;
+  int result;
+} tpy_visitor;
+
+static void tpy_visit_user(void* arg, void* user, tsr_drop_fn drop) {
+  tpy_visitor* visitor = arg;
+  if (drop == tpy_drop && visitor->result == 0) visitor->result = visitor->visit(user, visitor->arg);
+}
+
+/* The library calls back only when this object's reference is the last one. */
+static int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  tpy_visitor visitor = {visit, arg, 0};
+  if (TPY_HANDLE(self) != NULL) (void)tsr_tensor_traverse(TPY_HANDLE(self), tpy_visit_user, &visitor);
+  return visitor.result;
+}
+
+/* Of an object that nobody can reach any more. */
+static int tensor_clear(PyObject* self) {
+  tsr_tensor handle = TPY_HANDLE(self);
+  TPY_HANDLE(self) = NULL;
+  tsr_tensor_release(handle);
+  return 0;
 }
 
 /* Class(tensor): another Python object, of this class, for the same tensor. */

@@ -554,12 +554,13 @@ def test_missing_backward_raises() -> None:
 
 def test_once_differentiable_refuses_a_second_derivative() -> None:
     made = make_function(once_differentiable(lambda ctx, g: g * 2))
-    x = leaf(1.0)
-    (first,) = autograd.grad(made.apply(x), x, create_graph=True)
-    assert first.tolist() == [2]
-    if first.requires_grad:
-        with pytest.raises(RuntimeError):
-            first.backward()
+    x, weight = leaf(1.0), leaf(3.0)
+    (first,) = autograd.grad(made.apply(x), x, weight, create_graph=True)
+    assert first.tolist() == [6] and first.requires_grad
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.backward()
+    (constant,) = autograd.grad(made.apply(x), x, create_graph=True)
+    assert constant.tolist() == [2] and not constant.requires_grad
 
 
 def test_functions_and_hooks_leave_nothing_behind() -> None:

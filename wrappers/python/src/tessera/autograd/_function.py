@@ -87,11 +87,11 @@ class Function:
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
         if isinstance(result, TensorBase):
-            return _attach(cls, ctx, args, (result,))[0] if True in needs else result
+            return _attach(cls, ctx, args, (result,))[0] if True in needs or ctx._dirty else result
         outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if not any(isinstance(output, TensorBase) for output in outputs):
             raise ArgumentTypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
-        if True in needs:
+        if True in needs or ctx._dirty:  # a write must be allowed also where nothing is recorded
             outputs = _attach(cls, ctx, args, outputs)
         return outputs if isinstance(result, tuple) else list(outputs)
 
