@@ -9,6 +9,7 @@ ctest_part tsan tsan -LE tool
 
 TSR_TEST_LONG=1 ctest_part long release -LE tool
 TSR_TEST_LONG=1 pytest_part random-shapes .venv/bin/python wrappers/python/tests/test_random_shapes.py
+TSR_TEST_LONG=1 pytest_part random-programs .venv/bin/python wrappers/python/tests/test_random_programs.py
 
 # NumPy 2 in an environment of its own: Debian's SciPy and PyTorch, which other tests compare with, are built for NumPy 1.
 numpy2_part() {
