@@ -59,6 +59,9 @@ NUMBERS = {"f64": ("v{0}.re",), "i64": ("v{0}.i",), "bool": ("(int32_t)v{0}.i",)
 UNARY = {"__neg__": "negative", "__abs__": "absolute", "__invert__": "invert", "__pos__": "positive"}
 
 
+FILLED_IN = {"squeeze": "axes"}  # required arguments that may be left out
+
+
 def outputs(schema: Schema) -> dict[str, str]:
     ops = [op for op in schema.ops if not op.python.hidden]
     return {
@@ -101,7 +104,7 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
     names = ["|".join(parameter_names(op, a)) for a in op.args] + (["out"] if with_out else [])
     names += ["requires_grad"] if creates(op, form) else []
     count = len(names)
-    required = sum(1 for a in op.args if a.required)
+    required = sum(1 for a in op.args if a.required and FILLED_IN.get(op.name) != a.name)
     quoted = ", ".join(c_string(n) for n in names) or "NULL"
     text = f"static const char* const names_{c_name}[] = {{{quoted}}};\n"
     text += f"static PyObject* keys_{c_name}[{max(count, 1)} * TPY_MAX_ALIASES];\n"
@@ -111,7 +114,7 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
         f"static PyObject* py_{c_name}(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {{\n"
         f"  const tpy_signature* sig = &sig_{c_name};\n  PyObject* s[{count + 1}];\n"
         "  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;\n"
-        + _padding_words(op, count)
+        + _filled_in(op, count)
         + "  PyObject* result = NULL;\n  tsr_status status = TSR_OK;\n"
     )
     text += _body(schema, op, form, with_out) + f"  Py_XDECREF(s[{count}]);\n"
@@ -119,12 +122,17 @@ def _thunk(schema: Schema, op: Op, form: str, name: str) -> str:
     return f"{text}  return {returned};\n}}\n"
 
 
-def _padding_words(op: Op, count: int) -> str:
-    """padding="same" and "valid" of convolutions, which have a switch for the first."""
+def _filled_in(op: Op, count: int) -> str:
+    """What Python says in other words: padding="same" and "valid" of convolutions, which have a switch for the first, and
+    squeeze() of all axes that can be."""
     index = {a.name: i for i, a in enumerate(op.args)}
-    if "padding" not in index or "same" not in index:
+    if "padding" in index and "same" in index:
+        call = f"tpy_padding(sig, s, {index['padding']}, {index['same']})"
+    elif op.name in FILLED_IN:
+        call = f"tpy_axes_of_one(sig, s, 0, {index[FILLED_IN[op.name]]})"
+    else:
         return ""
-    return f"  if (!tpy_padding(sig, s, {index['padding']}, {index['same']})) {{\n    Py_XDECREF(s[{count}]);\n    return NULL;\n  }}\n"
+    return f"  if (!{call}) {{\n    Py_XDECREF(s[{count}]);\n    return NULL;\n  }}\n"
 
 
 def _tensor_bits(op: Op) -> int:
@@ -302,7 +310,8 @@ def signature_text(op: Op, form: str) -> str:
         if i == star and star < len(op.args):
             parts.append("*")
         name = parameter_names(op, arg)[0]
-        parts.append(name if arg.required else f"{name}={arg.default!r}")
+        filled = FILLED_IN.get(op.name) == arg.name
+        parts.append(f"{name}=None" if filled else name if arg.required else f"{name}={arg.default!r}")
     if form == "functional" and "out" in op.forms:
         parts += ([] if "*" in parts else ["*"]) + ["out=None"]
     if creates(op, form):

@@ -72,17 +72,6 @@ static int tpy_parse_keywords(const tpy_signature* sig, PyObject* const* values,
 
 /* ---- NumPy arrays beside tensors ---- */
 
-static int tpy_wants_grad(PyObject* object) {
-  tsr_info info = {sizeof info};
-  return TPY_IS_TENSOR(object) && tsr_tensor_info(TPY_HANDLE(object), &info) == TSR_OK &&
-         (info.flags & TSR_TENSOR_REQUIRES_GRAD) != 0;
-}
-
-/* A tensor of the elements of an array. What the backward may need is copied: nobody counts the writes to an array. */
-static PyObject* tpy_array_operand(PyObject* array, int recorded) {
-  return PyObject_CallFunctionObjArgs(tpy.from_ndarray, array, recorded && tsr_grad_mode() ? Py_True : Py_False, NULL);
-}
-
 /* Puts tensors in the place of arrays, when there is a tensor beside them; the last slot keeps them. */
 static int tpy_take_arrays(const tpy_signature* sig, PyObject** slots) {
   int beside = 0, recorded = 0;
@@ -151,6 +140,13 @@ static int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, P
   return 0;
 }
 
+/* As tpy_mismatch, for what Python could not read; exceptions that are no TypeErrors come through. */
+static int tpy_unreadable(const tpy_signature* sig, int i, const char* expected, PyObject* got) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return 0;
+  PyErr_Clear();
+  return tpy_mismatch(sig, i, expected, got);
+}
+
 static inline int tpy_absent(PyObject* object) { return object == NULL || object == Py_None; }
 
 /* ---- One converter per type of the schema. They return 1, or 0 with an exception set. ---- */
@@ -188,7 +184,12 @@ static int tpy_as_int64(PyObject* object, int64_t* out) {
     return !overflow || tpy_too_large(object);
   }
   PyObject* index = PyNumber_Index(object);
-  if (index == NULL) return 0;
+  if (index == NULL) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return 0;
+    PyErr_Clear();
+    PyErr_Format(tpy.type_error, "expected an int, got %s", Py_TYPE(object)->tp_name);
+    return 0;
+  }
   *out = PyLong_AsLongLongAndOverflow(index, &overflow);
   if (overflow) tpy_too_large(index);
   Py_DECREF(index);
@@ -221,30 +222,17 @@ static int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double abs
   }
   *out = PyFloat_AsDouble(object);
   if (*out != -1.0 || !PyErr_Occurred()) return 1;
-  if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError)) return 0;
-  PyErr_Clear();
-  return tpy_mismatch(sig, i, "a float", object);
+  if (PyErr_ExceptionMatches(PyExc_OverflowError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
+    PyErr_Clear();
+    return tpy_mismatch(sig, i, "a float", object);
+  }
+  return tpy_unreadable(sig, i, "a float", object);
 }
 
 static inline int tpy_optional_f64(const tpy_signature* sig, int i, PyObject* object, double* out, int32_t* has) {
   *has = !tpy_absent(object);
   *out = 0;
   return !*has || tpy_f64(sig, i, object, 0, out);
-}
-
-/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name. */
-static int tpy_padding(const tpy_signature* sig, PyObject** slots, int padding, int same) {
-  PyObject* word = slots[padding];
-  if (word == NULL || !PyUnicode_Check(word)) return 1;
-  if (PyUnicode_CompareWithASCIIString(word, "same") == 0) {
-    slots[same] = Py_True;
-  } else if (PyUnicode_CompareWithASCIIString(word, "valid") != 0) {
-    PyErr_Format(tpy.value_error, "%s(): argument 'padding' (position %d): expected ints, 'same' or 'valid', got %R",
-                 sig->name, padding + 1, word);
-    return 0;
-  }
-  slots[padding] = NULL;
-  return 1;
 }
 
 /* A list of 8-byte numbers, borrowed from `room` when short; n = -1 when absent. */
@@ -286,7 +274,7 @@ static int tpy_list_items(const tpy_signature* sig, int i, PyObject* object, con
     }
   }
   *items = PySequence_Tuple(object);
-  if (*items == NULL) return 0;
+  if (*items == NULL) return tpy_unreadable(sig, i, expected, object);
   if (PyTuple_GET_SIZE(*items) > INT32_MAX || !tpy_reserve(list, PyTuple_GET_SIZE(*items))) {
     Py_CLEAR(*items);
     return 0;
@@ -343,7 +331,7 @@ static int tpy_tensor_list(const tpy_signature* sig, int i, PyObject* object, in
   if (tpy_absent(object)) return 1;
   if (TPY_IS_TENSOR(object)) return tpy_mismatch(sig, i, "a sequence of Tensors", object);
   list->items = PySequence_Tuple(object);
-  if (list->items == NULL) return 0;
+  if (list->items == NULL) return tpy_unreadable(sig, i, "a sequence of Tensors", object);
   const Py_ssize_t count = PyTuple_GET_SIZE(list->items);
   if (count > TPY_INLINE_LIST) {
     tsr_tensor* more = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)count);
@@ -371,13 +359,26 @@ enum { TPY_BOOL = 0, TPY_I64 = 1, TPY_F64 = 2, TPY_C128 = 3, TPY_NO_NUMBER = -1,
 
 typedef struct {
   int32_t has;
+  int32_t large; /* an int beyond 64 bits: `re` is near it */
   int64_t i;
   double re, im;
 } tpy_number;
 
-/* The kind of a number, TPY_NO_NUMBER for what is none, TPY_ERROR with an exception set. */
+static int tpy_large(PyObject* object, int sign, tpy_number* out) {
+  out->large = 1;
+  out->re = PyLong_AsDouble(object);
+  if (out->re == -1.0 && PyErr_Occurred()) {
+    PyErr_Clear();
+    out->re = sign * (double)INFINITY;
+  }
+  return TPY_F64;
+}
+
+/* The kind of a number, TPY_NO_NUMBER for what is none, TPY_ERROR with an exception set. Those that are stored or counted
+ * with must have 64 bits: see tpy_sized_number. */
 static int tpy_as_number(PyObject* object, tpy_number* out) {
   out->has = 1;
+  out->large = 0;
   out->im = 0;
   if (PyFloat_Check(object)) {
     out->re = PyFloat_AS_DOUBLE(object);
@@ -387,10 +388,7 @@ static int tpy_as_number(PyObject* object, tpy_number* out) {
   if (PyLong_Check(object)) {
     int overflow = 0;
     out->i = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) {
-      PyErr_Format(tpy.value_error, "expected an int of 64 bits, got %R; a float holds what is near it", object);
-      return TPY_ERROR;
-    }
+    if (overflow) return tpy_large(object, overflow, out);
     out->re = (double)out->i;
     return PyBool_Check(object) ? TPY_BOOL : TPY_I64;
   }
@@ -408,6 +406,13 @@ static int tpy_as_number(PyObject* object, tpy_number* out) {
   return kind;
 }
 
+static int tpy_sized_number(PyObject* object, tpy_number* out) {
+  const int kind = tpy_as_number(object, out);
+  if (kind == TPY_NO_NUMBER || kind == TPY_ERROR || !out->large) return kind;
+  PyErr_Format(tpy.value_error, "expected an int of 64 bits, got %R; a float holds what is near it", object);
+  return TPY_ERROR;
+}
+
 /* The narrowest kind of `known` (bits 1 << kind) that holds numbers of this kind, or TPY_NO_NUMBER. */
 static inline int tpy_fit_kind(int kind, int known) {
   while (kind <= TPY_C128 && !(known >> kind & 1)) ++kind;
@@ -419,7 +424,7 @@ static int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, tpy_num
   memset(out, 0, sizeof *out);
   if (tpy_absent(object)) return 1;
   if (TPY_IS_TENSOR(object)) return tpy_mismatch(sig, i, "a number", object);
-  const int found = tpy_as_number(object, out);
+  const int found = tpy_sized_number(object, out);
   if (found == TPY_ERROR) return 0;
   if (found == TPY_NO_NUMBER) return tpy_mismatch(sig, i, "a number", object);
   if (found > *kind) *kind = found;
@@ -439,7 +444,7 @@ static int tpy_operand(const tpy_signature* sig, int i, PyObject* object, tsr_te
     *tensor = TPY_HANDLE(object);
     return 1;
   }
-  const int found = tpy_as_number(object, number);
+  const int found = tpy_sized_number(object, number);
   if (found == TPY_ERROR) return 0;
   if (found == TPY_NO_NUMBER) return tpy_mismatch(sig, i, "a Tensor or a number", object);
   if (found > *kind) *kind = found;

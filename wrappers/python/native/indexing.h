@@ -124,7 +124,7 @@ static int tpy_store(PyObject* self, tpy_index* index, PyObject* value) {
   tsr_status status;
   int kind = TPY_NO_NUMBER;
   if (!TPY_IS_TENSOR(value)) {
-    kind = tpy_as_number(value, &number);
+    kind = tpy_sized_number(value, &number);
     if (kind == TPY_ERROR) return 0;
   }
 #define TPY_STORE(suffix, ...) \

@@ -193,6 +193,38 @@ static PyObject* tensor_to(PyObject* self, PyObject* const* args, Py_ssize_t nar
   return tpy_convert(self, dtype, type, index, to.copy);
 }
 
+/* ---- arguments of ops that are more than one C parameter ---- */
+
+/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name. */
+static int tpy_padding(const tpy_signature* sig, PyObject** slots, int padding, int same) {
+  PyObject* word = slots[padding];
+  if (word == NULL || !PyUnicode_Check(word)) return 1;
+  if (PyUnicode_CompareWithASCIIString(word, "same") == 0) {
+    slots[same] = Py_True;
+  } else if (PyUnicode_CompareWithASCIIString(word, "valid") != 0) {
+    PyErr_Format(tpy.value_error, "%s(): argument 'padding' (position %d): expected ints, 'same' or 'valid', got %R",
+                 sig->name, padding + 1, word);
+    return 0;
+  }
+  slots[padding] = NULL;
+  return 1;
+}
+
+/* Axes that are left out are all of size 1; the last slot owns them. */
+static int tpy_axes_of_one(const tpy_signature* sig, PyObject** slots, int tensor, int axes) {
+  tsr_info info;
+  if (!tpy_absent(slots[axes]) || !TPY_IS_TENSOR(slots[tensor])) return 1;
+  if (!tpy_info(slots[tensor], &info)) return 0;
+  int64_t found[64];
+  int32_t count = 0;
+  for (int32_t axis = 0; axis < info.ndim && count < 64; ++axis) {
+    if (info.sizes[axis] == 1) found[count++] = axis;
+  }
+  Py_XSETREF(slots[sig->n], tpy_int_tuple(found, count));
+  slots[axes] = slots[sig->n];
+  return slots[axes] != NULL;
+}
+
 #define TPY_TAKES(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
 
 /* Before the generated methods, of which `contiguous` also is one: the first of a name counts. */

@@ -137,4 +137,17 @@ static inline PyObject* tpy_same(tsr_status status, PyObject* object) {
   return Py_NewRef(object);
 }
 
+/* ---- NumPy arrays ---- */
+
+static int tpy_wants_grad(PyObject* object) {
+  tsr_info info = {sizeof info};
+  return TPY_IS_TENSOR(object) && tsr_tensor_info(TPY_HANDLE(object), &info) == TSR_OK &&
+         (info.flags & TSR_TENSOR_REQUIRES_GRAD) != 0;
+}
+
+/* A tensor of the elements of an array. What the backward may need is copied: nobody counts the writes to an array. */
+static PyObject* tpy_array_operand(PyObject* array, int recorded) {
+  return PyObject_CallFunctionObjArgs(tpy.from_ndarray, array, recorded && tsr_grad_mode() ? Py_True : Py_False, NULL);
+}
+
 #endif

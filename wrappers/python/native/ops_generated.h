@@ -6147,12 +6147,16 @@ static PyObject* py_flatten(PyObject* self, PyObject* const* args, Py_ssize_t na
 
 static const char* const names_squeeze[] = {"input", "axes|dims|axis|dim"};
 static PyObject* keys_squeeze[2 * TPY_MAX_ALIASES];
-static const tpy_signature sig_squeeze = {"squeeze", 2, 2, 2, 1,
+static const tpy_signature sig_squeeze = {"squeeze", 2, 2, 1, 1,
     names_squeeze, keys_squeeze, 1u};
 static PyObject* py_squeeze(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_squeeze;
   PyObject* s[3];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  if (!tpy_axes_of_one(sig, s, 0, 1)) {
+    Py_XDECREF(s[2]);
+    return NULL;
+  }
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
   tsr_tensor a0;
@@ -8791,7 +8795,7 @@ static PyMethodDef tpy_functions[] = {
     {"flatten", (PyCFunction)(void (*)(void))py_flatten,
      METH_FASTCALL | METH_KEYWORDS, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
     {"squeeze", (PyCFunction)(void (*)(void))py_squeeze,
-     METH_FASTCALL | METH_KEYWORDS, "squeeze($input, axes)\n--\n\nDrops axes, all of which must have size 1; a view."},
+     METH_FASTCALL | METH_KEYWORDS, "squeeze($input, axes=None)\n--\n\nDrops axes, all of which must have size 1; a view."},
     {"expand_dims", (PyCFunction)(void (*)(void))py_expand_dims,
      METH_FASTCALL | METH_KEYWORDS, "expand_dims($input, axis)\n--\n\nInserts an axis of size 1; a view."},
     {"unsqueeze", (PyCFunction)(void (*)(void))py_unsqueeze,
@@ -9300,7 +9304,7 @@ static PyMethodDef tpy_methods[] = {
     {"flatten", (PyCFunction)(void (*)(void))py_flatten,
      METH_FASTCALL | METH_KEYWORDS, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
     {"squeeze", (PyCFunction)(void (*)(void))py_squeeze,
-     METH_FASTCALL | METH_KEYWORDS, "squeeze($input, axes)\n--\n\nDrops axes, all of which must have size 1; a view."},
+     METH_FASTCALL | METH_KEYWORDS, "squeeze($input, axes=None)\n--\n\nDrops axes, all of which must have size 1; a view."},
     {"expand_dims", (PyCFunction)(void (*)(void))py_expand_dims,
      METH_FASTCALL | METH_KEYWORDS, "expand_dims($input, axis)\n--\n\nInserts an axis of size 1; a view."},
     {"unsqueeze", (PyCFunction)(void (*)(void))py_unsqueeze,

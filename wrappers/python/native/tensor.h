@@ -344,6 +344,17 @@ typedef struct {
     return tpy_result(status, out);                \
   }
 
+/* Comparisons have a right answer for every int: any beyond 64 bits is above or below all integers of a tensor. */
+static inline int tpy_compares(const tpy_operator* op) {
+  return op->tensors == tsr_equal || op->tensors == tsr_not_equal || op->tensors == tsr_less ||
+         op->tensors == tsr_less_equal || op->tensors == tsr_greater || op->tensors == tsr_greater_equal;
+}
+
+static int tpy_is_whole(PyObject* tensor) {
+  tsr_info info = {sizeof info};
+  return tsr_tensor_info(TPY_HANDLE(tensor), &info) == TSR_OK && ((info.dtype & 0xff) <= 1 || info.dtype == TSR_BOOL);
+}
+
 /* One of the two is an array. */
 static PyObject* tpy_operate_array(const tpy_operator* op, PyObject* a, PyObject* b) {
   const int on_left = !TPY_IS_TENSOR(a);
@@ -361,9 +372,10 @@ static PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObjec
   PyObject* tensor = on_left ? b : a;
   if (tpy_is_array(on_left ? a : b)) return tpy_operate_array(op, a, b);
   tpy_number number;
-  const int kind = tpy_as_number(on_left ? a : b, &number);
+  const int kind = (tpy_compares(op) ? tpy_as_number : tpy_sized_number)(on_left ? a : b, &number);
   if (kind == TPY_ERROR) return NULL;
   if (kind == TPY_NO_NUMBER) Py_RETURN_NOTIMPLEMENTED;
+  if (number.large && tpy_is_whole(tensor)) number.re = copysign((double)INFINITY, number.re);
   const tsr_tensor x = TPY_HANDLE(tensor);
   tsr_tensor out = NULL;
   tsr_status status;
@@ -408,7 +420,7 @@ static PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a
     return result;
   }
   tpy_number number;
-  const int kind = tpy_as_number(b, &number);
+  const int kind = tpy_sized_number(b, &number);
   if (kind == TPY_ERROR) return NULL;
   if (kind == TPY_NO_NUMBER) Py_RETURN_NOTIMPLEMENTED;
   const int lifts = kind == TPY_BOOL && tpy_is_bool(a);

@@ -358,7 +358,11 @@ static PyObject* tpy_arange(PyObject* const* ends, tsr_dtype dtype, int32_t type
     double at[3];
     for (int i = 0; i < 3; ++i) {
       at[i] = PyFloat_AsDouble(ends[i]);
-      if (at[i] == -1.0 && PyErr_Occurred()) return NULL;
+      if (at[i] == -1.0 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        PyErr_Clear();
+        return PyErr_Format(tpy.type_error, "arange(): expected numbers, got %s", Py_TYPE(ends[i])->tp_name);
+      }
     }
     TPY_CALL(status, tsr_arange(at[0], at[1], at[2], dtype, type, index, &out));
   }

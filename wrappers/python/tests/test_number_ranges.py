@@ -54,7 +54,7 @@ def test_lists_that_are_assigned_must_fit(dtype: ts.DType) -> None:
 
 
 @pytest.mark.parametrize("call", [
-    lambda x, n: x + n, lambda x, n: n * x, lambda x, n: x == n, lambda x, n: x < n, lambda x, n: ts.add(x, n),
+    lambda x, n: x + n, lambda x, n: n * x, lambda x, n: x.__imul__(n), lambda x, n: ts.add(x, n),
     lambda x, n: x.fill_(n), lambda x, n: ts.full((1,), n), lambda x, n: x.clip(max=n), lambda x, n: assign(x, 0, n),
     lambda x, n: ts.where(x > 0, x, n), lambda x, n: ts.arange(n, n + 2), lambda x, n: x.masked_fill(x > 0, n),
     lambda x, n: x.__iadd__(n), lambda x, n: ts.tensor(n, dtype=ts.int64),
@@ -64,6 +64,40 @@ def test_ints_beyond_64_bits_are_refused(call: Callable[[ts.Tensor, int], Any], 
     x = ts.tensor([1, 2])
     with pytest.raises(ts.InvalidValueError):
         call(x, number)
+    assert x.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**64), 2**200, -(2**2000), 10**400])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "uint64", "float32", "float64", "bool"])
+def test_comparisons_are_right_for_every_int(number: int, dtype: str) -> None:
+    for values in ([0, 1], ["max", "min"]):
+        x = ts.tensor([getattr(ts.iinfo(dtype), v) if isinstance(v, str) else v for v in values], dtype=dtype) if (
+            values == [0, 1] or "int" in dtype
+        ) else ts.tensor([3e38, -3e38], dtype=dtype)
+        for name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+            if "float" in dtype and abs(number) == 2**200 and dtype == "float32":
+                continue  # near the largest float32
+            wanted = [getattr(v, name)(number) for v in x.tolist()]
+            assert getattr(x, name)(number).tolist() == wanted, name
+
+
+@pytest.mark.parametrize("dtype", WHOLE, ids=str)
+def test_operations_refuse_numbers_that_do_not_fit(dtype: ts.DType) -> None:
+    low, high = limits(dtype)
+    x = ts.tensor([1, 2], dtype=dtype)
+    wrong = [n for n in (low - 1, high + 1) if -(2**63) <= n < 2**63]
+    for number in wrong:
+        for call in (
+            lambda n: x.fill_(n), lambda n: ts.full((1,), n, dtype=dtype), lambda n: assign(x, 0, n), lambda n: x + n,
+            lambda n: x.__iadd__(n), lambda n: x.masked_fill(x > 0, n), lambda n: ts.where(x > 0, x, n),
+            lambda n: assign(x, x > 0, n), lambda n: ts.full_like(x, n),
+        ):  # fmt: skip
+            with pytest.raises(ts.InvalidValueError):
+                call(number)
+        assert (x == number).tolist() == [False, False] and (x < number).tolist() == [number > 0] * 2
+        assert x.clip(max=number).tolist() == [1, 2] if number > 0 else x.clip(min=number).tolist() == [1, 2]
+    with pytest.raises(ts.InvalidValueError):
+        x ** -1
     assert x.tolist() == [1, 2]
 
 

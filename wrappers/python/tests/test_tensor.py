@@ -398,3 +398,16 @@ def test_default_device_is_a_block_and_comes_back() -> None:
         assert ts.zeros((2,)).device == outer
         assert ts.__array_namespace_info__().default_device() == outer
     assert ts.set_default_device("cpu") == ts.get_default_device()
+
+
+def test_squeeze_drops_every_axis_of_size_one_unless_some_are_named() -> None:
+    x = ts.ones(1, 2, 1, 3)
+    assert x.squeeze().shape == ts.squeeze(x).shape == x.squeeze(axis=None).shape == (2, 3)
+    assert x.squeeze(0).shape == (2, 1, 3) and ts.squeeze(x, axis=(0, 2)).shape == (2, 3)
+    assert ts.ones(2, 3).squeeze().shape == (2, 3) and ts.ones(1, 1).squeeze().shape == () and ts.ones(()).squeeze().shape == ()
+    assert np.squeeze(x).shape == (2, 3)
+    leaf = ts.ones(1, 2, requires_grad=True)
+    leaf.squeeze().sum().backward()
+    assert leaf.grad is not None and leaf.grad.shape == (1, 2)
+    with pytest.raises(ValueError):
+        x.squeeze(1)
