@@ -44,15 +44,33 @@ struct DeviceInterface {
   int32_t (*event_synchronize)(int32_t device, EventHandle event);
 
   // ---- copies between host and device ----
+  // Ordered after the work of the stream. The host may read what it got, and change or free what it
+  // gave, as soon as the call returns; towards a device the copy itself may still be under way.
   int32_t (*copy)(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
                   StreamHandle stream);
 
+  // ---- optional: null where a device has no such thing ----
+  // From one device of this type to another, on a stream of the SOURCE's; null: through the host.
+  int32_t (*copy_peer)(int32_t dst_device, void* dst, int32_t src_device, const void* src,
+                       uint64_t nbytes, StreamHandle stream);
+  // Waits for all streams, also those of other libraries; null: our streams are all.
+  int32_t (*device_synchronize)(int32_t device);
+  // The handle under which a stream of another library is known here: two names of one stream
+  // become the same. Refuses what cannot be a stream of ours.
+  int32_t (*adopt_stream)(int32_t device, StreamHandle given, StreamHandle* own);
+  // kDeviceFault when a kernel that has finished found its arguments wrong; told once, and
+  // error_text then says what it was. Asked after every wait that a caller has asked for.
+  int32_t (*take_fault)(int32_t device);
+
   // ---- facts ----
   uint64_t allocation_granularity;  // rounding of small blocks: CUDA 512, CPU 64
+  // Valid until the next call on this thread.
   const char* (*error_text)(int32_t code);
 };
 
 inline constexpr int32_t kDeviceOk = 0;
 inline constexpr int32_t kDeviceOutOfMemory = 2;
+inline constexpr int32_t kDeviceFault = -1;          // see take_fault
+inline constexpr int32_t kDeviceStreamRefused = -2;  // by adopt_stream
 
 }  // namespace tsr

@@ -18,7 +18,7 @@ namespace tsr::kernel {
 // Raised whenever a plan, the table or the meaning of an id changes: a plugin built for another
 // version is refused. A new id raises nothing: ids are the schema's and never change, and a backend
 // answers kNotImplemented to one that it does not know (docs/adr/0007).
-inline constexpr uint32_t kContractVersion = 3;
+inline constexpr uint32_t kContractVersion = 4;
 
 struct KernelTable {
   // ---- pointwise: operand 0 is the output ----
@@ -57,6 +57,9 @@ struct HostServices {
   // Scratch memory on the device, from the caching allocator; null when there is none to be had.
   void* (*workspace_allocate)(DeviceType type, Place place, uint64_t nbytes);
   void (*workspace_free)(DeviceType type, Place place, void* data, uint64_t nbytes);
+  // Gives the memory that the caching allocator keeps back to the device, for a library that has
+  // found none. Waits for the device.
+  void (*release_cached)(DeviceType type, Place place);
   // Describes the failure that the kernel is about to return; the text is copied, per thread.
   void (*set_error)(const char* text, int64_t native_code);
   void (*log)(int32_t level, const char* text);

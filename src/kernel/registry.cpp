@@ -35,6 +35,13 @@ void workspace_free(DeviceType type, Place place, void* data, uint64_t nbytes) {
   if (data != nullptr) allocator_for(Device{type, place.device}).deallocate(data, nbytes);
 }
 
+void release_cached(DeviceType type, Place place) {
+  try {
+    allocator_for(Device{type, place.device}).trim(0);
+  } catch (...) {  // what could not be given back is still cached
+  }
+}
+
 void set_error(const char* text, int64_t native_code) {
   try {
     t_failure.text = text;
@@ -47,8 +54,8 @@ void set_error(const char* text, int64_t native_code) {
 // Backends have nothing to say yet that a user could act on; errors go through set_error.
 void log_nothing(int32_t, const char*) {}
 
-const HostServices kServices{kContractVersion, workspace_allocate, workspace_free, set_error,
-                             log_nothing};
+const HostServices kServices{kContractVersion, workspace_allocate, workspace_free,
+                             release_cached,   set_error,          log_nothing};
 struct RegistrationMutex : GuardedMutex {};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,26 +16,19 @@
 namespace tsr {
 namespace {
 
-void check_work(int32_t code, Device device) {
-  if (code == kDeviceOk) return;
-  Error error(Code::kAsync, nullptr, concat("earlier work on ", device, " failed"), __FILE__,
-              __LINE__);
-  error.set_native_code(code);
-  throw error;
-}
-
-void check_call(int32_t code, Device device, const DeviceInterface& interface, const char* what) {
-  if (code == kDeviceOk) return;
-  const char* text = interface.error_text != nullptr ? interface.error_text(code) : "";
-  Error error(Code::kBackend, nullptr, concat(device, " could not ", what, ": ", text), __FILE__,
-              __LINE__);
-  error.set_native_code(code);
-  throw error;
-}
-
 void check_same(Device expected, Device got, const char* what) {
   TSR_CHECK(expected == got, Code::kDevice, what, "expected one of ", expected, ", got one of ",
             got);
+}
+
+[[noreturn]] void fail_with(int32_t code, const std::string& message, Code status) {
+  Error error(status, nullptr, message, __FILE__, __LINE__);
+  error.set_native_code(code);
+  throw error;
+}
+
+const char* text_of(int32_t code, const DeviceInterface& interface) {
+  return interface.error_text != nullptr ? interface.error_text(code) : "no description";
 }
 
 // ---- Native streams of ours ----
@@ -105,6 +99,25 @@ std::vector<StreamHandle> natives_of(Device device) {
 
 }  // namespace
 
+// ---- Errors ----
+
+void check_work(int32_t code, Device device, const DeviceInterface& interface) {
+  if (code == kDeviceOk) return;
+  fail_with(code, concat("earlier work on ", device, " failed: ", text_of(code, interface)),
+            Code::kAsync);
+}
+
+void check_call(int32_t code, Device device, const DeviceInterface& interface, const char* what) {
+  if (code == kDeviceOk) return;
+  fail_with(code, concat(device, " could not ", what, ": ", text_of(code, interface)),
+            code == kDeviceOutOfMemory ? Code::kOutOfMemory : Code::kBackend);
+}
+
+void check_faults(Device device, const DeviceInterface& interface) {
+  if (interface.take_fault != nullptr)
+    check_work(interface.take_fault(device.index), device, interface);
+}
+
 // ---- Stream ----
 
 Stream::Stream(Device device, const DeviceInterface& interface, StreamHandle native,
@@ -126,6 +139,10 @@ IntrusivePtr<Stream> Stream::create(Device device, const DeviceInterface& interf
 
 IntrusivePtr<Stream> Stream::wrap(Device device, const DeviceInterface& interface,
                                   StreamHandle native) {
+  if (interface.adopt_stream != nullptr) {
+    const int32_t code = interface.adopt_stream(device.index, native, &native);
+    TSR_CHECK(code == kDeviceOk, Code::kValue, "native", text_of(code, interface));
+  }
   return IntrusivePtr<Stream>::adopt(new Stream(device, interface, native, false));
 }
 
@@ -137,7 +154,8 @@ void Stream::destroy(Stream* stream) noexcept {
 
 void Stream::synchronize() const {
   if (interface_.stream_synchronize == nullptr) return;
-  check_work(interface_.stream_synchronize(device_.index, native_), device_);
+  check_work(interface_.stream_synchronize(device_.index, native_), device_, interface_);
+  check_faults(device_, interface_);
 }
 
 bool Stream::done() const {
@@ -150,7 +168,8 @@ bool Stream::done() const {
 void Stream::wait(const Event& event) const {
   check_same(device_, event.device(), "event");
   if (interface_.stream_wait_event == nullptr) return;
-  check_work(interface_.stream_wait_event(device_.index, native_, event.native()), device_);
+  check_work(interface_.stream_wait_event(device_.index, native_, event.native()), device_,
+             interface_);
 }
 
 // ---- Event ----
@@ -178,26 +197,31 @@ void Event::destroy(Event* event) noexcept {
 void Event::record(const Stream& stream) {
   check_same(device_, stream.device(), "stream");
   if (native_ == nullptr) return;
-  check_work(interface_.event_record(device_.index, native_, stream.native()), device_);
+  check_work(interface_.event_record(device_.index, native_, stream.native()), device_, interface_);
 }
 
 bool Event::done() const {
   if (native_ == nullptr) return true;
   int32_t done = 0;
-  check_work(interface_.event_query(device_.index, native_, &done), device_);
+  check_work(interface_.event_query(device_.index, native_, &done), device_, interface_);
   return done != 0;
 }
 
 void Event::synchronize() const {
   if (native_ == nullptr) return;
-  check_work(interface_.event_synchronize(device_.index, native_), device_);
+  check_work(interface_.event_synchronize(device_.index, native_), device_, interface_);
+  check_faults(device_, interface_);
 }
 
 void synchronize_device(Device device, const DeviceInterface& interface) {
   if (interface.stream_synchronize == nullptr) return;
-  for (StreamHandle stream : natives_of(device)) {
-    check_work(interface.stream_synchronize(device.index, stream), device);
+  if (interface.device_synchronize != nullptr) {
+    check_work(interface.device_synchronize(device.index), device, interface);
+  } else {
+    for (StreamHandle stream : natives_of(device))
+      check_work(interface.stream_synchronize(device.index, stream), device, interface);
   }
+  check_faults(device, interface);
 }
 
 // ---- The current stream of a thread ----

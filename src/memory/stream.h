@@ -23,7 +23,7 @@ class Stream final : public Object {
   // events on the stream of a block that is still lent.
   static IntrusivePtr<Stream> create(Device device, const DeviceInterface& interface);
   // A stream of somebody else, who keeps it alive for as long as memory of ours is used on it. Null
-  // is the device's default stream.
+  // is the device's default stream. Throws kValue for what cannot be a stream of ours.
   static IntrusivePtr<Stream> wrap(Device device, const DeviceInterface& interface,
                                    StreamHandle native);
   static void destroy(Stream* stream) noexcept;
@@ -69,7 +69,14 @@ class Event final : public Object {
   EventHandle native_;
 };
 
-// Waits for the default stream and for every stream of ours. Throws kAsync.
+// Throws when a device's call has failed: what comes of earlier work is kAsync, memory that is not
+// to be had kOutOfMemory, the rest kBackend with `what` the device could not do.
+void check_work(int32_t code, Device device, const DeviceInterface& interface);
+void check_call(int32_t code, Device device, const DeviceInterface& interface, const char* what);
+// After a wait: throws kAsync when a kernel that has finished found its arguments wrong.
+void check_faults(Device device, const DeviceInterface& interface);
+
+// Waits for all work of the device. Throws kAsync.
 void synchronize_device(Device device, const DeviceInterface& interface);
 
 // ---- The current stream of a thread ----

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/copy.h"
 
+#include <algorithm>
+
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
@@ -12,21 +14,57 @@ namespace {
 
 using kernel::KernelTable;
 
-void copy_between_devices(const Tensor& dst, const Tensor& src) {
+// Between host and device, on the device's current stream. Both are contiguous.
+void copy_over_host_border(const Tensor& dst, const Tensor& src) {
   const bool to_host = dst.device().is_cpu();
   const Device device = to_host ? src.device() : dst.device();
-  const Tensor from = contiguous_memory(cast_memory(src, dst.dtype()));
-  const Tensor staging = dst.is_contiguous() ? dst : empty(dst.sizes(), dst.dtype(), dst.device());
   const DeviceInterface& interface = *kernel::backend_for(device).device;
   const CopyKind kind = to_host ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice;
-  const StreamHandle stream = current_stream(device);
-  int32_t status = interface.copy(device.index, staging.data(), from.data(),
-                                  static_cast<uint64_t>(from.nbytes()), kind, stream);
-  // The host reads what it gets as soon as it has it.
-  if (status == kDeviceOk && to_host && interface.stream_synchronize != nullptr)
-    status = interface.stream_synchronize(device.index, stream);
-  if (status != kDeviceOk)
-    kernel::throw_kernel_error(device, "copy", static_cast<int32_t>(Code::kBackend));
+  const int32_t code =
+      interface.copy(device.index, dst.data(), src.data(), static_cast<uint64_t>(src.nbytes()),
+                     kind, current_stream(device));
+  if (code != kDeviceOutOfMemory && to_host) check_work(code, device, interface);
+  check_call(code, device, interface, "copy");
+  if (to_host) check_faults(device, interface);
+}
+
+// Lets the waiting device's current stream start after what the other's has queued so far.
+void wait_across(Device waiting, Device other, const DeviceInterface& interface) {
+  const IntrusivePtr<Event> here = Event::create(other, interface);
+  here->record(*Stream::wrap(other, interface, current_stream(other)));
+  check_work(interface.stream_wait_event(waiting.index, current_stream(waiting), here->native()),
+             waiting, interface);
+}
+
+// Between devices of one type, on a stream of the source, which therefore needs no record of the
+// use. The memory at the other end may yet be in use there, and is used there afterwards: the
+// streams wait for each other before and after.
+void copy_between_peers(const Tensor& dst, const Tensor& src) {
+  const DeviceInterface& interface = *kernel::backend_for(src.device()).device;
+  wait_across(src.device(), dst.device(), interface);
+  check_call(interface.copy_peer(dst.device().index, dst.data(), src.device().index, src.data(),
+                                 static_cast<uint64_t>(src.nbytes()), current_stream(src.device())),
+             src.device(), interface, "copy to another device");
+  wait_across(dst.device(), src.device(), interface);
+}
+
+void copy_between_devices(const Tensor& dst, const Tensor& src) {
+  const Tensor from = contiguous_memory(cast_memory(src, dst.dtype()));
+  // What is broadcast or strided arrives as it is and is spread there.
+  const bool direct = dst.is_contiguous() && std::ranges::equal(dst.sizes(), from.sizes());
+  const Tensor staging = direct ? dst : empty(from.sizes(), dst.dtype(), dst.device());
+  const bool over_border = dst.device().is_cpu() || src.device().is_cpu();
+  const bool peers = dst.device().type == src.device().type &&
+                     kernel::backend_for(src.device()).device->copy_peer != nullptr;
+  if (over_border) {
+    copy_over_host_border(staging, from);
+  } else if (peers) {
+    copy_between_peers(staging, from);
+  } else {
+    const Tensor host = empty(from.sizes(), from.dtype(), Device{});
+    copy_over_host_border(host, from);
+    copy_over_host_border(staging, host);
+  }
   if (!staging.is_same(dst)) copy_memory(dst, staging);
 }
 

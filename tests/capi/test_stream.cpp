@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events over C, on the simulated device: its kernels keep their stream busy until
 // somebody waits for it.
+#include <array>
 #include <cstdint>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "capi/abi_support.h"
 #include "capi/dlpack.h"
@@ -290,6 +292,36 @@ TEST_F(SimulatedStream, foreign_stream_is_wrapped_as_it_is) {
   EXPECT_FALSE(done(a_));
   ok(tsr_stream_wrap(kDevice, 0, nullptr, standard.slot()));
   EXPECT_TRUE(done(standard));
+}
+
+TEST_F(SimulatedStream, what_cannot_be_a_stream_of_ours_is_refused) {
+  Stream wrapped;
+  refused(tsr_stream_wrap(kDevice, 0, reinterpret_cast<void*>(2), wrapped.slot()), TSR_VALUE);
+}
+
+TEST_F(SimulatedStream, copy_to_another_device_waits_and_is_waited_for_there) {
+  ok(tsr_device_synchronize(kDevice, 1));
+  Stream there;
+  ok(tsr_stream_current(kDevice, 1, there.slot()));
+  Tensor x, y;
+  const Current current(a_);
+  work(x.slot());
+  ok(tsr_device_synchronize(kDevice, 0));
+  EXPECT_TRUE(done(a_) && done(there));
+  ok(tsr_to(x, kDevice, 1, -1, 0, y.slot()));
+  EXPECT_FALSE(done(a_)) << "the copy runs on the source's stream";
+  EXPECT_FALSE(done(there)) << "what reads the copy comes after it";
+  ok(tsr_device_synchronize(kDevice, 1));
+  const int64_t numel = 64;
+  same(y, reals(TSR_FLOAT32, {numel}, std::vector<double>(64, 1)));
+}
+
+TEST_F(SimulatedStream, a_smaller_source_is_spread_on_the_other_device) {
+  const Tensor row(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
+  Tensor target;
+  ok(tsr_zeros(std::array<int64_t, 2>{2, 3}.data(), 2, TSR_FLOAT32, kDevice, 0, target.slot()));
+  ok(tsr_copy_inplace(target, row));
+  same(target, reals(TSR_FLOAT32, {2, 3}, {1, 2, 3, 1, 2, 3}));
 }
 
 TEST_F(SimulatedStream, devices_must_agree) {

@@ -260,8 +260,23 @@ int32_t event_synchronize(int32_t device, EventHandle event) {
   return kDeviceOk;
 }
 
-int32_t copy(int32_t, void* dst, const void* src, uint64_t nbytes, CopyKind, StreamHandle) {
+// The memory is there at once; only towards the host does the caller wait for the work before.
+int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
+             StreamHandle stream) {
   std::memcpy(dst, src, nbytes);
+  return kind == CopyKind::kDeviceToHost ? stream_synchronize(device, stream) : kDeviceOk;
+}
+
+int32_t copy_peer(int32_t, void* dst, int32_t src_device, const void* src, uint64_t nbytes,
+                  StreamHandle stream) {
+  std::memcpy(dst, src, nbytes);
+  launch(stream, kPeerCopyTime, src, nbytes, src_device);
+  return kDeviceOk;
+}
+
+int32_t adopt_stream(int32_t, StreamHandle given, StreamHandle* own) {
+  if (given == kRefusedStream) return kDeviceStreamRefused;
+  *own = given;
   return kDeviceOk;
 }
 
@@ -271,6 +286,8 @@ const char* error_text(int32_t code) {
       return "no error";
     case kDeviceOutOfMemory:
       return "out of memory";
+    case kDeviceStreamRefused:
+      return "expected a stream that the simulated device can have";
     default:
       return "the simulated device is broken";
   }
@@ -295,6 +312,10 @@ constexpr DeviceInterface kInterface = {
     .event_query = event_query,
     .event_synchronize = event_synchronize,
     .copy = copy,
+    .copy_peer = copy_peer,
+    .device_synchronize = nullptr,
+    .adopt_stream = adopt_stream,
+    .take_fault = nullptr,
     .allocation_granularity = kGranularity,
     .error_text = error_text,
 };

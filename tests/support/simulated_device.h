@@ -16,6 +16,10 @@ inline constexpr uint64_t kDefaultCapacity = uint64_t{1} << 30;
 inline constexpr uint64_t kGranularity = 512;
 inline constexpr int32_t kBrokenDevice = 77;  // the code of an injected failure
 
+inline constexpr uint64_t kPeerCopyTime = 10;  // how long a copy to another device takes
+// A handle that is no stream, as cudaStreamPerThread is none for us.
+inline void* const kRefusedStream = reinterpret_cast<void*>(2);
+
 // How often the host called the device since reset.
 struct Calls {
   int64_t raw_allocate = 0;

@@ -23,13 +23,14 @@ void* allocate(DeviceType, kernel::Place, uint64_t nbytes) {
 void release(DeviceType, kernel::Place, void* data, uint64_t) {
   std::free(data);
 }
+void release_cached(DeviceType, kernel::Place) {}
 void keep_error(const char* text, int64_t) {
   g_error = text;
 }
 void log_nothing(int32_t, const char*) {}
 
-const kernel::HostServices kServices{kernel::kContractVersion, allocate, release, keep_error,
-                                     log_nothing};
+const kernel::HostServices kServices{kernel::kContractVersion, allocate,   release,
+                                     release_cached,           keep_error, log_nothing};
 
 }  // namespace
 
