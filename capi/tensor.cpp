@@ -32,10 +32,18 @@ const Tensor& one_element(const Tensor& tensor) {
   return requires_grad(view) ? TSR_TENSOR_REQUIRES_GRAD : 0;
 }
 
+// The same values in memory that the host reads, row by row.
+Tensor on_host(const Tensor& tensor) {
+  if (tensor.device().is_cpu()) return ops::contiguous_memory(tensor);
+  const Tensor host = empty(tensor.sizes(), tensor.dtype(), Device{});
+  ops::copy_memory(host, tensor);
+  return host;
+}
+
 // The bits of the one element on the host.
 template <class Use>
 void with_item(const Tensor& tensor, Use&& use) {
-  const Tensor host = ops::contiguous_memory(one_element(tensor).detached());
+  const Tensor host = on_host(one_element(tensor).detached());
   visit_dtype(host.dtype(), [&]<class Tag>(Tag) { use(*host.data_as<typename Tag::type>()); });
 }
 
@@ -102,9 +110,8 @@ tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version) {
 }
 
 tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data) {
-  return guard(kInfo_tensor_set_data, [&] {
-    set_data(TensorArg(tensor, "tensor").get(), TensorArg(data, "data").get());
-  });
+  return guard(kInfo_tensor_set_data,
+               [&] { set_data(TensorArg(tensor, "tensor").get(), TensorArg(data, "data").get()); });
 }
 
 tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count) {
@@ -164,7 +171,7 @@ tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes) {
               nbytes);
     if (nbytes == 0) return;
     out_arg(dst, "dst");
-    const Tensor row_major = ops::contiguous_memory(t.detached());
+    const Tensor row_major = on_host(t.detached());
     std::memcpy(dst, row_major.data(), static_cast<size_t>(nbytes));
   });
 }
@@ -179,7 +186,7 @@ tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbyte
     out_arg(source, "source");
     TSR_CHECK(!t.storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
     // Borrowed for the time of this call only, so nothing has to be dropped.
-    StoragePtr storage = wrap_storage(t.device(), const_cast<void*>(source),
+    StoragePtr storage = wrap_storage(Device{}, const_cast<void*>(source),
                                       static_cast<uint64_t>(nbytes), nullptr, nullptr);
     const Tensor from = Tensor::adopt(
         new TensorImpl(std::move(storage), t.dtype(), t.sizes(), contiguous_strides(t.sizes()), 0));
