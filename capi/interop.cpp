@@ -128,6 +128,11 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   TSR_CHECK(
       reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
       Code::kBuffer, "managed", "expected memory aligned to its elements");
+  const bool copies = (flags & TSR_DLPACK_COPY) != 0;
+  const bool aligned = is_aligned_for(device, dtype, first);
+  TSR_CHECK(aligned || copies, Code::kBuffer, "managed", "expected memory of ", device,
+            " aligned to its elements of ", itemsize(dtype),
+            " bytes, got an address that is not; a copy takes it");
   // Not yet the owner: a failure, also of the copy, leaves the managed tensor to the caller.
   struct Owner {
     Managed* managed;
@@ -138,9 +143,11 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
     const std::unique_ptr<Owner> held(static_cast<Owner*>(user));
     if (held->armed) call_deleter<Managed>(held->managed);
   };
+  UserData kept(owner, drop);
   Tensor tensor =
-      wrap_memory(first, sizes, strides, dtype, device, UserData(owner, drop), read_only);
-  if ((flags & TSR_DLPACK_COPY) != 0) {
+      aligned ? wrap_memory(first, sizes, strides, dtype, device, std::move(kept), read_only)
+              : copy_of_bytes(first, sizes, strides, dtype, device);
+  if (copies) {
     Tensor copy = ops::clone(tensor);
     give(std::move(copy), out);
     owner->armed = true;
@@ -159,7 +166,10 @@ void make_ready(Device device, StreamHandle consumer) {
   const DeviceInterface& interface = *kernel::backend_for(device).device;
   const IntrusivePtr<Event> event = Event::create(device, interface);
   event->record(*Stream::wrap(device, interface, producer));
-  Stream::wrap(device, interface, consumer)->wait(*event);
+  if (interface.stream_wait_event == nullptr) return;
+  // It need not be a stream that could become ours, as the default one of this thread.
+  check_work(interface.stream_wait_event(device.index, consumer, event->native()), device,
+             interface);
 }
 
 }  // namespace

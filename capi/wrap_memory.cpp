@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/wrap_memory.h"
 
+#include "kernel/registry.h"
+#include "memory/stream.h"
+
 namespace tsr::capi {
 namespace {
 
@@ -29,6 +32,11 @@ Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize) {
   return extent;
 }
 
+bool is_aligned_for(Device device, DType dtype, const void* first) noexcept {
+  const auto address = reinterpret_cast<uintptr_t>(first);
+  return device.is_cpu() || address % static_cast<uintptr_t>(itemsize(dtype)) == 0;
+}
+
 Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, Device device,
                    UserData data, bool read_only) {
   TSR_CHECK(strides.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
@@ -36,6 +44,9 @@ Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, D
   const int64_t count = checked_numel(sizes, itemsize(dtype));
   TSR_CHECK(first != nullptr || count == 0, Code::kInvalidArgument, "data",
             "expected memory, got NULL for ", count, " elements");
+  TSR_CHECK(count == 0 || is_aligned_for(device, dtype, first), Code::kBuffer, "data",
+            "expected memory of ", device, " aligned to its elements of ", itemsize(dtype),
+            " bytes, got an address that is not");
   const Extent extent = count == 0 ? Extent{0, 0} : checked_extent(sizes, strides, itemsize(dtype));
   char* base = count == 0 ? nullptr : static_cast<char*>(first) + extent.low * itemsize(dtype);
   const int64_t nbytes = (extent.high - extent.low) * itemsize(dtype);
@@ -45,6 +56,27 @@ Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, D
   static_cast<void>(owner.release());
   storage->read_only = read_only;
   return make_fresh(std::move(storage), dtype, sizes, strides, -extent.low);
+}
+
+Tensor copy_of_bytes(const void* first, DimsView sizes, DimsView strides, DType dtype,
+                     Device device) {
+  TSR_CHECK(strides.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
+            " strides, got ", strides.size());
+  const int64_t size = itemsize(dtype);
+  const int64_t count = checked_numel(sizes, size);
+  TSR_CHECK(first != nullptr || count == 0, Code::kInvalidArgument, "data",
+            "expected memory, got NULL for ", count, " elements");
+  const Extent extent = count == 0 ? Extent{0, 0} : checked_extent(sizes, strides, size);
+  const auto nbytes = static_cast<uint64_t>((extent.high - extent.low) * size);
+  StoragePtr storage = allocate_storage(device, nbytes);
+  if (count != 0) {
+    const DeviceInterface& interface = *kernel::backend_for(device).device;
+    const char* const base = static_cast<const char*>(first) + extent.low * size;
+    check_call(interface.copy(device.index, storage->data, base, nbytes, CopyKind::kDeviceToDevice,
+                              current_stream(device)),
+               device, interface, "copy");
+  }
+  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, -extent.low));
 }
 
 }  // namespace tsr::capi

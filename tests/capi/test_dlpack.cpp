@@ -100,6 +100,36 @@ TEST(FromDlpack, refusal_leaves_the_original_to_the_caller) {
   EXPECT_EQ(producer.deletions, 0);
 }
 
+// A complex number there is moved whole, so that both parts together must be aligned; a CPU takes
+// the parts by themselves.
+TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
+  ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
+  alignas(16) float parts[7] = {0, 1, 2, 3, 4, 5, 6};
+  Producer producer;
+  DLTensor& view = producer.managed.dl_tensor;
+  view.data = parts;
+  view.byte_offset = sizeof(float);
+  view.ndim = 1;
+  view.dtype = {kDLComplex, 64, 1};
+  producer.shape[0] = 3;
+  Tensor tensor;
+  ok(tsr_from_dlpack(&producer.managed, TSR_DLPACK_COPY, tensor.slot()));
+  same(tensor, complexes(TSR_COMPLEX64, {3}, {1, 2, 3, 4, 5, 6}));
+  view.device = {static_cast<DLDeviceType>(TSR_DEVICE_SIMULATED), 0};
+  refused(tsr_from_dlpack(&producer.managed, 0, tensor.slot()), TSR_BUFFER);
+  EXPECT_EQ(producer.deletions, 1);
+  producer.strides[0] = -1;
+  view.strides = producer.strides;
+  view.byte_offset = 5 * sizeof(float);
+  ok(tsr_from_dlpack(&producer.managed, TSR_DLPACK_COPY, tensor.slot()));
+  same(tensor, complexes(TSR_COMPLEX64, {3}, {5, 6, 3, 4, 1, 2}));
+  EXPECT_EQ(producer.deletions, 2);
+  const int64_t shape = 3;
+  refused(tsr_tensor_from_data(parts + 1, TSR_COMPLEX64, TSR_DEVICE_SIMULATED, 0, &shape, 1,
+                               nullptr, -1, 0, nullptr, nullptr, tensor.slot()),
+          TSR_BUFFER);
+}
+
 TEST(FromDlpack, versioned_read_only_is_enforced) {
   Producer producer;
   DLManagedTensorVersioned managed = {};
