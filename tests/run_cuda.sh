@@ -6,9 +6,9 @@
 # runner for machines with a GPU, over the stand-ins.
 # shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
-# cuda_op_table <part> <folder of the plugin>
+# cuda_op_table <part> <folder of the plugin> [more tests...]
 cuda_op_table() {
-  TESSERA_PLUGIN_PATH="$tsr_root/$2" pytest_part "$1" .venv/bin/python tests/backend/cuda
+  TESSERA_PLUGIN_PATH="$tsr_root/$2" pytest_part "$1" .venv/bin/python tests/backend/cuda "${@:3}"
 }
 
 cuda_compile() {
@@ -19,7 +19,7 @@ cuda_compile() {
   cmake --build "$folder" --parallel "$tsr_jobs" --target tessera_cuda
 }
 
-cuda_op_table cuda-on-host build/release/tests/support/cuda_on_host
+cuda_op_table cuda-on-host build/release/tests/support/cuda_on_host tests/backend/cuda_on_host
 pytest_part gpu-runner .venv/bin/python tests/gpu
 
 if ! command -v nvcc >/dev/null; then

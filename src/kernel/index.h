@@ -13,7 +13,7 @@ namespace tsr::kernel {
 // int64 index arrays. At each element the indexed array is read or written at data[1] + Σ index_j *
 // indexed_strides[j]. A negative index counts from the end where `from_end` says so; one out of
 // range fails with kIndex, also when no element is moved, and before the array is written (kGet may
-// have written values).
+// have written values). A device that works later tells it by take_fault.
 // The dims of the walk keep their row-major order.
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]

@@ -48,8 +48,10 @@ extern "C" [[gnu::visibility("default")]] const tsr::kernel::Backend* tsr_backen
   using namespace tsr;
   if (services == nullptr || services->contract_version != kernel::kContractVersion) return nullptr;
   cuda::set_host(services);
-  if (cuda::device_interface().device_count() == 0) {
-    cuda::failure(Code::kBackend, "expected a CUDA device and its driver, got none");
+  if (cuda::device_count() == 0) {
+    char text[256];
+    cuda::missing_devices(text, sizeof text);
+    cuda::failure(Code::kBackend, text);
     return nullptr;
   }
   static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kCuda, "tessera-cuda",

@@ -1,11 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Cross entropy and negative log-likelihood with class targets: a team per position.
-#include <cinttypes>
-#include <cstdio>
-
+#include "backend/cuda/fault.cuh"
 #include "backend/cuda/nn.h"
-#include "backend/cuda/outside.cuh"
 #include "backend/cuda/team.cuh"
 
 namespace tsr::cuda {
@@ -40,11 +37,11 @@ struct Positions {
                                   : static_cast<double>(static_cast<const T*>(plan.weight)[c]);
   }
   // The target of a position; -1 when it takes no part.
-  __device__ int64_t target(int64_t position, Outside* outside) const {
+  __device__ int64_t target(int64_t position, const Reporter* reporter) const {
     const int64_t t = plan.target[position];
     if (t == plan.ignore) return -1;
     if (t >= 0 && t < plan.classes) return t;
-    if (outside != nullptr) outside->report(t);
+    if (reporter != nullptr) report(*reporter, 0, t, plan.classes, 1);
     return -1;
   }
   __device__ bool reduced() const { return plan.reduction != ClassReduction::kNone; }
@@ -54,13 +51,13 @@ template <class T>
 struct Forward {
   Positions<T> at;
   Share* shares;
-  Outside* outside;
+  Reporter reporter;
 
   template <class Team>
   __device__ void operator()(int64_t position, const Team& team) const {
     const ClassLossPlan& plan = at.plan;
     const int64_t base = at.first(position);
-    const int64_t t = at.target(position, team.leads() ? outside : nullptr);
+    const int64_t t = at.target(position, team.leads() ? &reporter : nullptr);
     T lse = 0;
     if (plan.log_probabilities == 0) {
       lse = log_sum_exp(base, team);
@@ -100,7 +97,7 @@ struct Forward {
   }
 };
 
-// Targets out of range were refused by the forward pass; here they only take no part.
+// Targets out of range were reported by the forward pass; here they only take no part.
 template <class T>
 struct Backward {
   Positions<T> at;
@@ -184,29 +181,21 @@ Status add_up(const ClassLossPlan& plan, const Share* shares, int64_t count, Sha
   return launch_blocks(plan.place, 1, kThreads, &finish_kernel<double>, whole, parts, plan);
 }
 
-// Waits for the device: a target out of range must fail this call.
 template <class T>
 Status forward(const ClassLossPlan& plan) {
   const int64_t count = plan.batch * plan.inner;
   const int64_t parts = (count + kPart - 1) / kPart;
-  const Workspace space(plan.place,
-                        sizeof(Outside) + (count + parts) * static_cast<int64_t>(sizeof(Share)));
+  const Workspace space(plan.place, (count + parts) * static_cast<int64_t>(sizeof(Share)));
   if (space.missing()) return no_workspace();
-  auto* outside = space.data<Outside>();
-  auto* shares = reinterpret_cast<Share*>(outside + 1);
-  Status status = clear(plan.place, outside, sizeof(Outside));
+  auto* shares = space.data<Share>();
+  Reporter reporter;
+  Status status =
+      reporter_for(plan.place, FaultKind::kTarget,
+                   plan.log_probabilities == 0 ? "cross_entropy" : "nll_loss", reporter);
   if (status != kernel::kOk) return status;
-  status = launch_rows(plan.place, count, plan.classes, Forward<T>{{plan}, shares, outside});
+  status = launch_rows(plan.place, count, plan.classes, Forward<T>{{plan}, shares, reporter});
   if (status != kernel::kOk) return status;
-  status = add_up(plan, shares, count, shares + count);
-  if (status != kernel::kOk || count == 0) return status;
-  Outside found;
-  status = read_back(plan.place, outside, &found);
-  if (status != kernel::kOk || found.found == 0) return status;
-  char text[80];
-  std::snprintf(text, sizeof text, "expected targets in [0, %" PRId64 "), got %" PRId64,
-                plan.classes, found.index);
-  return failure(Code::kIndex, text);
+  return add_up(plan, shares, count, shares + count);
 }
 
 template <class T>

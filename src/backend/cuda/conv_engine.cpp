@@ -135,15 +135,18 @@ Descriptor describe_operation(const Dnn& dnn, const ConvPlan& plan, const ConvSh
 // ---- Choosing an engine ----
 
 // Results are the same in every run, and float32 is float32: no engine that adds in the order in
-// which threads come, or that rounds its inputs.
+// which threads come, that rounds its inputs, or whose transforms lose digits.
 bool keeps_rules(const Dnn& dnn, DType dtype, Descriptor& config) {
   Descriptor engine(dnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.value();
   config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &place);
   cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
-  const int64_t count = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+  const int64_t given = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                                    CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
   if (!config.ok() || !engine.ok()) return false;
+  // A library that is newer than the headers may have notes for which there was no room.
+  const int64_t count = std::min<int64_t>(given, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  const bool short_type = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
   for (int64_t i = 0; i < count; ++i) {
     switch (notes[i]) {
       case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
@@ -152,6 +155,10 @@ bool keeps_rules(const Dnn& dnn, DType dtype, Descriptor& config) {
         return false;
       case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
         if (dtype == DType::kFloat32) return false;
+        break;
+      case CUDNN_NUMERICAL_NOTE_FFT:
+      case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+        if (!short_type) return false;
         break;
       default:
         break;
@@ -189,8 +196,10 @@ std::vector<Descriptor> proposals(const Dnn& dnn, const Descriptor& graph,
   return configs;
 }
 
+// The first plan that keeps our rules with at most so much workspace; none: kOk and no plan.
 Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const ConvShape& shape,
-               const ConvPointers& data, std::shared_ptr<Prepared>& prepared) {
+               const ConvPointers& data, int64_t most, std::shared_ptr<Prepared>& prepared) {
+  prepared.reset();
   const Descriptor operation = describe_operation(dnn, plan, shape, data);
   Descriptor graph(dnn, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
@@ -206,13 +215,12 @@ Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const
       made.finalize();
       int64_t nbytes = 0;
       made.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &nbytes);
-      if (!made.ok()) continue;
+      if (!made.ok() || nbytes > most) continue;
       prepared = std::make_shared<Prepared>(std::move(made), nbytes);
       return kernel::kOk;
     }
   }
-  return failure(Code::kNotImplemented,
-                 "expected a convolution that cuDNN has an exact engine for, got one without");
+  return kernel::kOk;
 }
 
 // ---- The cache ----
@@ -251,7 +259,7 @@ class Cache {
     const std::lock_guard lock(mutex_);
     // Shapes that keep changing must not fill the memory; those in use are made again.
     if (map_.size() >= kCapacity) map_.clear();
-    map_.emplace(key, made);
+    map_[key] = made;
   }
 
  private:
@@ -264,34 +272,62 @@ Cache& cache() {
   return one;
 }
 
+// ---- Running ----
+
+Status execute(const Dnn& dnn, cudnnHandle_t handle, Prepared& prepared, void* scratch,
+               const ConvPointers& data) {
+  const int64_t ids[3] = {kInputId, kWeightId, kOutputId};
+  Descriptor pack(dnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
+      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, data.of)
+      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch);
+  pack.finalize();
+  if (!pack.ok()) return dnn_failure(pack.status());
+  const std::lock_guard lock(prepared.mutex);
+  const cudnnStatus_t status = dnn.execute(handle, prepared.plan.value(), pack.value());
+  return status == CUDNN_STATUS_SUCCESS ? kernel::kOk : dnn_failure(status);
+}
+
+// Engines that want more than this come after all others.
+constexpr int64_t kLargestWorkspace = int64_t{1} << 30;
+
 }  // namespace
 
 Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointers& data) {
   const Dnn* const dnn = load_dnn();
   if (dnn == nullptr) return missing_dnn();
   const DeviceGuard guard(plan.place.device);
+  TSR_CUDA_TRY(guard.error());
   const DnnHandle handle(*dnn, plan.place);
   if (handle.status() != CUDNN_STATUS_SUCCESS) return dnn_failure(handle.status());
   const Key key = key_of(plan, shape, data);
   std::shared_ptr<Prepared> prepared = cache().find(key);
-  if (prepared == nullptr) {
-    const Status status = prepare(*dnn, handle.get(), plan, shape, data, prepared);
-    if (status != kernel::kOk) return status;
-    cache().keep(key, prepared);
+  bool made = prepared == nullptr;
+  const auto prepare_with = [&](int64_t most) {
+    return prepare(*dnn, handle.get(), plan, shape, data, most, prepared);
+  };
+  Status status = kernel::kOk;
+  for (const int64_t most : {kLargestWorkspace, INT64_MAX}) {
+    if (prepared == nullptr && status == kernel::kOk) status = prepare_with(most);
   }
-  const Workspace space(plan.place, prepared->workspace);
-  if (space.missing()) return no_workspace();
-  void* const scratch = space.data<void>();
-  const int64_t ids[3] = {kInputId, kWeightId, kOutputId};
-  Descriptor pack(*dnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
-      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, data.of)
-      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch);
-  pack.finalize();
-  if (!pack.ok()) return dnn_failure(pack.status());
-  const std::lock_guard lock(prepared->mutex);
-  const cudnnStatus_t status = dnn->execute(handle.get(), prepared->plan.value(), pack.value());
-  return status == CUDNN_STATUS_SUCCESS ? kernel::kOk : dnn_failure(status);
+  if (status != kernel::kOk) return status;
+  if (prepared == nullptr) {
+    return failure(Code::kNotImplemented,
+                   "expected a convolution that cuDNN has an exact engine for, got one without");
+  }
+  // Where there is no room for the workspace of one engine, the next with a smaller one does it.
+  while (true) {
+    const Workspace space(plan.place, prepared->workspace);
+    if (!space.missing()) {
+      if (made) cache().keep(key, prepared);
+      status = execute(*dnn, handle.get(), *prepared, space.data<void>(), data);
+      return status == kernel::kOk ? queued(plan.place) : status;
+    }
+    made = true;
+    status = prepare_with(prepared->workspace - 1);
+    if (status != kernel::kOk) return status;
+    if (prepared == nullptr) return no_workspace();
+  }
 }
 
 }  // namespace tsr::cuda

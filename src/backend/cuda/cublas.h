@@ -10,7 +10,8 @@
 namespace tsr::cuda {
 
 // A handle of the plan's device and stream for the length of a call; handles are kept for the next
-// one. The device must be current.
+// one. The device must be current. Each call brings a workspace of its stream, always of one size:
+// with one of its own cuBLAS promises the same bits only while a single stream works.
 class BlasHandle {
  public:
   explicit BlasHandle(kernel::Place place);
@@ -23,6 +24,7 @@ class BlasHandle {
 
  private:
   int32_t device_;
+  Workspace workspace_;
   cublasHandle_t handle_ = nullptr;
   cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
 };

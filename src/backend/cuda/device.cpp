@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include "backend/cuda/fault.h"
 #include "backend/cuda/host.h"
+#include "backend/cuda/staging.h"
 
 namespace tsr::cuda {
 namespace {
@@ -16,6 +18,13 @@ int32_t result(cudaError_t error) {
   return error == cudaErrorMemoryAllocation ? kDeviceOutOfMemory : static_cast<int32_t>(error);
 }
 
+// Calls the runtime with the device current, or not at all.
+template <class Call>
+int32_t on_device(int32_t device, const Call& call) {
+  const DeviceGuard guard(device);
+  return result(guard.error() == cudaSuccess ? call() : guard.error());
+}
+
 cudaStream_t stream_of(StreamHandle stream) {
   return static_cast<cudaStream_t>(stream);
 }
@@ -23,110 +32,121 @@ cudaEvent_t event_of(EventHandle event) {
   return static_cast<cudaEvent_t>(event);
 }
 
-int32_t device_count() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-
 int32_t raw_allocate(int32_t device, uint64_t nbytes, void** out) {
-  const DeviceGuard guard(device);
-  return result(cudaMalloc(out, nbytes));
+  return on_device(device, [&] { return cudaMalloc(out, nbytes); });
 }
 // cudaFree waits for the whole device.
 int32_t raw_free(int32_t device, void* data, uint64_t) {
-  const DeviceGuard guard(device);
-  return result(cudaFree(data));
+  return on_device(device, [&] { return cudaFree(data); });
 }
 int32_t memory_info(int32_t device, uint64_t* free_bytes, uint64_t* total_bytes) {
-  const DeviceGuard guard(device);
   size_t free = 0;
   size_t total = 0;
-  const cudaError_t error = cudaMemGetInfo(&free, &total);
+  const int32_t code = on_device(device, [&] { return cudaMemGetInfo(&free, &total); });
   *free_bytes = free;
   *total_bytes = total;
-  return result(error);
+  return code;
 }
 
+// ---- Streams and events ----
+
 int32_t stream_create(int32_t device, StreamHandle* out) {
-  const DeviceGuard guard(device);
   cudaStream_t stream = nullptr;
-  const cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  const int32_t code =
+      on_device(device, [&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
   *out = stream;
-  return result(error);
+  return code;
 }
 int32_t stream_destroy(int32_t device, StreamHandle stream) {
-  const DeviceGuard guard(device);
-  return result(cudaStreamDestroy(stream_of(stream)));
+  return on_device(device, [&] { return cudaStreamDestroy(stream_of(stream)); });
 }
 int32_t stream_synchronize(int32_t device, StreamHandle stream) {
-  const DeviceGuard guard(device);
-  return result(cudaStreamSynchronize(stream_of(stream)));
+  return on_device(device, [&] { return cudaStreamSynchronize(stream_of(stream)); });
 }
 int32_t stream_wait_event(int32_t device, StreamHandle stream, EventHandle event) {
-  const DeviceGuard guard(device);
-  return result(cudaStreamWaitEvent(stream_of(stream), event_of(event), 0));
+  return on_device(device,
+                   [&] { return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0); });
+}
+int32_t device_synchronize(int32_t device) {
+  return on_device(device, [] { return cudaDeviceSynchronize(); });
+}
+
+// The per-thread default stream is another one on each thread under a single name: memory that the
+// allocator keeps for it would pass between streams that nothing orders.
+int32_t adopt_stream(int32_t, StreamHandle given, StreamHandle* own) {
+  if (given == StreamHandle{cudaStreamPerThread}) return kDeviceStreamRefused;
+  *own = given == StreamHandle{cudaStreamLegacy} ? nullptr : given;
+  return kDeviceOk;
 }
 
 int32_t event_create(int32_t device, EventHandle* out) {
-  const DeviceGuard guard(device);
   cudaEvent_t event = nullptr;
-  const cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  const int32_t code =
+      on_device(device, [&] { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming); });
   *out = event;
-  return result(error);
+  return code;
 }
 int32_t event_destroy(int32_t device, EventHandle event) {
-  const DeviceGuard guard(device);
-  return result(cudaEventDestroy(event_of(event)));
+  return on_device(device, [&] { return cudaEventDestroy(event_of(event)); });
 }
 int32_t event_record(int32_t device, EventHandle event, StreamHandle stream) {
-  const DeviceGuard guard(device);
-  return result(cudaEventRecord(event_of(event), stream_of(stream)));
+  return on_device(device, [&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
 }
 int32_t event_query(int32_t device, EventHandle event, int32_t* done) {
-  const DeviceGuard guard(device);
-  const cudaError_t error = cudaEventQuery(event_of(event));
-  *done = error == cudaSuccess ? 1 : 0;
-  if (error == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());
-    return kDeviceOk;
-  }
-  return result(error);
+  const int32_t code = on_device(device, [&] { return cudaEventQuery(event_of(event)); });
+  *done = code == kDeviceOk ? 1 : 0;
+  return code == static_cast<int32_t>(cudaErrorNotReady) ? kDeviceOk : code;
 }
 int32_t event_synchronize(int32_t device, EventHandle event) {
-  const DeviceGuard guard(device);
-  return result(cudaEventSynchronize(event_of(event)));
+  return on_device(device, [&] { return cudaEventSynchronize(event_of(event)); });
 }
 
-cudaMemcpyKind kind_of(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::kHostToDevice:
-      return cudaMemcpyHostToDevice;
-    case CopyKind::kDeviceToHost:
-      return cudaMemcpyDeviceToHost;
-    case CopyKind::kDeviceToDevice:
-      break;
-  }
-  return cudaMemcpyDeviceToDevice;
-}
+// ---- Copies ----
 
-// What touches host memory is done when the call returns: the caller may free or read it at once.
 int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
              StreamHandle stream) {
-  const DeviceGuard guard(device);
   const cudaStream_t queue = stream_of(stream);
-  const cudaError_t error = cudaMemcpyAsync(dst, src, nbytes, kind_of(kind), queue);
-  if (error != cudaSuccess || kind == CopyKind::kDeviceToDevice) return result(error);
-  return result(cudaStreamSynchronize(queue));
+  return on_device(device, [&] {
+    if (kind == CopyKind::kHostToDevice) return upload(device, dst, src, nbytes, queue);
+    if (kind == CopyKind::kDeviceToHost) return download(device, dst, src, nbytes, queue);
+    return cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToDevice, queue);
+  });
+}
+// Through the host where the devices do not reach each other, which CUDA settles itself.
+int32_t copy_peer(int32_t dst_device, void* dst, int32_t src_device, const void* src,
+                  uint64_t nbytes, StreamHandle stream) {
+  return on_device(src_device, [&] {
+    return cudaMemcpyPeerAsync(dst, dst_device, src, src_device, nbytes, stream_of(stream));
+  });
 }
 
-const char* error_text(int32_t code) {
-  return code == kDeviceOutOfMemory ? "out of memory"
-                                    : cudaGetErrorString(static_cast<cudaError_t>(code));
+// ---- What went wrong ----
+
+int32_t fault_taken(int32_t device) {
+  return take_fault(device) == nullptr ? kDeviceOk : kDeviceFault;
+}
+
+const char* text_of(int32_t code) {
+  switch (code) {
+    case kDeviceOutOfMemory:
+      return "out of memory";
+    case kDeviceFault:
+      return last_fault();
+    case kDeviceStreamRefused:
+      return "expected a stream that is the same on every thread, got the per-thread default "
+             "stream (cudaStreamPerThread)";
+    default:
+      return error_text(static_cast<cudaError_t>(code));
+  }
+}
+
+int32_t count_devices() {
+  return device_count();
 }
 
 constexpr DeviceInterface make_interface() {
   DeviceInterface device{};
-  device.device_count = device_count;
+  device.device_count = count_devices;
   device.raw_allocate = raw_allocate;
   device.raw_free = raw_free;
   device.memory_info = memory_info;
@@ -140,8 +160,12 @@ constexpr DeviceInterface make_interface() {
   device.event_query = event_query;
   device.event_synchronize = event_synchronize;
   device.copy = copy;
+  device.copy_peer = copy_peer;
+  device.device_synchronize = device_synchronize;
+  device.adopt_stream = adopt_stream;
+  device.take_fault = fault_taken;
   device.allocation_granularity = 512;
-  device.error_text = error_text;
+  device.error_text = text_of;
   return device;
 }
 constexpr DeviceInterface kDevice = make_interface();

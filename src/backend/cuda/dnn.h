@@ -14,6 +14,7 @@ namespace tsr::cuda {
 
 // The functions that we call.
 struct Dnn {
+  decltype(&cudnnGetVersion) version;
   decltype(&cudnnCreate) create_handle;
   decltype(&cudnnDestroy) destroy_handle;
   decltype(&cudnnSetStream) set_stream;
@@ -83,7 +84,7 @@ class Descriptor {
     if (status_ == CUDNN_STATUS_SUCCESS) status_ = dnn_->finalize(value_);
     return *this;
   }
-  // How many values there are; at most `room` of them come into `values`.
+  // How many values there are, which may be more than `room`; at most so many come into `values`.
   int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t room,
               void* values) {
     int64_t count = 0;

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: cuBLAS for floating and complex matrices, a plain kernel for what it lacks
-// (integers, and conjugation without transposition).
-#include <climits>
-
+// (integers, conjugation without transposition, sums of nothing).
 #include "backend/cuda/cublas.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/launch.cuh"
@@ -82,6 +80,7 @@ BlasType blas_type(DType dtype) {
 
 Status with_cublas(const GemmPlan& plan, Side a, Side b, Side c) {
   const DeviceGuard guard(plan.place.device);
+  TSR_CUDA_TRY(guard.error());
   const BlasHandle handle(plan.place);
   if (handle.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(handle.status());
   const BlasType type = blas_type(plan.dtype);
@@ -98,19 +97,18 @@ Status with_cublas(const GemmPlan& plan, Side a, Side b, Side c) {
     const auto call = [&](cublasOperation_t op_first, cublasOperation_t op_second, int64_t m,
                           int64_t n, const void* first, int64_t first_leading, int64_t first_stride,
                           const void* second, int64_t second_leading, int64_t second_stride) {
-      return cublasGemmStridedBatchedEx(
-          handle.get(), op_first, op_second, static_cast<int>(m), static_cast<int>(n),
-          static_cast<int>(plan.k), &plan.alpha, first, type.data, static_cast<int>(first_leading),
-          first_stride, second, type.data, static_cast<int>(second_leading), second_stride,
-          &plan.beta, z, type.data, static_cast<int>(c.leading), inner_stride(plan, 2),
-          static_cast<int>(inner_batch(plan)), type.compute, CUBLAS_GEMM_DEFAULT);
+      return cublasGemmStridedBatchedEx_64(
+          handle.get(), op_first, op_second, m, n, plan.k, &plan.alpha, first, type.data,
+          first_leading, first_stride, second, type.data, second_leading, second_stride, &plan.beta,
+          z, type.data, c.leading, inner_stride(plan, 2), inner_batch(plan), type.compute,
+          CUBLAS_GEMM_DEFAULT);
     };
     const cublasStatus_t status =
         by_columns ? call(turn(a), turn(b), plan.m, plan.n, x, a.leading, inner_stride(plan, 0), y,
                           b.leading, inner_stride(plan, 1))
                    : call(b.operation, a.operation, plan.n, plan.m, y, b.leading,
                           inner_stride(plan, 1), x, a.leading, inner_stride(plan, 0));
-    return status == CUBLAS_STATUS_SUCCESS ? kernel::kOk : blas_failure(status);
+    return status == CUBLAS_STATUS_SUCCESS ? queued(plan.place) : blas_failure(status);
   });
 }
 
@@ -174,23 +172,39 @@ Status with_integers(const GemmPlan& plan) {
   }
 }
 
+// Any dtype, without cuBLAS.
+Status with_kernels(const GemmPlan& plan) {
+  switch (plan.dtype) {
+    case DType::kFloat16:
+      return with_kernel<Short<Half>>(plan);
+    case DType::kBFloat16:
+      return with_kernel<Short<BFloat16>>(plan);
+    case DType::kFloat32:
+      return with_kernel<Plain<float>>(plan);
+    case DType::kFloat64:
+      return with_kernel<Plain<double>>(plan);
+    case DType::kComplex64:
+      return with_kernel<Paired<float>>(plan);
+    case DType::kComplex128:
+      return with_kernel<Paired<double>>(plan);
+    default:
+      return with_integers(plan);
+  }
+}
+
 }  // namespace
 
 Status gemm(const GemmPlan& plan) {
-  if (std::max({plan.m, plan.n, plan.k, inner_batch(plan)}) > INT_MAX) {
-    return failure(Code::kNotImplemented,
-                   "expected matrices of fewer than 2**31 rows and columns, got larger ones");
-  }
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
-  if (is_integral_or_bool(plan.dtype)) return with_integers(plan);
+  // Without columns in A there is beta C left, of which cuBLAS's versions think differently.
+  if (is_integral_or_bool(plan.dtype) || plan.k == 0) return with_kernels(plan);
   const Side a = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
   const Side b = describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);
   const Side c = describe(plan.c_strides, plan.m, plan.n, false);
   const bool conjugates = plan.conj_a != 0 || plan.conj_b != 0;
   if (a.offered && b.offered && !(conjugates && c.operation != CUBLAS_OP_N))
     return with_cublas(plan, a, b, c);
-  return plan.dtype == DType::kComplex64 ? with_kernel<Paired<float>>(plan)
-                                         : with_kernel<Paired<double>>(plan);
+  return with_kernels(plan);
 }
 
 }  // namespace tsr::cuda

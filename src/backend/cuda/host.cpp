@@ -2,6 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/host.h"
 
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "backend/cuda/fault.h"
+
 namespace tsr::cuda {
 
 using kernel::Status;
@@ -9,11 +18,94 @@ using kernel::Status;
 namespace {
 
 const kernel::HostServices* g_host = nullptr;
+bool g_waits_for_each = false;
+std::atomic<bool> g_forked{false};  // this process is a child; CUDA's state stayed with the parent
+
+// CUDA's own number for it; the text is ours.
+constexpr cudaError_t kForked = cudaErrorInitializationError;
+
+// Whether TSR_DEBUG, a list with commas, holds "sync".
+bool asks_for_waits() {
+  const char* value = std::getenv("TSR_DEBUG");
+  while (value != nullptr) {
+    const size_t length = std::strcspn(value, ",");
+    if (length == 4 && std::strncmp(value, "sync", 4) == 0) return true;
+    value = value[length] == ',' ? value + length + 1 : nullptr;
+  }
+  return false;
+}
+
+// Whether the process has lost its context: no call to the device works any more.
+bool is_lost(cudaError_t error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
 void set_host(const kernel::HostServices* services) noexcept {
+  if (g_host != nullptr) return;
   g_host = services;
+  g_waits_for_each = asks_for_waits();
+  pthread_atfork(nullptr, nullptr, [] { g_forked.store(true, std::memory_order_relaxed); });
+}
+
+int32_t device_count() noexcept {
+  static const int32_t found = [] {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return error == cudaSuccess ? count : 0;
+  }();
+  return found;
+}
+
+void missing_devices(char* text, size_t size) noexcept {
+  int count = 0;
+  int driver = 0;
+  int runtime = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  static_cast<void>(cudaRuntimeGetVersion(&runtime));
+  static_cast<void>(cudaGetLastError());
+  const auto major = [](int version) { return version / 1000; };
+  const auto minor = [](int version) { return version % 1000 / 10; };
+  if (driver == 0) {
+    std::snprintf(text, size, "expected an NVIDIA driver for CUDA %d.%d or later, got none (%s)",
+                  major(runtime), minor(runtime), cudaGetErrorString(error));
+  } else if (error == cudaErrorInsufficientDriver) {
+    std::snprintf(
+        text, size, "expected an NVIDIA driver for CUDA %d.%d or later, got one for CUDA %d.%d: %s",
+        major(runtime), minor(runtime), major(driver), minor(driver), cudaGetErrorString(error));
+  } else {
+    std::snprintf(
+        text, size, "expected a CUDA device, got none: %s (CUDA %d.%d, its driver for CUDA %d.%d)",
+        cudaGetErrorString(error), major(runtime), minor(runtime), major(driver), minor(driver));
+  }
+}
+
+const char* error_text(cudaError_t error) noexcept {
+  static thread_local char text[256];
+  if (error == kForked && g_forked.load(std::memory_order_relaxed))
+    return "CUDA does not work in a process forked from one that has used it; start the process "
+           "anew (in Python: multiprocessing with the method \"spawn\")";
+  if (!is_lost(error)) return cudaGetErrorString(error);
+  std::snprintf(text, sizeof text,
+                "%s; the process has lost its context on the device and must be started anew; with "
+                "TSR_DEBUG=sync the op that did it says so",
+                cudaGetErrorString(error));
+  return text;
 }
 
 Status failure(Code code, const char* text, int64_t native_code) noexcept {
@@ -23,16 +115,22 @@ Status failure(Code code, const char* text, int64_t native_code) noexcept {
 
 Status cuda_failure(cudaError_t error) noexcept {
   static_cast<void>(cudaGetLastError());
-  const Code code = error == cudaErrorMemoryAllocation ? Code::kOutOfMemory : Code::kBackend;
-  return failure(code, cudaGetErrorString(error), static_cast<int64_t>(error));
+  const Code code = error == cudaErrorMemoryAllocation ? Code::kOutOfMemory
+                    : is_lost(error)                   ? Code::kAsync
+                                                       : Code::kBackend;
+  return failure(code, error_text(error), static_cast<int64_t>(error));
 }
 
 DeviceGuard::DeviceGuard(int32_t device) noexcept {
-  int current = device;
-  if (cudaGetDevice(&current) == cudaSuccess && current != device &&
-      cudaSetDevice(device) == cudaSuccess) {
-    former_ = current;
+  if (g_forked.load(std::memory_order_relaxed)) {
+    error_ = kForked;
+    return;
   }
+  int current = device;
+  error_ = cudaGetDevice(&current);
+  if (error_ != cudaSuccess || current == device) return;
+  error_ = cudaSetDevice(device);
+  if (error_ == cudaSuccess) former_ = current;
 }
 DeviceGuard::~DeviceGuard() {
   if (former_ >= 0) static_cast<void>(cudaSetDevice(former_));
@@ -48,6 +146,23 @@ Workspace::~Workspace() {
 
 Status no_workspace() noexcept {
   return failure(Code::kOutOfMemory, "expected workspace on the device, got none");
+}
+
+void release_cached(kernel::Place place) noexcept {
+  g_host->release_cached(DeviceType::kCuda, place);
+}
+
+bool waits_for_each() noexcept {
+  return g_waits_for_each;
+}
+
+Status queued(kernel::Place place) noexcept {
+  if (!g_waits_for_each) [[likely]]
+    return kernel::kOk;
+  const DeviceGuard guard(place.device);
+  TSR_CUDA_TRY(guard.error());
+  TSR_CUDA_TRY(cudaStreamSynchronize(static_cast<cudaStream_t>(place.stream)));
+  return fault_status(place);
 }
 
 }  // namespace tsr::cuda

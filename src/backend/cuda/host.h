@@ -20,15 +20,25 @@ namespace tsr::cuda {
 // Set once, by the backend's entry, before any kernel runs.
 void set_host(const kernel::HostServices* services) noexcept;
 
+// The number of devices, asked for once: it does not change while a process lives. 0 also when CUDA
+// refuses; missing_devices then says why.
+int32_t device_count() noexcept;
+void missing_devices(char* text, size_t size) noexcept;
+
+// What CUDA says of an error; of one that has cost the process its context, also that.
+const char* error_text(cudaError_t error) noexcept;
+
 // Leaves the text for the host and returns the status of `code`.
 kernel::Status failure(Code code, const char* text, int64_t native_code = 0) noexcept;
 
 // The status of a failed CUDA call. Takes the error off the runtime, so that the next call does not
-// report it again; running out of memory is kOutOfMemory, the rest kBackend.
+// report it again; running out of memory is kOutOfMemory, what earlier work has left kAsync, the
+// rest kBackend.
 kernel::Status cuda_failure(cudaError_t error) noexcept;
 
 // Makes `device` the current one of this thread, and the former one again at the end: the thread is
-// the user's, who may work with another CUDA library beside ours.
+// the user's, who may work with another CUDA library beside ours. Nothing may be called when that
+// has failed, as it does in a process forked from one that uses CUDA.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int32_t device) noexcept;
@@ -36,8 +46,11 @@ class DeviceGuard {
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
+  [[nodiscard]] cudaError_t error() const { return error_; }
+
  private:
   int former_ = -1;  // -1: nothing to restore
+  cudaError_t error_ = cudaSuccess;
 };
 
 // Device memory for the length of a kernel call; `data` is null when there was none. It returns to
@@ -63,11 +76,20 @@ class Workspace {
 
 kernel::Status no_workspace() noexcept;
 
+// Gives the allocator's cached memory back to the device; the next attempt may find some.
+void release_cached(kernel::Place place) noexcept;
+
+// After work was queued. With TSR_DEBUG=sync it waits for the work and returns what came of it, so
+// that the op that failed is the one that says so; otherwise it does nothing.
+kernel::Status queued(kernel::Place place) noexcept;
+[[nodiscard]] bool waits_for_each() noexcept;
+
 // Brings one value from the device, and so WAITS for the work before it: only for what a caller
 // must know before it goes on (see README.md).
 template <class T>
 kernel::Status read_back(kernel::Place place, const T* from, T* to) noexcept {
   const DeviceGuard guard(place.device);
+  TSR_CUDA_TRY(guard.error());
   const auto stream = static_cast<cudaStream_t>(place.stream);
   TSR_CUDA_TRY(cudaMemcpyAsync(to, from, sizeof(T), cudaMemcpyDeviceToHost, stream));
   TSR_CUDA_TRY(cudaStreamSynchronize(stream));
@@ -77,9 +99,10 @@ kernel::Status read_back(kernel::Place place, const T* from, T* to) noexcept {
 // Fills device memory with zero bytes.
 inline kernel::Status clear(kernel::Place place, void* data, int64_t nbytes) noexcept {
   const DeviceGuard guard(place.device);
+  TSR_CUDA_TRY(guard.error());
   TSR_CUDA_TRY(cudaMemsetAsync(data, 0, static_cast<size_t>(nbytes),
                                static_cast<cudaStream_t>(place.stream)));
-  return kernel::kOk;
+  return queued(place);
 }
 
 }  // namespace tsr::cuda

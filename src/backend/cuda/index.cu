@@ -5,10 +5,9 @@
 #include "backend/cuda/index.h"
 
 #include <bit>
-#include <cinttypes>
-#include <cstdio>
 
-#include "backend/cuda/outside.cuh"
+#include "backend/cuda/fault.cuh"
+#include "backend/cuda/launch.cuh"
 #include "backend/cuda/sort_pairs.h"
 #include "backend/cuda/storage.cuh"
 
@@ -24,17 +23,32 @@ namespace {
 
 // ---- Checking the indices ----
 
-struct OutsideEach {
-  Outside of[kMaxIndices];
+// What an index of the array at `place` among several may be.
+struct Bound {
+  Reporter reporter;
+  int64_t size;
+  int64_t axis;
+  int32_t place;
+
+  __device__ bool holds(int64_t index) const {
+    const int64_t low = reporter.kind == FaultKind::kIndex ? -size : 0;
+    if (index >= low && index < size) return true;
+    report(reporter, place, index, size, axis);
+    return false;
+  }
 };
 
-__global__ void check_kernel(Walk<1> walk, const char* indices, int64_t below, int64_t size,
-                             Outside* outside) {
+Status reporter_of(const IndexPlan& plan, Reporter& reporter) {
+  const char* const what = plan.op == IndexOp::kGet ? "reading by index" : "writing by index";
+  const FaultKind kind = plan.from_end != 0 ? FaultKind::kIndex : FaultKind::kPosition;
+  return reporter_for(plan.walk.place, kind, what, reporter);
+}
+
+__global__ void check_kernel(Walk<1> walk, const char* indices, Bound bound) {
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
     int64_t at[1];
     walk.offsets(i, at);
-    const int64_t index = *reinterpret_cast<const int64_t*>(indices + at[0]);
-    if (index < -below || index >= size) outside->report(index);
+    static_cast<void>(bound.holds(*reinterpret_cast<const int64_t*>(indices + at[0])));
   }
 }
 
@@ -57,43 +71,17 @@ Walk<1> elements_of(const ElementwisePlan& plan, int operand) {
   return walk;
 }
 
-// How far below 0 the indices of an axis may lie.
-int64_t reach_below(const IndexPlan& plan, int32_t j) {
-  return plan.from_end != 0 ? plan.indexed_sizes[j] : 0;
-}
-
-Status refuse(const IndexPlan& plan, int32_t j, int64_t index) {
-  const int64_t size = plan.indexed_sizes[j];
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "expected indices in [%" PRId64 ", %" PRId64 "] for axis %" PRId64
-                " of size %" PRId64 ", got %" PRId64,
-                -reach_below(plan, j), size - 1, plan.indexed_axes[j], size, index);
-  return failure(Code::kIndex, text);
-}
-
-// Waits for the device: an index out of range must fail this call, and before anything is written.
-Status check_indices(const IndexPlan& plan) {
-  const Workspace space(plan.walk.place, sizeof(OutsideEach));
-  if (space.missing()) return no_workspace();
-  auto* each = space.data<OutsideEach>();
-  Status status = clear(plan.walk.place, each, sizeof(OutsideEach));
-  bool any = false;
+// Where nothing is moved, indices out of range are errors all the same.
+Status only_check(const IndexPlan& plan) {
+  Reporter reporter;
+  Status status = reporter_of(plan, reporter);
   for (int32_t j = 0; j < plan.indices && status == kernel::kOk; ++j) {
     const Walk<1> walk = elements_of(plan.walk, j + 2);
-    any = any || walk.numel != 0;
+    const Bound bound{reporter, plan.indexed_sizes[j], plan.indexed_axes[j], j};
     status = launch(plan.walk.place, walk.numel, &check_kernel, walk,
-                    static_cast<const char*>(plan.walk.data[j + 2]), reach_below(plan, j),
-                    plan.indexed_sizes[j], &each->of[j]);
+                    static_cast<const char*>(plan.walk.data[j + 2]), bound);
   }
-  if (status != kernel::kOk || !any) return status;
-  OutsideEach found;
-  status = read_back(plan.walk.place, each, &found);
-  if (status != kernel::kOk) return status;
-  for (int32_t j = 0; j < plan.indices; ++j) {
-    if (found.of[j].found != 0) return refuse(plan, j, found.of[j].index);
-  }
-  return kernel::kOk;
+  return status;
 }
 
 // ---- Finding places ----
@@ -106,17 +94,22 @@ struct Lookup {
   int32_t indices;
   int64_t sizes[K];
   int64_t steps[K];  // bytes of the array
+  int64_t axes[K];
+  Reporter reporter;
 
-  // Where element i lies among the values and in the array.
-  __device__ void find(int64_t i, int64_t& value, int64_t& element) const {
+  // Where element i lies among the values and in the array; false when that is nowhere.
+  __device__ bool find(int64_t i, int64_t& value, int64_t& element) const {
     int64_t at[K + 2];
     walk.offsets(i, at);
     value = at[0];
     element = at[1];
+    bool inside = true;
     for (int j = 0; j < indices; ++j) {
       const int64_t index = *reinterpret_cast<const int64_t*>(data[j] + at[j + 2]);
+      inside = Bound{reporter, sizes[j], axes[j], j}.holds(index) && inside;
       element += (index < 0 ? index + sizes[j] : index) * steps[j];
     }
+    return inside;
   }
 };
 
@@ -149,8 +142,9 @@ Walk<K> no_dims() {
 
 // Over all dims, or over those that are not free.
 template <int K>
-Lookup<K> lookup_of(const IndexPlan& plan, bool with_free) {
+Lookup<K> lookup_of(const IndexPlan& plan, bool with_free, const Reporter& reporter) {
   Lookup<K> lookup{};
+  lookup.reporter = reporter;
   lookup.walk = no_dims<K + 2>();
   for (int32_t d = 0; d < plan.walk.ndim; ++d) {
     if (with_free || !is_free(plan, d)) add_dim(lookup.walk, plan.walk, d, plan.indices + 2);
@@ -160,14 +154,18 @@ Lookup<K> lookup_of(const IndexPlan& plan, bool with_free) {
     lookup.data[j] = static_cast<const char*>(plan.walk.data[j + 2]);
     lookup.sizes[j] = plan.indexed_sizes[j];
     lookup.steps[j] = plan.indexed_strides[j];
+    lookup.axes[j] = plan.indexed_axes[j];
   }
   return lookup;
 }
 
 template <class Visit>
 Status with_lookup(const IndexPlan& plan, bool with_free, const Visit& visit) {
-  if (plan.indices <= 1) return visit(lookup_of<1>(plan, with_free));
-  return visit(lookup_of<kMaxIndices>(plan, with_free));
+  Reporter reporter;
+  const Status status = reporter_of(plan, reporter);
+  if (status != kernel::kOk) return status;
+  if (plan.indices <= 1) return visit(lookup_of<1>(plan, with_free, reporter));
+  return visit(lookup_of<kMaxIndices>(plan, with_free, reporter));
 }
 
 // ---- Reading ----
@@ -177,8 +175,9 @@ __global__ void get_kernel(Lookup<K> lookup, char* values, const char* array) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t value;
     int64_t element;
-    lookup.find(i, value, element);
-    *reinterpret_cast<T*>(values + value) = *reinterpret_cast<const T*>(array + element);
+    const bool found = lookup.find(i, value, element);
+    *reinterpret_cast<T*>(values + value) =
+        found ? *reinterpret_cast<const T*>(array + element) : T{};
   }
 }
 
@@ -197,6 +196,7 @@ Status get(const IndexPlan& plan) {
 // The elements that are written, ordered by their place: keys[s] + low is where in the array,
 // positions[s] where among the values. Each stands for a whole walk over the free dims.
 struct Order {
+  const int32_t* refused;  // not 0: an index was out of range, and nothing is written
   const uint64_t* keys;
   const int64_t* positions;
   int64_t count;
@@ -209,10 +209,14 @@ struct Order {
 };
 
 template <int K>
-__global__ void keys_kernel(Lookup<K> lookup, int64_t low, uint64_t* keys, int64_t* positions) {
+__global__ void keys_kernel(Lookup<K> lookup, int64_t low, uint64_t* keys, int64_t* positions,
+                            int32_t* refused) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t element;
-    lookup.find(i, positions[i], element);
+    if (!lookup.find(i, positions[i], element)) {
+      *refused = 1;
+      element = low;
+    }
     keys[i] = static_cast<uint64_t>(element - low);
   }
 }
@@ -220,6 +224,7 @@ __global__ void keys_kernel(Lookup<K> lookup, int64_t low, uint64_t* keys, int64
 // The last of equal places writes.
 template <class T>
 __global__ void put_kernel(Order order) {
+  if (*order.refused != 0) return;
   for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
     const int64_t s = t / order.free.numel;
     if (s + 1 < order.count && order.same_place(s, s + 1)) continue;
@@ -234,6 +239,7 @@ __global__ void put_kernel(Order order) {
 // The first of equal places adds them all, so one thread forms each sum.
 template <class V>
 __global__ void accumulate_kernel(Order order, DType dtype) {
+  if (*order.refused != 0) return;
   for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
     const int64_t first = t / order.free.numel;
     if (first > 0 && order.same_place(first - 1, first)) continue;
@@ -291,16 +297,21 @@ Status write(const IndexPlan& plan) {
   }
   order.count = plan.walk.numel / order.free.numel;
   const Workspace space(place, order.count * Pairs::kBytes);
-  if (space.missing()) return no_workspace();
+  const Workspace flag(place, sizeof(int32_t));
+  if (space.missing() || flag.missing()) return no_workspace();
+  auto* refused = flag.data<int32_t>();
+  Status status = clear(place, refused, sizeof(int32_t));
+  if (status != kernel::kOk) return status;
   Pairs pairs = Pairs::in(space.data<void>(), order.count);
-  Status status = with_lookup(plan, false, [&]<int K>(const Lookup<K>& lookup) {
+  status = with_lookup(plan, false, [&]<int K>(const Lookup<K>& lookup) {
     return launch(place, order.count, &keys_kernel<K>, lookup, reach.low, pairs.keys,
-                  pairs.positions);
+                  pairs.positions, refused);
   });
   if (status != kernel::kOk) return status;
   status = sort_pairs(place, pairs, order.count,
                       std::bit_width(static_cast<uint64_t>(reach.high - reach.low)));
   if (status != kernel::kOk) return status;
+  order.refused = refused;
   order.keys = pairs.keys;
   order.positions = pairs.positions;
   return run_order(plan, order);
@@ -309,8 +320,7 @@ Status write(const IndexPlan& plan) {
 }  // namespace
 
 Status index(const IndexPlan& plan) {
-  const Status status = check_indices(plan);
-  if (status != kernel::kOk || plan.walk.numel == 0) return status;
+  if (plan.walk.numel == 0) return only_check(plan);
   return plan.op == IndexOp::kGet ? get(plan) : write(plan);
 }
 

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
+#include <type_traits>
 
 #include "backend/cuda/host.h"
 
@@ -35,20 +37,42 @@ __device__ inline int64_t index_step() {
 }
 #endif
 
+// Starts a kernel and returns what CUDA says of this launch. cudaGetLastError after <<<>>> would
+// also tell what somebody else's call has left on this thread.
+#if defined(__CUDACC__)
+template <class Parameter, class Argument>
+using Passed = std::conditional_t<std::is_same_v<Parameter, Argument>, const Parameter&, Parameter>;
+
+template <class... Parameters, class... Arguments>
+cudaError_t start(unsigned blocks, int threads, cudaStream_t stream, void (*entry)(Parameters...),
+                  const Arguments&... arguments) {
+  const std::tuple<Passed<Parameters, Arguments>...> values(arguments...);
+  return std::apply(
+      [&](const auto&... each) {
+        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&each))...};
+        return cudaLaunchKernel(reinterpret_cast<const void*>(entry), dim3(blocks),
+                                dim3(static_cast<unsigned>(threads)), pointers, 0, stream);
+      },
+      values);
+}
+#else
+template <class... Parameters, class... Arguments>
+cudaError_t start(unsigned blocks, int threads, cudaStream_t stream, void (*entry)(Parameters...),
+                  const Arguments&... arguments) {
+  return on_host::launch(blocks, threads, stream, entry, std::tuple<Parameters...>(arguments...));
+}
+#endif
+
 // Runs `entry` in `blocks` blocks on the plan's device and stream.
 template <class... Parameters, class... Arguments>
 kernel::Status launch_blocks(kernel::Place place, int64_t blocks, int threads,
                              void (*entry)(Parameters...), const Arguments&... arguments) {
   if (blocks <= 0) return kernel::kOk;
   const DeviceGuard guard(place.device);
-#if defined(__CUDACC__)
+  TSR_CUDA_TRY(guard.error());
   const auto grid = static_cast<unsigned>(std::min(blocks, kMaxBlocks));
-  entry<<<grid, threads, 0, stream_of(place)>>>(arguments...);
-  TSR_CUDA_TRY(cudaGetLastError());
-#else
-  on_host::run(std::min(blocks, kMaxBlocks), threads, [&] { entry(arguments...); });
-#endif
-  return kernel::kOk;
+  TSR_CUDA_TRY(start(grid, threads, stream_of(place), entry, arguments...));
+  return queued(place);
 }
 
 // One thread per element, as far as that goes.

@@ -7,6 +7,7 @@
 
 #include "backend/common/functor_call.h"
 #include "backend/common/functor_types.h"
+#include "backend/cuda/fault.cuh"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"
 
@@ -89,30 +90,45 @@ __global__ void pointwise_kernel(Walk<sizeof...(kRest) + 2> walk,
   }
 }
 
-// Raises *flag where a functor refuses its second operand.
-template <class F, class T>
-__global__ void refusal_kernel(Walk<3> walk, Operands<3> operands, int32_t* flag) {
+// The same for a functor that refuses some integers as its second operand: they are reported, and
+// the result is 0.
+template <class F, class S>
+__global__ void refusing_kernel(Walk<3> walk, Operands<3> operands, Parameters parameters,
+                                Reporter reporter) {
+  using V = typename S::Value;
+  using T = typename S::Type;
+  const V params[2] = {parameter<V>(parameters.p[0]), parameter<V>(parameters.p[1])};
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
     int64_t at[3];
     walk.offsets(i, at);
-    if (F::refuses(operands.template read<T>(2, at[2]))) *flag = 1;
+    const T second = operands.template read<T>(2, at[2]);
+    void* const to = static_cast<char*>(operands.data[0]) + at[0];
+    if (F::refuses(second)) {
+      report(reporter, 0, static_cast<int64_t>(second), 0, 0);
+      *static_cast<T*>(to) = 0;
+    } else {
+      store_result<S>(to,
+                      math::call_functor<F, V>(params, S::load(operands.template read<T>(1, at[1])),
+                                               S::load(second)));
+    }
   }
 }
 
-// Integers are looked at before anything is written, which waits for the device.
+template <class F, class S>
+Status run_refusing(const ElementwisePlan& plan) {
+  Reporter reporter;
+  const Status status = reporter_for(plan.place, FaultKind::kOperand, F::kRefusal, reporter);
+  if (status != kernel::kOk) return status;
+  return launch(plan.place, plan.numel, &refusing_kernel<F, S>, walk_of<3>(plan),
+                operands_of<3>(plan), Parameters{{plan.params[0], plan.params[1]}}, reporter);
+}
+
+// A number of the host is looked at here.
 template <class F, class T>
-Status check_refusal(const ElementwisePlan& plan) {
-  const Workspace flag(plan.place, sizeof(int32_t));
-  if (flag.missing()) return no_workspace();
-  Status status = clear(plan.place, flag.data<int32_t>(), sizeof(int32_t));
-  if (status != kernel::kOk) return status;
-  status = launch(plan.place, plan.numel, &refusal_kernel<F, T>, walk_of<3>(plan),
-                  operands_of<3>(plan), flag.data<int32_t>());
-  if (status != kernel::kOk) return status;
-  int32_t refused = 0;
-  status = read_back(plan.place, flag.data<int32_t>(), &refused);
-  if (status != kernel::kOk) return status;
-  return refused == 0 ? kernel::kOk : failure(Code::kValue, F::kRefusal);
+bool refuses_number(const ElementwisePlan& plan) {
+  T number;
+  std::memcpy(&number, plan.data[2], sizeof(T));
+  return F::refuses(number);
 }
 
 // ---- From a functor to its kernel for a dtype ----
@@ -125,8 +141,8 @@ Served run_pointwise(const ElementwisePlan& plan) {
   constexpr int kOperands = sizeof...(kRest) + 2;
   if (plan.numel == 0) return kernel::kOk;
   if constexpr (requires { F::kRefusal; } && std::is_integral_v<typename S::Type>) {
-    const Status status = check_refusal<F, typename S::Type>(plan);
-    if (status != kernel::kOk) return status;
+    if ((plan.host_operands >> 2 & 1U) == 0) return run_refusing<F, S>(plan);
+    if (refuses_number<F, typename S::Type>(plan)) return failure(Code::kValue, F::kRefusal);
   }
   return launch(plan.place, plan.numel, &pointwise_kernel<F, S, First, kRest...>,
                 walk_of<kOperands>(plan), operands_of<kOperands>(plan),

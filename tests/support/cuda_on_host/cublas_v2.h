@@ -4,6 +4,7 @@
 // cuBLAS's column-major reading of its arguments. See cuda_runtime.h beside it.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -12,6 +13,7 @@
 
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_NOT_INITIALIZED = 1,
   CUBLAS_STATUS_ALLOC_FAILED = 3,
   CUBLAS_STATUS_INVALID_VALUE = 7,
   CUBLAS_STATUS_NOT_SUPPORTED = 15
@@ -27,20 +29,46 @@ enum cudaDataType_t {
 };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_64F = 70 };
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1 };
-using cublasHandle_t = struct cublasContext*;
+enum cublasMath_t {
+  CUBLAS_DEFAULT_MATH = 0,
+  CUBLAS_TF32_TENSOR_OP_MATH = 3,
+  CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION = 16
+};
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  int math = CUBLAS_DEFAULT_MATH;
+  char* workspace = nullptr;
+  size_t workspace_size = 0;
+};
+using cublasHandle_t = cublasContext*;
 
 inline const char* cublasGetStatusString(cublasStatus_t) {
   return "an error of the host's stand-in for cuBLAS";
 }
 inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
-  *handle = reinterpret_cast<cublasHandle_t>(std::malloc(1));
-  return *handle != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+  const auto status = static_cast<cublasStatus_t>(tsr::cuda::on_host::failure("cublasCreate"));
+  if (status == CUBLAS_STATUS_SUCCESS) *handle = new cublasContext;
+  return status;
 }
 inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
-  std::free(handle);
+  delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) {
+// As in cuBLAS a new stream takes the workspace away.
+inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  handle->workspace = nullptr;
+  handle->workspace_size = 0;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void* data, size_t nbytes) {
+  if (reinterpret_cast<uintptr_t>(data) % 256 != 0) return CUBLAS_STATUS_INVALID_VALUE;
+  handle->workspace = static_cast<char*>(data);
+  handle->workspace_size = nbytes;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+  handle->math = mode;
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -71,23 +99,23 @@ W element(const T* matrix, int64_t leading, cublasOperation_t op, int64_t row, i
 
 struct Gemm {
   cublasOperation_t op_a, op_b;
-  int m, n, k;
-  const void *alpha, *a, *b, *beta;
-  int lda, ldb, ldc;
+  int64_t m, n, k;
+  alignas(16) char alpha[16];
+  alignas(16) char beta[16];
+  const void *a, *b;
+  int64_t lda, ldb, ldc;
   long long stride_a, stride_b, stride_c;
   void* c;
-  int batch;
+  int64_t batch;
+  // Sums are kept in 16 bits between parts, as cuBLAS may unless it is told not to.
+  bool short_sums;
 };
 
 // W computes, T is stored, P is the type of alpha and beta.
 template <class W, class T, class P>
-cublasStatus_t multiply(const Gemm& g) {
-  // What cuBLAS refuses, the tests must meet here too.
-  const int rows_a = g.op_a == CUBLAS_OP_N ? g.m : g.k;
-  const int rows_b = g.op_b == CUBLAS_OP_N ? g.k : g.n;
-  if (g.lda < rows_a || g.ldb < rows_b || g.ldc < g.m) return CUBLAS_STATUS_INVALID_VALUE;
-  const W alpha(*static_cast<const P*>(g.alpha));
-  const W beta(*static_cast<const P*>(g.beta));
+void multiply(const Gemm& g) {
+  const W alpha(*reinterpret_cast<const P*>(g.alpha));
+  const W beta(*reinterpret_cast<const P*>(g.beta));
   for (int64_t i = 0; i < g.batch; ++i) {
     const T* a = static_cast<const T*>(g.a) + i * g.stride_a;
     const T* b = static_cast<const T*>(g.b) + i * g.stride_b;
@@ -97,6 +125,9 @@ cublasStatus_t multiply(const Gemm& g) {
         W sum(0);
         for (int64_t l = 0; l < g.k; ++l) {
           sum += element<W>(a, g.lda, g.op_a, row, l) * element<W>(b, g.ldb, g.op_b, l, column);
+          if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+            if (g.short_sums) sum = static_cast<float>(T(static_cast<float>(sum)));
+          }
         }
         T& target = c[column * g.ldc + row];
         W value = alpha * sum;
@@ -108,36 +139,62 @@ cublasStatus_t multiply(const Gemm& g) {
       }
     }
   }
-  return CUBLAS_STATUS_SUCCESS;
+}
+
+using Multiply = void (*)(const Gemm&);
+// Null for types that cuBLAS does not take together.
+inline Multiply multiply_of(cudaDataType_t type, cublasComputeType_t compute) {
+  const bool wide = compute == CUBLAS_COMPUTE_64F;
+  switch (type) {
+    case CUDA_R_16F:
+      return &multiply<double, Half, float>;
+    case CUDA_R_16BF:
+      return &multiply<double, BFloat16, float>;
+    case CUDA_R_32F:
+      return wide ? nullptr : &multiply<double, float, float>;
+    case CUDA_R_64F:
+      return wide ? &multiply<double, double, double> : nullptr;
+    case CUDA_C_32F:
+      return &multiply<std::complex<double>, std::complex<float>, std::complex<float>>;
+    case CUDA_C_64F:
+      return &multiply<std::complex<double>, std::complex<double>, std::complex<double>>;
+  }
+  return nullptr;
 }
 
 }  // namespace tsr::cuda::on_host
 
-inline cublasStatus_t cublasGemmStridedBatchedEx(
-    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-    const void* alpha, const void* a, cudaDataType_t type_a, int lda, long long stride_a,
-    const void* b, cudaDataType_t type_b, int ldb, long long stride_b, const void* beta, void* c,
-    cudaDataType_t type_c, int ldc, long long stride_c, int batch, cublasComputeType_t compute,
-    cublasGemmAlgo_t) {
+inline cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m, int64_t n,
+    int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, int64_t lda,
+    long long stride_a, const void* b, cudaDataType_t type_b, int64_t ldb, long long stride_b,
+    const void* beta, void* c, cudaDataType_t type_c, int64_t ldc, long long stride_c,
+    int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t) {
   using namespace tsr;
   using namespace tsr::cuda::on_host;
-  if (handle == nullptr || type_a != type_b || type_a != type_c) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const Gemm g{op_a, op_b, m,   n,        k,        alpha,    a, b,    beta,
-               lda,  ldb,  ldc, stride_a, stride_b, stride_c, c, batch};
-  const bool wide = compute == CUBLAS_COMPUTE_64F;
-  switch (type_a) {
-    case CUDA_R_16F:
-      return multiply<double, Half, float>(g);
-    case CUDA_R_16BF:
-      return multiply<double, BFloat16, float>(g);
-    case CUDA_R_32F:
-      return wide ? CUBLAS_STATUS_NOT_SUPPORTED : multiply<double, float, float>(g);
-    case CUDA_R_64F:
-      return wide ? multiply<double, double, double>(g) : CUBLAS_STATUS_NOT_SUPPORTED;
-    case CUDA_C_32F:
-      return multiply<std::complex<double>, std::complex<float>, std::complex<float>>(g);
-    case CUDA_C_64F:
-      return multiply<std::complex<double>, std::complex<double>, std::complex<double>>(g);
-  }
-  return CUBLAS_STATUS_NOT_SUPPORTED;
+  const Multiply multiply = multiply_of(type_a, compute);
+  if (multiply == nullptr || type_a != type_b || type_a != type_c)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  // What cuBLAS refuses, or answers differently in different versions, the tests must meet here
+  // too; results are the same in every run only with a workspace that is the stream's.
+  const bool extents = lda >= (op_a == CUBLAS_OP_N ? m : k) &&
+                       ldb >= (op_b == CUBLAS_OP_N ? k : n) && ldc >= m && k > 0;
+  if (handle == nullptr || !extents || a == nullptr || b == nullptr || handle->workspace == nullptr)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const bool wide_scalars = type_a == CUDA_C_64F;
+  const size_t size = wide_scalars ? 16 : type_a == CUDA_R_64F || type_a == CUDA_C_32F ? 8 : 4;
+  Gemm g{op_a, op_b, m,   n,        k,        {},       {}, a,     b,
+         lda,  ldb,  ldc, stride_a, stride_b, stride_c, c,  batch, false};
+  std::memcpy(g.alpha, alpha, size);
+  std::memcpy(g.beta, beta, size);
+  g.short_sums = (handle->math & CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION) == 0;
+  const auto spoil = [at = handle->workspace, nbytes = handle->workspace_size] {
+    std::memset(at, 0xab, std::min<size_t>(nbytes, 64));
+    std::memset(at + nbytes - std::min<size_t>(nbytes, 64), 0xab, std::min<size_t>(nbytes, 64));
+  };
+  const cudaError_t error = enqueue("launch", handle->stream, [=] {
+    spoil();
+    multiply(g);
+  });
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

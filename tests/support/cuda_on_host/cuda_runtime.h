@@ -1,15 +1,25 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The part of the CUDA run time that the CUDA backend uses, on the host: every block is one thread
-// that does the work of the whole block, memory is the host's, streams finish at once. With it the
-// backend's own sources are compiled by the C++ compiler and tested on machines without a GPU. It
-// shows that kernels compute the right thing, not that they compute it in parallel.
+// that does the work of the whole block, and memory is the host's. With it the backend's own
+// sources are compiled by the C++ compiler and tested on machines without a GPU. It shows that
+// kernels compute the right thing, not that they compute it in parallel.
+//
+// Note [Late work]
+// What is queued on a stream runs as late as it may: when somebody waits for it, or when the queue
+// is long. So a wait that is missing between two streams, or before the host reads, gives a wrong
+// result every time. Memory and devices are looked at as CUDA does: a copy must say the right kind,
+// a stream must be used with its own device current, a kernel's accesses must be aligned (the
+// plugin is compiled with -fsanitize=alignment, whose reports come here), and work that fails makes
+// every later call on its device fail.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <tuple>
 
 #define __global__
 #define __device__
@@ -26,6 +36,98 @@ inline thread_local dim3 blockIdx{0, 0, 0};
 inline thread_local dim3 blockDim{1, 1, 1};
 inline thread_local dim3 gridDim{1, 1, 1};
 inline void __syncthreads() {}
+inline void __threadfence_system() {}
+
+// ---- The run time ----
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorAssert = 710,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorInvalidAddressSpace = 717,
+  cudaErrorInvalidPc = 718,
+  cudaErrorLaunchFailure = 719
+};
+enum cudaMemcpyKind {
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice
+};
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
+using cudaStream_t = struct CUstream_st*;
+using cudaEvent_t = struct CUevent_st*;
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+inline constexpr unsigned cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaHostAllocPortable = 1;
+inline constexpr unsigned cudaHostAllocMapped = 2;
+#define CUDART_VERSION 13000
+#define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
+
+#pragma GCC visibility push(default)
+extern "C" {
+cudaError_t cudaGetLastError();
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaMalloc(void** out, size_t nbytes);
+cudaError_t cudaFree(void* data);
+cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned flags);
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t nbytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device,
+                                size_t nbytes, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void* dst, int value, size_t nbytes, cudaStream_t stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+
+// ---- For tests, which call them through ctypes ----
+
+// The call of this name that comes after `calls` others fails with `error`; "kernel" is the running
+// of one, which fails its device for good. `calls` below 0: every call.
+void cuda_on_host_fail(const char* name, int error, int64_t calls);
+// How often a function was called, with "launch" for kernels and "wait" for the times when the
+// host had to wait for work that was queued.
+int64_t cuda_on_host_calls(const char* name);
+// No failures, no counts, devices whole again.
+void cuda_on_host_reset();
+}
+
+namespace tsr::cuda::on_host {
+
+// Counts a call of a function; 0, or the error that a test has asked for.
+int failure(const char* name);
+// Queues work for the stream, whose device must be the current one; the error of a launch.
+cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()> work);
+
+}  // namespace tsr::cuda::on_host
+#pragma GCC visibility pop
+
+// ---- Kernels ----
 
 namespace tsr::cuda {
 
@@ -39,101 +141,16 @@ inline int64_t index_step() {
 namespace on_host {
 
 // A few blocks are enough to meet every boundary between them.
-inline constexpr int64_t kBlocks = 3;
+inline constexpr unsigned kBlocks = 3;
 
-template <class Kernel>
-void run(int64_t blocks, int, const Kernel& kernel) {
-  gridDim.x = static_cast<unsigned>(blocks < kBlocks ? blocks : kBlocks);
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) kernel();
+template <class... Parameters>
+cudaError_t launch(unsigned blocks, int, cudaStream_t stream, void (*entry)(Parameters...),
+                   std::tuple<Parameters...> arguments) {
+  return enqueue("launch", stream, [blocks, entry, arguments = std::move(arguments)] {
+    gridDim.x = blocks < kBlocks ? blocks : kBlocks;
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) std::apply(entry, arguments);
+  });
 }
 
 }  // namespace on_host
 }  // namespace tsr::cuda
-
-// ---- The run time ----
-
-enum cudaError_t {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorNotReady = 600
-};
-enum cudaMemcpyKind {
-  cudaMemcpyHostToDevice = 1,
-  cudaMemcpyDeviceToHost,
-  cudaMemcpyDeviceToDevice
-};
-using cudaStream_t = struct CUstream_st*;
-using cudaEvent_t = struct CUevent_st*;
-inline constexpr unsigned cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDisableTiming = 2;
-
-inline cudaError_t cudaGetLastError() {
-  return cudaSuccess;
-}
-inline const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaErrorMemoryAllocation ? "out of memory" : "an error of the host's stand-in";
-}
-inline cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
-inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-inline cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
-}
-inline cudaError_t cudaMalloc(void** out, size_t nbytes) {
-  *out = std::aligned_alloc(256, (nbytes + 255) / 256 * 256);
-  return *out != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-inline cudaError_t cudaFree(void* data) {
-  std::free(data);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  *free = *total = size_t{4} << 30;
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t nbytes, cudaMemcpyKind,
-                                   cudaStream_t) {
-  std::memcpy(dst, src, nbytes);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemsetAsync(void* dst, int value, size_t nbytes, cudaStream_t) {
-  std::memset(dst, value, nbytes);
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned) {
-  *out = reinterpret_cast<cudaStream_t>(std::malloc(1));
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  std::free(stream);
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned) {
-  *out = reinterpret_cast<cudaEvent_t>(std::malloc(1));
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  std::free(event);
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventQuery(cudaEvent_t) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
-  return cudaSuccess;
-}

@@ -4,9 +4,10 @@
 // and whoever uses a descriptor copies what it says, so that it may then be destroyed.
 //
 // Of its engines the first is for tensor cores and rounds wider inputs than 16 bits, the second
-// adds in no fixed order: where they must not be taken their results are wrong. The third is
-// proposed as a fallback only. None takes images and weight of different layouts, or padding that
-// is not the same on both sides.
+// adds in no fixed order, the third goes through Fourier transforms: where they must not be taken
+// their results are wrong. Two are exact but want a workspace that no device has, or that a device
+// may not have. The last is proposed as a fallback only. None takes images and weight of different
+// layouts, or padding that is not the same on both sides.
 #include "cudnn.h"
 
 #include <algorithm>
@@ -21,8 +22,17 @@ namespace {
 
 constexpr int kRounding = 0;
 constexpr int kUnordered = 1;
-constexpr int kExact = 2;
-constexpr int64_t kWorkspace = 2048;
+constexpr int kTransforming = 2;
+constexpr int kBoundless = 3;
+constexpr int kHungry = 4;
+constexpr int kExact = 5;
+constexpr int64_t kWorkspace = 2048;  // of all but two
+
+int64_t workspace_of(int engine) {
+  return engine == kBoundless ? int64_t{1} << 45
+         : engine == kHungry  ? int64_t{1} << 29
+                              : kWorkspace;
+}
 
 // What a descriptor says once it is final.
 struct Facts {
@@ -294,7 +304,7 @@ cudnnStatus_t finalize(Bag& bag) {
 bool may_be_taken(const Facts& facts) {
   const cudnnDataType_t type = facts.convolution.x.type;
   const bool short_type = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
-  return facts.engine == kExact || (facts.engine == kRounding && short_type);
+  return facts.engine >= kBoundless || (facts.engine != kUnordered && short_type);
 }
 
 // Engines as a heuristic proposes them, into descriptors that the caller has made.
@@ -302,7 +312,8 @@ cudnnStatus_t propose(const Bag& bag, int64_t room, int64_t* count, void* values
   const bool fallback =
       list<cudnnBackendHeurMode_t>(bag, CUDNN_ATTR_ENGINEHEUR_MODE)[0] == CUDNN_HEUR_MODE_FALLBACK;
   const std::vector<int> engines =
-      fallback ? std::vector<int>{kExact} : std::vector<int>{kRounding, kUnordered};
+      fallback ? std::vector<int>{kExact}
+               : std::vector<int>{kRounding, kUnordered, kTransforming, kBoundless, kHungry};
   *count = static_cast<int64_t>(engines.size());
   for (size_t i = 0; i < engines.size() && static_cast<int64_t>(i) < room; ++i) {
     Bag* const target = static_cast<Bag**>(values)[i];
@@ -325,14 +336,30 @@ cudnnStatus_t give_engine(const Bag& bag, int64_t room, int64_t* count, void* va
   return CUDNN_STATUS_SUCCESS;
 }
 
+// An engine of a later version may have more notes than the headers know.
 cudnnStatus_t give_notes(const Bag& bag, int64_t room, int64_t* count, void* values) {
-  *count = bag.facts.engine == kExact ? 0 : 1;
-  if (*count == 0 || room == 0) return CUDNN_STATUS_SUCCESS;
   const bool wide = bag.facts.convolution.x.type == CUDNN_DATA_DOUBLE;
-  *static_cast<cudnnBackendNumericalNote_t*>(values) =
-      bag.facts.engine == kUnordered ? CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC
-      : wide                         ? CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION
-                                     : CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+  std::vector<cudnnBackendNumericalNote_t> notes;
+  switch (bag.facts.engine) {
+    case kRounding:
+      notes = {wide ? CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION
+                    : CUDNN_NUMERICAL_NOTE_TENSOR_CORE};
+      break;
+    case kUnordered:
+      notes = {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC};
+      break;
+    case kTransforming:
+      notes = {CUDNN_NUMERICAL_NOTE_FFT};
+      break;
+    case kHungry:
+      notes.assign(CUDNN_NUMERICAL_NOTE_TYPE_COUNT + 7, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4);
+      break;
+    default:
+      break;
+  }
+  *count = static_cast<int64_t>(notes.size());
+  std::copy_n(notes.begin(), std::min(room, *count),
+              static_cast<cudnnBackendNumericalNote_t*>(values));
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -340,16 +367,27 @@ cudnnStatus_t give_notes(const Bag& bag, int64_t room, int64_t* count, void* val
 
 // ---- The functions ----
 
+struct cudnnContext {
+  cudaStream_t stream = nullptr;
+};
+
+size_t cudnnGetVersion() {
+  const int asked = tsr::cuda::on_host::failure("cudnnGetVersion");
+  return asked == 0 ? CUDNN_VERSION : static_cast<size_t>(asked);
+}
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
-  *handle = reinterpret_cast<cudnnHandle_t>(std::malloc(1));
-  return CUDNN_STATUS_SUCCESS;
+  const auto status = static_cast<cudnnStatus_t>(tsr::cuda::on_host::failure("cudnnCreate"));
+  if (status == CUDNN_STATUS_SUCCESS) *handle = new cudnnContext;
+  return status;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
-  std::free(handle);
+  delete handle;
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t) {
-  return handle != nullptr ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  if (handle == nullptr) return CUDNN_STATUS_BAD_PARAM;
+  handle->stream = stream;
+  return CUDNN_STATUS_SUCCESS;
 }
 const char* cudnnGetErrorString(cudnnStatus_t) {
   return "an error of the host's stand-in for cuDNN";
@@ -395,7 +433,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
       return give_notes(bag, room, count, values);
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
       *count = 1;
-      *static_cast<int64_t*>(values) = kWorkspace;
+      *static_cast<int64_t*>(values) = workspace_of(bag.facts.engine);
       return CUDNN_STATUS_SUCCESS;
     default:
       return CUDNN_STATUS_BAD_PARAM;
@@ -415,7 +453,6 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   const Bag& with = *static_cast<const Bag*>(pack);
   if (handle == nullptr || !what.final || !with.final || with.facts.workspace == nullptr)
     return CUDNN_STATUS_BAD_PARAM;
-  std::memset(with.facts.workspace, 0xab, kWorkspace);
   void* found[3] = {};
   const Convolution& f = what.facts.convolution;
   const Tensor* const tensors[3] = {&f.x, &f.w, &f.y};
@@ -427,6 +464,12 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     if (found[k] == nullptr || address % static_cast<uintptr_t>(tensors[k]->alignment) != 0)
       return CUDNN_STATUS_EXECUTION_FAILED;
   }
-  convolve(f, may_be_taken(what.facts) ? 1 : 1.5, found[0], found[1], found[2]);
-  return CUDNN_STATUS_SUCCESS;
+  const double factor = may_be_taken(what.facts) ? 1 : 1.5;
+  const cudaError_t error = tsr::cuda::on_host::enqueue(
+      "launch", handle->stream,
+      [f, factor, workspace = with.facts.workspace, x = found[0], w = found[1], y = found[2]] {
+        std::memset(workspace, 0xab, kWorkspace);
+        convolve(f, factor, x, w, y);
+      });
+  return error == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }

@@ -10,9 +10,11 @@
 #include "cuda_runtime.h"
 
 #define CUDNN_MAJOR 900
+#define CUDNN_VERSION 9000100
 
 enum cudnnStatus_t {
   CUDNN_STATUS_SUCCESS = 0,
+  CUDNN_STATUS_NOT_INITIALIZED = 1001,
   CUDNN_STATUS_BAD_PARAM = 2000,
   CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED = 2004,
   CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE = 2010,
@@ -33,7 +35,10 @@ enum cudnnBackendNumericalNote_t {
   CUDNN_NUMERICAL_NOTE_TENSOR_CORE = 0,
   CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS = 1,
   CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION = 2,
+  CUDNN_NUMERICAL_NOTE_FFT = 3,
   CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC = 4,
+  CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 = 6,
+  CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13 = 8,
   CUDNN_NUMERICAL_NOTE_TYPE_COUNT = 10
 };
 enum cudnnBackendAttributeType_t {
@@ -111,6 +116,7 @@ using cudnnBackendDescriptor_t = void*;
 
 #pragma GCC visibility push(default)
 extern "C" {
+size_t cudnnGetVersion();
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle);
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle);
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream);

@@ -29,7 +29,7 @@ struct DeviceRadixSort {
   template <class Key, class Value>
   static cudaError_t SortPairs(void* scratch, size_t& nbytes, DoubleBuffer<Key>& keys,
                                DoubleBuffer<Value>& values, int64_t count, int begin_bit,
-                               int end_bit, cudaStream_t) {
+                               int end_bit, cudaStream_t stream) {
     // Any size but 0 shows whether the caller gives what was asked for.
     const size_t needed = 4096;
     if (scratch == nullptr) {
@@ -38,7 +38,20 @@ struct DeviceRadixSort {
     }
     if (nbytes < needed || begin_bit < 0 || end_bit > static_cast<int>(8 * sizeof(Key)))
       return cudaErrorInvalidValue;
-    std::memset(scratch, 0xab, nbytes);
+    const DoubleBuffer<Key> from = keys;
+    const DoubleBuffer<Value> values_from = values;
+    keys.selector ^= 1;
+    values.selector ^= 1;
+    return tsr::cuda::on_host::enqueue("launch", stream, [=] {
+      std::memset(scratch, 0xab, nbytes);
+      sort(from, values_from, count, begin_bit, end_bit);
+    });
+  }
+
+ private:
+  template <class Key, class Value>
+  static void sort(const DoubleBuffer<Key>& keys, const DoubleBuffer<Value>& values, int64_t count,
+                   int begin_bit, int end_bit) {
     const auto window = [&](Key key) {
       const int width = end_bit - begin_bit;
       const Key mask = width >= static_cast<int>(8 * sizeof(Key)) ? ~Key{0} : (Key{1} << width) - 1;
@@ -53,9 +66,6 @@ struct DeviceRadixSort {
       keys.Alternate()[i] = keys.Current()[order[static_cast<size_t>(i)]];
       values.Alternate()[i] = values.Current()[order[static_cast<size_t>(i)]];
     }
-    keys.selector ^= 1;
-    values.selector ^= 1;
-    return cudaSuccess;
   }
 };
 

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Copies between the device and ordinary host memory, through pinned buffers of our own: CUDA's
+// copies of such memory first wait for all work that is queued.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace tsr::cuda {
+
+// Returns when the host's memory may be changed; the copy itself may still wait for earlier work.
+cudaError_t upload(int32_t device, void* dst, const void* src, uint64_t nbytes,
+                   cudaStream_t stream) noexcept;
+// Returns when the host has it all, having waited for the stream.
+cudaError_t download(int32_t device, void* dst, const void* src, uint64_t nbytes,
+                     cudaStream_t stream) noexcept;
+
+}  // namespace tsr::cuda

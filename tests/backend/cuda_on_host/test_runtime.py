@@ -1,0 +1,293 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA backend against a run time that fails when it is told to, counts, and runs work as late as it may:
+tests/support/cuda_on_host, whose folder TESSERA_PLUGIN_PATH names."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera import _ops
+from tessera._core import ffi, lib
+from tessera._errors import check
+
+RUNTIME = Path(os.environ["TESSERA_PLUGIN_PATH"].split(":")[0]) / "runtime" / "libcudart_on_host.so"
+cuda = ctypes.CDLL(str(RUNTIME))
+cuda.cuda_on_host_calls.restype = ctypes.c_int64
+
+ILLEGAL_ADDRESS = 700
+
+
+def fail(name: str, error: int, calls: int = 0) -> None:
+    cuda.cuda_on_host_fail(name.encode(), error, ctypes.c_int64(calls))
+
+
+def calls(name: str) -> int:
+    return int(cuda.cuda_on_host_calls(name.encode()))
+
+
+@pytest.fixture(autouse=True)
+def whole() -> Iterator[None]:
+    ts.zeros(1, device="cuda")
+    cuda.cuda_on_host_reset()
+    yield
+    cuda.cuda_on_host_reset()
+
+
+def program(text: str, **variables: str) -> list[str]:
+    """The lines that a program prints, with fail() before its first use of the device."""
+    start = f"""
+import ctypes
+import numpy as np
+import tessera as ts
+from tessera import _ops
+cuda = ctypes.CDLL({str(RUNTIME)!r})
+def fail(name, error, calls=0):
+    cuda.cuda_on_host_fail(name.encode(), error, ctypes.c_int64(calls))
+"""
+    command = [sys.executable, "-c", start + text]
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+# ---- order between devices and streams ----
+
+
+def test_a_copy_to_another_device_comes_after_the_work_at_its_source() -> None:
+    x = ts.arange(1000, dtype=ts.float32, device="cuda:0") * 2
+    y = x.to("cuda:1")
+    # Only the second device is waited for: its stream must have been told to wait for the first's.
+    assert (y + 1).to("cpu").numpy().tolist() == (np.arange(1000) * 2 + 1).tolist()
+    assert calls("cudaMemcpyPeerAsync") == 1
+
+
+def test_a_copy_to_another_device_comes_after_the_work_at_its_place() -> None:
+    x = ts.ones(1000, device="cuda:0")
+    y = ts.zeros(1000, device="cuda:1")
+    y.copy_(x)
+    ts.synchronize("cuda:0")  # runs the copy, which must have waited for the zeros
+    assert y.to("cpu").numpy().tolist() == [1] * 1000
+
+
+def test_a_strided_copy_to_another_device_changes_dtype_and_layout() -> None:
+    x = ts.arange(12, dtype=ts.int64, device="cuda:0").reshape(3, 4)
+    y = ts.zeros((4, 3), dtype=ts.float32, device="cuda:1")
+    y.T.copy_(x)
+    assert y.to("cpu").numpy().tolist() == np.arange(12).reshape(3, 4).T.tolist()
+
+
+def test_the_device_is_waited_for_with_the_streams_of_others() -> None:
+    native = ctypes.c_void_p()
+    assert cuda.cudaStreamCreateWithFlags(ctypes.byref(native), 1) == 0
+    stream, before = ffi.new("tsr_stream*"), ffi.new("tsr_stream*")
+    check(lib.tsr_stream_wrap(2, 0, ffi.cast("void*", native.value), stream))
+    check(lib.tsr_stream_set_current(stream[0], before))
+    try:
+        x = ts.ones(8, device="cuda") * 3
+    finally:
+        check(lib.tsr_stream_set_current(before[0], stream))
+    launched = calls("kernel")
+    ts.synchronize("cuda")
+    assert calls("kernel") > launched == 0
+    assert x.to("cpu").numpy().tolist() == [3] * 8
+
+
+# ---- waits that nobody asked for ----
+
+
+def test_indexing_losses_and_division_wait_for_nothing() -> None:
+    table, index = ts.ones((50, 8), device="cuda"), ts.arange(20, device="cuda")
+    scores = ts.ones((20, 5), device="cuda").requires_grad_()
+    ts.synchronize("cuda")
+    cuda.cuda_on_host_reset()
+    rows = table[index]
+    table[index] = rows
+    table = ts.index_put(table, [index], rows, True)
+    loss = _ops.cross_entropy(scores, index % 5)
+    loss.backward()
+    quotient = (index + 7) // (index + 1)
+    assert calls("wait") == calls("cudaStreamSynchronize") == calls("cudaDeviceSynchronize") == 0
+    assert calls("launch") > 10
+    assert quotient.to("cpu").numpy().tolist() == ((np.arange(20) + 7) // (np.arange(20) + 1)).tolist()
+
+
+def test_a_copy_to_the_device_does_not_wait_for_the_work_before() -> None:
+    x = ts.ones(1000, device="cuda") * 2
+    values = np.arange(1000.0)
+    copies = []
+    for n in range(30):
+        copies.append(ts.asarray(values + n).to("cuda"))
+    values[:] = -1
+    assert calls("wait") == 0
+    for n, copy in enumerate(copies):
+        assert copy.to("cpu").numpy().tolist() == list(range(n, n + 1000))
+    assert x.sum().item() == 2000
+
+
+def test_a_copy_to_the_host_waits_once() -> None:
+    x = ts.ones(1000, device="cuda") * 2
+    assert x.to("cpu").sum().item() == 2000
+    assert calls("wait") == 1 and calls("cudaStreamSynchronize") == 0
+
+
+def test_copies_work_without_pinned_memory() -> None:
+    assert program(
+        """
+fail("cudaHostAlloc", 2, -1)
+x = ts.asarray(np.arange(1000.0)).to("cuda")
+print((x + 1).sum().item())
+"""
+    ) == ["500500.0"]
+
+
+# ---- errors ----
+
+
+def test_a_driver_that_is_too_old_is_named() -> None:
+    (line,) = program(
+        """
+fail("cudaGetDeviceCount", 35, -1)
+try:
+    ts.zeros(1, device="cuda")
+except ts.TesseraError as error:
+    print(error)
+"""
+    )
+    assert "expected an NVIDIA driver for CUDA 13.0 or later, got one for CUDA 12.4: CUDA driver version" in line
+
+
+def test_a_machine_without_devices_is_told_with_the_versions() -> None:
+    (line,) = program(
+        """
+fail("cudaGetDeviceCount", 100, -1)
+try:
+    ts.zeros(1, device="cuda")
+except ts.TesseraError as error:
+    print(error)
+"""
+    )
+    assert "expected a CUDA device, got none: no CUDA-capable device is detected (CUDA 13.0, its driver" in line
+
+
+def test_devices_are_counted_once() -> None:
+    (ts.ones(3, device="cuda") + 1).sum().item()
+    assert calls("cudaGetDeviceCount") == 0
+
+
+def test_a_launch_that_fails_is_the_ops_own_error() -> None:
+    x = ts.ones(3, device="cuda")
+    fail("launch", 1)
+    with pytest.raises(ts.BackendError, match="stand-in"):
+        x + 1
+    assert (x + 1).sum().item() == 6
+
+
+def test_a_device_that_cannot_be_made_current_is_not_taken_for_another() -> None:
+    x = ts.ones(3, device="cuda:1")
+    fail("cudaSetDevice", 101, -1)
+    with pytest.raises(ts.BackendError):
+        x + 1
+
+
+def test_work_that_fails_later_is_told_with_its_text() -> None:
+    x = ts.ones(3, device="cuda")
+    fail("kernel", ILLEGAL_ADDRESS, 1)
+    y = ts.exp(x)
+    text = "illegal memory access was encountered; the process has lost its context"
+    with pytest.raises(ts.AsyncError, match=f"earlier work on cuda:0 failed: an {text}"):
+        ts.synchronize("cuda")
+    with pytest.raises(ts.AsyncError, match=f"earlier work on cuda:0 failed: an {text}"):
+        y.to("cpu")
+    with pytest.raises(ts.AsyncError, match=text):
+        ts.exp(x)
+
+
+def test_in_debug_mode_the_op_that_failed_says_so() -> None:
+    lines = program(
+        """
+x = ts.ones(3, device="cuda")
+ts.exp(x)
+fail("kernel", 700, 0)
+try:
+    ts.exp(x)
+except ts.AsyncError as error:
+    print(error.op, error)
+""",
+        TSR_DEBUG="handles,sync",
+    )
+    assert len(lines) == 1 and lines[0].startswith("exp") and "illegal memory access" in lines[0]
+
+
+def test_a_copy_that_finds_no_memory_is_out_of_memory() -> None:
+    x = ts.ones(3, device="cuda")
+    ts.synchronize("cuda")
+    fail("cudaMemcpyAsync", 2, -1)
+    with pytest.raises(MemoryError, match="out of memory"):
+        x.to("cpu")
+
+
+# ---- the libraries ----
+
+
+@pytest.mark.parametrize("name, status", [("cublasCreate", 3), ("cublasCreate", 1), ("cudnnCreate", 1001), ("cudnnCreate", 4004)])
+def test_a_library_without_memory_gets_what_is_cached(name: str, status: int) -> None:
+    assert program(
+        f"""
+big = ts.ones(1 << 24, device="cuda")
+del big
+held = ts.memory.memory_reserved("cuda")
+fail({name!r}, {status})
+x = ts.ones((1, 1, 3, 3), device="cuda")
+print((x @ x).sum().item(), _ops.conv2d(x, x).item())
+print(ts.memory.memory_reserved("cuda") < held + (32 << 20) or held)
+"""
+    )[0] == "27.0 9.0"
+
+
+def test_a_library_that_cannot_be_made_is_an_error() -> None:
+    (line,) = program(
+        """
+fail("cublasCreate", 3, -1)
+x = ts.ones((3, 3), device="cuda")
+try:
+    x @ x
+except MemoryError as error:
+    print(error)
+"""
+    )
+    assert "stand-in for cuBLAS" in line
+
+
+def test_a_convolution_takes_a_smaller_workspace_where_there_is_no_room() -> None:
+    assert program(
+        """
+ts.memory.set_memory_limit(64 << 20, "cuda")
+x = ts.ones((1, 1, 3, 3), device="cuda")
+for _ in range(2):
+    print(_ops.conv2d(x, x).item())
+"""
+    ) == ["9.0", "9.0"]
+
+
+def test_a_version_of_cudnn_that_is_too_old_is_refused() -> None:
+    (line,) = program(
+        """
+fail("cudnnGetVersion", 8907, -1)
+x = ts.ones((1, 1, 3, 3), device="cuda")
+try:
+    _ops.conv2d(x, x)
+except ts.TesseraError as error:
+    print(error)
+"""
+    )
+    assert "expected cuDNN of version 9000000 or later for a convolution, got 8907" in line

@@ -1,0 +1,443 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in for CUDA's run time (see cuda_runtime.h): devices, memory, and streams whose work
+// runs late. One mutex guards everything; work runs under it and calls nothing of the run time.
+// Device memory can be touched only while work runs: the host that reads it itself is stopped, as a
+// GPU's memory would stop it. Large blocks stay open, because closing takes time by the page.
+#include "cuda_runtime.h"
+
+#include <sys/mman.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+constexpr int kDevices = 2;
+constexpr size_t kLargestClosed = size_t{2} << 20;
+constexpr size_t kCapacity = size_t{16} << 30;  // of each
+constexpr size_t kLongestQueue = 256;
+
+// What an event marks: everything queued on the stream before it.
+struct Mark {
+  CUstream_st* stream;
+  bool done = false;
+};
+struct Work {
+  std::function<void()> run;      // or:
+  std::shared_ptr<Mark> reaches;  // a mark that is done now
+  std::shared_ptr<Mark> awaits;   // a mark that must be done first
+};
+struct Failure {
+  int error;
+  int64_t calls;
+};
+
+}  // namespace
+
+struct CUstream_st {
+  int device = 0;
+  std::deque<Work> queue;
+};
+struct CUevent_st {
+  int device = 0;
+  std::shared_ptr<Mark> mark;
+};
+
+namespace {
+
+struct State {
+  State() {
+    for (int device = 0; device < kDevices; ++device) standard[device].device = device;
+  }
+  std::recursive_mutex mutex;
+  CUstream_st standard[kDevices];
+  std::vector<std::unique_ptr<CUstream_st>> streams;
+  cudaError_t broken[kDevices] = {};
+  std::map<const char*, std::pair<size_t, int>> memory;  // bytes and device
+  std::map<const char*, size_t> pinned;
+  std::map<std::string, Failure> failures;
+  std::map<std::string, int64_t> calls;
+  bool misaligned = false;
+  int open = 0;  // work that is running
+};
+// Never destroyed: threads may still work while the process ends.
+State& state() {
+  static auto& one = *new State;
+  return one;
+}
+thread_local int t_device = 0;
+thread_local cudaError_t t_last = cudaSuccess;
+
+// Counts a call; the error that a test has asked for.
+cudaError_t failure_of(const std::string& name) {
+  State& s = state();
+  ++s.calls[name];
+  const auto found = s.failures.find(name);
+  if (found == s.failures.end()) return cudaSuccess;
+  Failure& failure = found->second;
+  if (failure.calls < 0) return static_cast<cudaError_t>(failure.error);
+  if (failure.calls-- > 0) return cudaSuccess;
+  const auto error = static_cast<cudaError_t>(failure.error);
+  s.failures.erase(found);
+  return error;
+}
+
+// Runs a function of the run time: under the lock, on a device that is whole.
+template <class Body>
+cudaError_t call(const char* name, const Body& body) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  cudaError_t error = failure_of(name);
+  if (error == cudaSuccess) error = s.broken[t_device];
+  if (error == cudaSuccess) error = body(s);
+  if (error == cudaSuccess) error = s.broken[t_device];
+  if (error != cudaSuccess && error != cudaErrorNotReady) t_last = error;
+  return error;
+}
+
+CUstream_st& queue_of(State& s, cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+    return s.standard[t_device];
+  return *stream;
+}
+
+// ---- Running what is queued ----
+
+constexpr size_t kPage = 4096;
+size_t whole_pages(size_t nbytes) {
+  return (nbytes + kPage - 1) / kPage * kPage;
+}
+
+// Device memory can be touched for the life of one of these.
+class Open {
+ public:
+  explicit Open(State& s) : s_(s) {
+    if (s_.open++ == 0) protect(PROT_READ | PROT_WRITE);
+  }
+  ~Open() {
+    if (--s_.open == 0) protect(PROT_NONE);
+  }
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+
+ private:
+  void protect(int how) {
+    for (const auto& [data, block] : s_.memory) {
+      if (block.first <= kLargestClosed)
+        mprotect(const_cast<char*>(data), whole_pages(block.first), how);
+    }
+  }
+  State& s_;
+};
+
+void run_until(State& s, CUstream_st& stream, const Mark* mark);
+
+// Takes the work first, so that waiting for another stream may come back to this one.
+void run_first(State& s, CUstream_st& stream) {
+  const Work work = std::move(stream.queue.front());
+  stream.queue.pop_front();
+  if (work.awaits != nullptr && !work.awaits->done)
+    run_until(s, *work.awaits->stream, work.awaits.get());
+  if (work.reaches != nullptr) work.reaches->done = true;
+  if (!work.run || s.broken[stream.device] != cudaSuccess) return;
+  const Open open(s);
+  cudaError_t error = failure_of("kernel");
+  s.misaligned = false;
+  if (error == cudaSuccess) work.run();
+  if (s.misaligned) error = cudaErrorMisalignedAddress;
+  if (error != cudaSuccess) s.broken[stream.device] = error;
+}
+// Null: until the queue is empty.
+void run_until(State& s, CUstream_st& stream, const Mark* mark) {
+  const Open open(s);
+  while (!stream.queue.empty() && (mark == nullptr || !mark->done)) run_first(s, stream);
+}
+void run_all(State& s, int device) {
+  run_until(s, s.standard[device], nullptr);
+  for (const auto& stream : s.streams) {
+    if (stream->device == device) run_until(s, *stream, nullptr);
+  }
+}
+void wait_for(State& s, CUstream_st& stream, const Mark* mark) {
+  if (mark == nullptr ? !stream.queue.empty() : !mark->done) ++s.calls["wait"];
+  run_until(s, stream, mark);
+}
+
+cudaError_t push(State& s, cudaStream_t handle, Work work) {
+  CUstream_st& stream = queue_of(s, handle);
+  if (stream.device != t_device) return cudaErrorInvalidResourceHandle;
+  stream.queue.push_back(std::move(work));
+  if (stream.queue.size() < kLongestQueue) return cudaSuccess;
+  const Open open(s);
+  while (stream.queue.size() > kLongestQueue / 2) run_first(s, stream);
+  return cudaSuccess;
+}
+
+// ---- Memory ----
+
+// The device that has the memory, or -1 for the host's; no element may lie beyond a block.
+int owner_of(const State& s, const void* data, size_t nbytes) {
+  const auto* at = static_cast<const char*>(data);
+  auto found = s.memory.upper_bound(at);
+  if (found == s.memory.begin()) return -1;
+  --found;
+  const auto& [begin, block] = *found;
+  return at + nbytes <= begin + block.first ? block.second : -1;
+}
+// Bytes of the current device that are taken.
+size_t used(const State& s) {
+  size_t bytes = 0;
+  for (const auto& [data, block] : s.memory) bytes += block.second == t_device ? block.first : 0;
+  return bytes;
+}
+bool is_pinned(const State& s, const void* data) {
+  const auto* at = static_cast<const char*>(data);
+  auto found = s.pinned.upper_bound(at);
+  return found != s.pinned.begin() && at < std::prev(found)->first + std::prev(found)->second;
+}
+
+}  // namespace
+
+namespace tsr::cuda::on_host {
+
+int failure(const char* name) {
+  const std::lock_guard lock(state().mutex);
+  return failure_of(name);
+}
+
+cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()> work) {
+  return call(name, [&](State& s) { return push(s, stream, {std::move(work), nullptr, nullptr}); });
+}
+
+}  // namespace tsr::cuda::on_host
+
+extern "C" {
+
+// What -fsanitize=alignment calls; its other arguments say where.
+__attribute__((visibility("default"))) void __ubsan_handle_type_mismatch_v1(void*, void*) {
+  state().misaligned = true;
+}
+
+// ---- Errors and devices ----
+
+cudaError_t cudaGetLastError() {
+  return std::exchange(t_last, cudaSuccess);
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
+    case cudaErrorMisalignedAddress:
+      return "misaligned address";
+    default:
+      return "an error of the host's stand-in";
+  }
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 12040;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 0;
+  return call("cudaGetDeviceCount", [&](State&) {
+    *count = kDevices;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = t_device;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  const std::lock_guard lock(state().mutex);
+  cudaError_t error = failure_of("cudaSetDevice");
+  if (error == cudaSuccess && (device < 0 || device >= kDevices)) error = cudaErrorInvalidDevice;
+  if (error == cudaSuccess) t_device = device;
+  if (error != cudaSuccess) t_last = error;
+  return error;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = 9;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  return call("cudaDeviceSynchronize", [](State& s) {
+    run_all(s, t_device);
+    return cudaSuccess;
+  });
+}
+
+// ---- Memory ----
+
+cudaError_t cudaMalloc(void** out, size_t nbytes) {
+  return call("cudaMalloc", [&](State& s) {
+    if (nbytes > kCapacity - used(s)) return cudaErrorMemoryAllocation;
+    const int access = nbytes <= kLargestClosed ? PROT_NONE : PROT_READ | PROT_WRITE;
+    void* const data = mmap(nullptr, whole_pages(nbytes), access,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) return cudaErrorMemoryAllocation;
+    *out = data;
+    s.memory[static_cast<char*>(data)] = {nbytes, t_device};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaFree(void* data) {
+  return call("cudaFree", [&](State& s) {
+    run_all(s, t_device);
+    const auto found = s.memory.find(static_cast<char*>(data));
+    if (found == s.memory.end()) return cudaErrorInvalidValue;
+    munmap(data, whole_pages(found->second.first));
+    s.memory.erase(found);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
+  return call("cudaHostAlloc", [&](State& s) {
+    *out = std::aligned_alloc(4096, (nbytes + 4095) / 4096 * 4096);
+    if (*out == nullptr) return cudaErrorMemoryAllocation;
+    s.pinned[static_cast<char*>(*out)] = nbytes;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return call("cudaMemGetInfo", [&](State& s) {
+    *total = kCapacity;
+    *free = kCapacity - used(s);
+    return cudaSuccess;
+  });
+}
+
+// A copy of memory that is not pinned waits for what is queued before it.
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t nbytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return call("cudaMemcpyAsync", [&](State& s) {
+    const bool to_device = kind != cudaMemcpyDeviceToHost;
+    const bool from_device = kind != cudaMemcpyHostToDevice;
+    if ((owner_of(s, dst, nbytes) >= 0) != to_device ||
+        (owner_of(s, src, nbytes) >= 0) != from_device)
+      return cudaErrorInvalidValue;
+    if (to_device != from_device && !is_pinned(s, to_device ? src : dst)) {
+      wait_for(s, queue_of(s, stream), nullptr);
+      const Open open(s);
+      std::memcpy(dst, src, nbytes);
+      return cudaSuccess;
+    }
+    return push(s, stream, {[=] { std::memcpy(dst, src, nbytes); }, nullptr, nullptr});
+  });
+}
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device,
+                                size_t nbytes, cudaStream_t stream) {
+  return call("cudaMemcpyPeerAsync", [&](State& s) {
+    if (owner_of(s, dst, nbytes) != dst_device || owner_of(s, src, nbytes) != src_device)
+      return cudaErrorInvalidValue;
+    return push(s, stream, {[=] { std::memcpy(dst, src, nbytes); }, nullptr, nullptr});
+  });
+}
+cudaError_t cudaMemsetAsync(void* dst, int value, size_t nbytes, cudaStream_t stream) {
+  return call("cudaMemsetAsync", [&](State& s) {
+    if (owner_of(s, dst, nbytes) < 0) return cudaErrorInvalidValue;
+    return push(s, stream, {[=] { std::memset(dst, value, nbytes); }, nullptr, nullptr});
+  });
+}
+
+// ---- Streams and events ----
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned) {
+  return call("cudaStreamCreateWithFlags", [&](State& s) {
+    *out = s.streams.emplace_back(std::make_unique<CUstream_st>()).get();
+    (*out)->device = t_device;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", [&](State& s) {
+    run_until(s, *stream, nullptr);
+    std::erase_if(s.streams, [&](const auto& own) { return own.get() == stream; });
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call("cudaStreamSynchronize", [&](State& s) {
+    wait_for(s, queue_of(s, stream), nullptr);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return call("cudaStreamWaitEvent", [&](State& s) {
+    if (event->mark == nullptr || event->mark->done) return cudaSuccess;
+    return push(s, stream, {nullptr, nullptr, event->mark});
+  });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned) {
+  return call("cudaEventCreateWithFlags", [&](State&) {
+    *out = new CUevent_st{t_device, nullptr};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const std::lock_guard lock(state().mutex);
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return call("cudaEventRecord", [&](State& s) {
+    CUstream_st& queue = queue_of(s, stream);
+    if (event->device != queue.device) return cudaErrorInvalidResourceHandle;
+    event->mark = std::make_shared<Mark>(Mark{&queue});
+    return push(s, stream, {nullptr, event->mark, nullptr});
+  });
+}
+// Asking lets a little time pass, so that who asks again and again comes to an end.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call("cudaEventQuery", [&](State& s) {
+    if (event->mark == nullptr || event->mark->done) return cudaSuccess;
+    if (!event->mark->stream->queue.empty()) run_first(s, *event->mark->stream);
+    return event->mark->done ? cudaSuccess : cudaErrorNotReady;
+  });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return call("cudaEventSynchronize", [&](State& s) {
+    if (event->mark != nullptr) wait_for(s, *event->mark->stream, event->mark.get());
+    return cudaSuccess;
+  });
+}
+
+// ---- For tests ----
+
+void cuda_on_host_fail(const char* name, int error, int64_t calls) {
+  const std::lock_guard lock(state().mutex);
+  state().failures[name] = {error, calls};
+}
+int64_t cuda_on_host_calls(const char* name) {
+  const std::lock_guard lock(state().mutex);
+  return state().calls[name];
+}
+void cuda_on_host_reset() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (int device = 0; device < kDevices; ++device) {
+    run_all(s, device);
+    s.broken[device] = cudaSuccess;
+  }
+  s.failures.clear();
+  s.calls.clear();
+  t_last = cudaSuccess;
+}
+
+}  // extern "C"
