@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: one Philox block per element, the same numbers as on the CPU.
+// Random numbers: one Philox block per element. Uniform numbers, Bernoulli's and integers are those
+// of the CPU; of normal ones the last bits may differ, as CUDA's own logarithm and cosine do.
 #include "backend/common/philox.h"
 #include "backend/cuda/creation.h"
 #include "backend/cuda/launch.cuh"
