@@ -54,19 +54,26 @@ struct Truth {
 // ---- By dtype at run time ----
 // Wide is double, int64_t, uint64_t or ComplexNumber<double>: the type a kernel works in.
 
-// A float outside the range of an integer type becomes what the 64-bit conversion gives, cut to the
-// type's bits, as on the CPU.
+// Outside its range the 64-bit conversion of x86 gives the lowest number; a GPU's own gives the
+// nearest one.
+template <class From>
+__device__ int64_t to_int64(From value) {
+  constexpr From kEnd = static_cast<From>(0x1p63);
+  return value >= -kEnd && value < kEnd ? static_cast<int64_t>(value)
+                                        : std::numeric_limits<int64_t>::min();
+}
+
+// A float outside the range of an integer type becomes what to_int64 gives, cut to the type's bits,
+// as on the CPU.
 template <class To, class From>
 __device__ To convert(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint64_t>) {
-    constexpr double kHalfRange = 9223372036854775808.0;
-    if (value >= static_cast<From>(kHalfRange)) {
-      return static_cast<uint64_t>(static_cast<int64_t>(value - static_cast<From>(kHalfRange))) +
-             (uint64_t{1} << 63);
-    }
-    return static_cast<uint64_t>(static_cast<int64_t>(value));
+    constexpr From kHalfRange = static_cast<From>(0x1p63);
+    if (value >= kHalfRange)
+      return static_cast<uint64_t>(to_int64(value - kHalfRange)) + (uint64_t{1} << 63);
+    return static_cast<uint64_t>(to_int64(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return static_cast<To>(static_cast<int64_t>(value));
+    return static_cast<To>(to_int64(value));
   } else {
     return static_cast<To>(value);
   }

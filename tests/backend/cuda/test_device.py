@@ -63,6 +63,15 @@ def reinterpreted(tensor: ts.Tensor, shape: Sequence[int], strides: Sequence[int
 # ---- numbers ----
 
 
+@pytest.mark.parametrize("source", ["float32", "float64"])
+@pytest.mark.parametrize("target", ["int8", "uint8", "int16", "int32", "int64", "uint64", "bool_"])
+def test_floats_out_of_range_become_what_the_host_makes_of_them(source: str, target: str) -> None:
+    values = [1e20, -1e20, float("inf"), -float("inf"), float("nan"), 2.0**63, -(2.0**63), 3e9, -3e9, 300.7, -300.7, -0.0]
+    x = ts.asarray(np.array(values, source))
+    wanted = x.astype(getattr(ts, target)).numpy()
+    np.testing.assert_array_equal(x.to("cuda").astype(getattr(ts, target)).to("cpu").numpy(), wanted)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_products_of_short_floats_are_added_in_32_bits(dtype: str) -> None:
     # In 16 bits the sum of ones stops at 2048, or at 256.
