@@ -11,8 +11,8 @@ enum class OptimOp : int32_t {
   kSgd,
   kAdam,
   kAdamW,
-  kNorm,   // result[0] = the `norm_type`-norm of all gradients together
-  kScale,  // every parameter *= scale
+  kNorm,  // norm[0] = the `norm_type`-norm of all gradients together
+  kClip,  // every parameter *= max_norm / (norm[0] + 1e-6), unless that is at least 1
   kCount
 };
 
@@ -39,8 +39,9 @@ struct OptimPlan {
   int32_t nesterov, maximize;
   int32_t first_momentum;  // 1: state0 is not read but starts as the gradient
   double norm_type;        // any p, also 0 and infinity
-  double scale;
-  double* result;
+  int32_t joins;           // 1: norm[0] holds a norm of other gradients, which counts too
+  double max_norm;
+  double* norm;  // in the device's memory, so that nobody waits for it
 };
 
 }  // namespace tsr::kernel

@@ -100,8 +100,28 @@ void* state(Copies& copies, TensorList list, size_t i, const Dims& strides) {
   return copies.dense(list[i], strides, true);
 }
 
+// One number in the memory of each device, a float64.
+class Norms {
+ public:
+  // Null while the device has none.
+  [[nodiscard]] double* find(Device device) const {
+    for (const Tensor& norm : all_) {
+      if (norm.device() == device) return norm.data_as<double>();
+    }
+    return nullptr;
+  }
+  double* make(Device device) {
+    return all_.emplace_back(empty({}, DType::kFloat64, device)).data_as<double>();
+  }
+  [[nodiscard]] const std::vector<Tensor>& all() const { return all_; }
+
+ private:
+  std::vector<Tensor> all_;
+};
+
 // Every run of parameters of one dtype and device goes to the kernel in one call.
-void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const States& states) {
+void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const States& states,
+                 const Norms& norms = {}) {
   const NoGrad pause;
   Copies copies;
   std::vector<OptimSlot> slots;
@@ -111,6 +131,7 @@ void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const Stat
     plan.slots = slots.data();
     plan.dtype = param.dtype();
     plan.place = kernel::place_on(param.device());
+    plan.norm = norms.find(param.device());
     kernel::launch<&KernelTable::optim>(param.device(), "optim", plan);
     slots.clear();
   };
@@ -162,8 +183,8 @@ void run_adam(OptimOp op, const AdamLists& lists, int64_t step, double learning_
 
 // ---- clipping ----
 
-// The norm of one run of gradients of one dtype and device.
-double norm_of(TensorList grads, double norm_type) {
+// Adds the norm of one run of gradients of one dtype and device to that of its device.
+void take_norm(TensorList grads, double norm_type, Norms& norms) {
   Copies copies;
   std::vector<OptimSlot> slots;
   for (const Tensor& grad : grads) {
@@ -172,17 +193,18 @@ double norm_of(TensorList grads, double norm_type) {
     slot.gradient = copies.dense(grad, dense_order(grad), false);
     slots.push_back(slot);
   }
-  double result = 0;
+  const Device device = grads[0].device();
   OptimPlan plan{};
   plan.op = OptimOp::kNorm;
   plan.count = static_cast<int64_t>(slots.size());
   plan.slots = slots.data();
   plan.dtype = grads[0].dtype();
-  plan.place = kernel::place_on(grads[0].device());
+  plan.place = kernel::place_on(device);
   plan.norm_type = norm_type;
-  plan.result = &result;
-  kernel::launch<&KernelTable::optim>(grads[0].device(), "optim", plan);
-  return result;
+  plan.norm = norms.find(device);
+  plan.joins = plan.norm != nullptr ? 1 : 0;
+  if (plan.joins == 0) plan.norm = norms.make(device);
+  kernel::launch<&KernelTable::optim>(device, "optim", plan);
 }
 
 double joined(double total, double part, double p) {
@@ -192,19 +214,37 @@ double joined(double total, double part, double p) {
   return std::pow(std::pow(total, p) + std::pow(part, p), 1 / p);
 }
 
-double total_norm(TensorList grads, double p) {
+// Gradients on several devices are the one case in which the host must know the numbers.
+void join_devices(const Norms& norms, double p) {
+  if (norms.all().size() < 2) return;
   double total = 0;
+  for (size_t i = 0; i < norms.all().size(); ++i) {
+    const double part = *to(norms.all()[i], Device{}, std::nullopt).data_as<double>();
+    total = i == 0 ? part : joined(total, part, p);
+  }
+  for (const Tensor& norm : norms.all()) fill_memory(norm, total);
+}
+
+// On every device the norm of all gradients; nothing where there are none.
+Norms total_norm(TensorList grads, double p) {
+  Norms norms;
   for (size_t begin = 0; begin < grads.size();) {
     size_t end = begin + 1;
     while (end < grads.size() && grads[end].dtype() == grads[begin].dtype() &&
            grads[end].device() == grads[begin].device()) {
       ++end;
     }
-    const double part = norm_of(grads.subspan(begin, end - begin), p);
-    total = begin == 0 ? part : joined(total, part, p);
+    take_norm(grads.subspan(begin, end - begin), p, norms);
     begin = end;
   }
-  return total;
+  join_devices(norms, p);
+  return norms;
+}
+
+// Whether the host knows at once that the gradients stay as they are; a device is not asked.
+bool stays(const Norms& norms, double max_norm) {
+  const double* const norm = norms.find(Device{});
+  return norm != nullptr && max_norm / (*norm + 1e-6) >= 1;
 }
 
 }  // namespace
@@ -246,21 +286,20 @@ void adamw_step(TensorList params, TensorList grads, TensorList exp_avgs, Tensor
 Tensor clip_grad_norm(TensorList grads, double max_norm, double norm_type) {
   check_params(grads, "grads");
   TSR_CHECK(!std::isnan(norm_type), Code::kValue, "norm_type", "expected a number, got NaN");
-  const double norm = total_norm(grads, norm_type);
-  const double factor = max_norm / (norm + 1e-6);
-  // NaN goes into the gradients, so that nobody trains on without seeing it.
-  if (!(factor >= 1)) {
+  const Norms norms = total_norm(grads, norm_type);
+  if (!stays(norms, max_norm)) {
     OptimPlan plan{};
-    plan.op = OptimOp::kScale;
-    plan.scale = factor;
-    launch_runs(plan, grads, {}, {});
+    plan.op = OptimOp::kClip;
+    plan.max_norm = max_norm;
+    launch_runs(plan, grads, {}, {}, norms);
   }
   bool twice = false;
   for (const Tensor& grad : grads) twice = twice || grad.dtype() == DType::kFloat64;
-  Tensor result = empty({}, twice ? DType::kFloat64 : DType::kFloat32,
-                        grads.empty() ? Device{} : grads[0].device());
-  fill_memory(result, norm);
-  return result;
+  const DType dtype = twice ? DType::kFloat64 : DType::kFloat32;
+  if (!grads.empty()) return cast_memory(norms.all()[0], dtype);
+  Tensor nothing = empty({}, dtype, Device{});
+  fill_memory(nothing, 0);
+  return nothing;
 }
 
 }  // namespace tsr::ops

@@ -111,9 +111,17 @@ SgdStep<T> sgd_step(const kernel::OptimPlan& plan) {
 [[gnu::always_inline]] TSR_HD inline double norm_start(double p) {
   return std::isinf(p) && p < 0 ? -p : 0;
 }
-inline double finished_norm(double total, double p) {
+TSR_HD inline double finished_norm(double total, double p) {
   if (p == 0 || p == 1 || std::isinf(p)) return total;
   return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+}
+// Back from a finished norm to what it adds to that of more numbers.
+[[gnu::always_inline]] TSR_HD inline double started_norm(double norm, double p) {
+  return p == 0 ? norm : norm_term(norm, p);
+}
+// What gradients of this norm are multiplied with, unless it is at least 1.
+[[gnu::always_inline]] TSR_HD inline double clip_factor(double max_norm, double norm) {
+  return max_norm / (norm + 1e-6);
 }
 
 }  // namespace tsr::math

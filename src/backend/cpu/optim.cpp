@@ -86,8 +86,9 @@ void update(const OptimPlan& plan) {
     Op parameter(slot.parameter, first, count);
     Op gradient(slot.gradient, first, count);
     Op state0(slot.state0, first, count);
-    if (plan.op == OptimOp::kScale) {
-      rows.scale(count, static_cast<T>(plan.scale), parameter.get());
+    if (plan.op == OptimOp::kClip) {
+      rows.scale(count, static_cast<T>(math::clip_factor(plan.max_norm, *plan.norm)),
+                 parameter.get());
     } else if (plan.op == OptimOp::kSgd) {
       rows.sgd(count, sgd, parameter.get(), gradient.get(), state0.get());
     } else {
@@ -145,13 +146,17 @@ Status norm(const OptimPlan& plan) {
   const double p = plan.norm_type;
   double total = math::norm_start(p);
   for (int64_t c = 0; c < chunks; ++c) total = math::joined_norms(total, partial[c], p);
-  *plan.result = math::finished_norm(total, p);
+  if (plan.joins != 0) total = math::joined_norms(total, math::started_norm(*plan.norm, p), p);
+  *plan.norm = math::finished_norm(total, p);
   return kernel::kOk;
 }
 
 template <class S, class T>
 Status run(const OptimPlan& plan) {
   if (plan.op == OptimOp::kNorm) return norm<S, T>(plan);
+  // NaN is none of these and goes into the gradients.
+  if (plan.op == OptimOp::kClip && math::clip_factor(plan.max_norm, *plan.norm) >= 1)
+    return kernel::kOk;
   update<S, T>(plan);
   return kernel::kOk;
 }

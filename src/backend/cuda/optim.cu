@@ -109,11 +109,14 @@ __global__ void sgd_kernel(const __grid_constant__ Slots slots,
 }
 
 template <class S>
-__global__ void scale_kernel(const __grid_constant__ Slots slots,
-                             typename S::Value::Element factor) {
+__global__ void clip_kernel(const __grid_constant__ Slots slots, double max_norm,
+                            const double* norm) {
+  const double factor = math::clip_factor(max_norm, *norm);
+  // NaN is none of these and goes into the gradients.
+  if (factor >= 1) return;
   slots.each_element([&](const OptimSlot& slot, int64_t i) {
     Element<S> p(slot.parameter, i);
-    p.value *= factor;
+    p.value *= static_cast<typename S::Value::Element>(factor);
     p.put();
   });
 }
@@ -121,10 +124,11 @@ __global__ void scale_kernel(const __grid_constant__ Slots slots,
 template <class S>
 Status step(const OptimPlan& plan, const Slots& slots) {
   using T = typename S::Value::Element;
-  const auto run = [&](auto entry, const auto& argument) {
-    return launch_blocks(plan.place, slots.chunks, kThreads, entry, slots, argument);
+  const auto run = [&](auto entry, const auto&... arguments) {
+    return launch_blocks(plan.place, slots.chunks, kThreads, entry, slots, arguments...);
   };
-  if (plan.op == OptimOp::kScale) return run(&scale_kernel<S>, static_cast<T>(plan.scale));
+  if (plan.op == OptimOp::kClip)
+    return run(&clip_kernel<S>, plan.max_norm, static_cast<const double*>(plan.norm));
   if (plan.op == OptimOp::kSgd) return run(&sgd_kernel<S>, math::sgd_step<T>(plan));
   return slots.slots[0].state2 == nullptr ? run(&adam_kernel<S, false>, math::adam_step<T>(plan))
                                           : run(&adam_kernel<S, true>, math::adam_step<T>(plan));
@@ -148,34 +152,32 @@ __global__ void norm_kernel(const __grid_constant__ Slots slots, double p, doubl
 }
 
 // One block.
-__global__ void join_kernel(int64_t count, double p, const double* partial, double* result) {
+__global__ void join_kernel(int64_t count, double p, bool joins, const double* partial,
+                            double* norm) {
   __shared__ double place[kThreads];
   const auto join = [p](double a, double b) { return math::joined_norms(a, b, p); };
   double own = math::norm_start(p);
   for (int64_t i = threadIdx.x; i < count; i += blockDim.x) own = join(own, partial[i]);
-  const double whole = join_block(own, place, join);
-  if (threadIdx.x == 0) *result = whole;
+  double whole = join_block(own, place, join);
+  if (threadIdx.x != 0) return;
+  if (joins) whole = join(whole, math::started_norm(*norm, p));
+  *norm = math::finished_norm(whole, p);
 }
 
-// Waits for the device: the result goes to the host.
 template <class S>
 Status norm(const OptimPlan& plan) {
   int64_t chunks = 0;
   for (int64_t s = 0; s < plan.count; ++s) chunks += (plan.slots[s].numel + kChunk - 1) / kChunk;
-  const Workspace space(plan.place, (chunks + 1) * static_cast<int64_t>(sizeof(double)));
+  const Workspace space(plan.place, chunks * static_cast<int64_t>(sizeof(double)));
   if (space.missing()) return no_workspace();
   auto* partial = space.data<double>();
-  Status status = each_launch(plan, [&](const Slots& slots, int64_t before) {
+  const Status status = each_launch(plan, [&](const Slots& slots, int64_t before) {
     return launch_blocks(plan.place, slots.chunks, kThreads, &norm_kernel<S>, slots, plan.norm_type,
                          partial + before);
   });
   if (status != kernel::kOk) return status;
-  status = launch_blocks(plan.place, 1, kThreads, &join_kernel, chunks, plan.norm_type,
-                         static_cast<const double*>(partial), partial + chunks);
-  if (status != kernel::kOk) return status;
-  status = read_back(plan.place, partial + chunks, plan.result);
-  *plan.result = math::finished_norm(*plan.result, plan.norm_type);
-  return status;
+  return launch_blocks(plan.place, 1, kThreads, &join_kernel, chunks, plan.norm_type,
+                       plan.joins != 0, static_cast<const double*>(partial), plan.norm);
 }
 
 template <class S>
