@@ -300,6 +300,7 @@ class Reference:
         self.recording = True
         self.directions: dict[int, Any] = {}
         self.number = 0  # the register that a step makes a leaf
+        self.before: dict[int, Any] = {}  # the tangents that registers had before they were made leaves
 
     @contextlib.contextmanager
     def mode(self, name: str) -> Any:
@@ -317,7 +318,10 @@ class Reference:
         return np.array((ahead - behind) / (2 * self.STEP))
 
     def compute(self, function: Callable[..., Any], *inputs: Dual) -> Dual:
-        return Dual(np.array(function(*(x.val for x in inputs))), self.slope(function, inputs))
+        value, slope = np.array(function(*(x.val for x in inputs))), self.slope(function, inputs)
+        if any(0 in x.val.strides for x in inputs):  # NumPy takes the order of repeated axes over
+            value, slope = np.array(value, order="C"), None if slope is None else np.array(slope, order="C")
+        return Dual(value, slope)
 
     def window(self, function: Callable[..., Any], a: Dual) -> Dual:
         return Dual(function(a.val), function(a.tan) if self.recording else None)

@@ -283,7 +283,11 @@ def require(run: Run, step: Step) -> None:
     """A leaf begins or ends to have a gradient."""
     register, value = step.args[0], dict(step.data)["value"]
     backend, dual = run.backend, run.at[register]
-    dual.tan = backend.direction(dual.val.shape) if value else np.zeros(dual.val.shape)
+    if value:
+        backend.before[register] = dual.tan  # which views of it share
+        dual.tan = backend.direction(dual.val.shape)
+    else:
+        dual.tan = backend.before.pop(register, np.zeros(dual.val.shape))
 
 
 def check(program: Program, torch: Library | None, library: Library = OURS) -> int:
