@@ -286,6 +286,17 @@ TEST(Nn, layers_pass_gradcheck) {
   }
 }
 
+TEST(Nn, layer_norm_takes_its_shape_in_every_spelling) {
+  const int count = 4;
+  const std::vector<int64_t> sizes{4};
+  const Tensor x = randn({3, 4});
+  const Tensor expected = layer_norm(x, {4});
+  nn::LayerNorm braces({count}), number(count), list(sizes), named{{4}};
+  for (nn::Module* layer : std::vector<nn::Module*>{&braces, &number, &list, &named}) {
+    expect_near((*layer)(x).detach(), expected.to_vector<double>(), 1e-6);
+  }
+}
+
 TEST(Nn, activations_are_their_functions) {
   const Tensor x = tensor({{-1.0, 0.5, 2.0}});
   expect_near(nn::ReLU()(x), {0, 0.5, 2});

@@ -3,6 +3,7 @@
 // Optimizers, compared with their formulas written out.
 #include <cmath>
 #include <cstdio>
+#include <type_traits>
 
 #include "support.hpp"
 
@@ -63,6 +64,17 @@ double adam(double decay, bool decoupled, bool amsgrad) {
   }
   return value;
 }
+
+// In C++20 such a structure is written where it is needed: Adam(parameters, {.learning_rate =
+// 0.1}).
+static_assert(std::is_aggregate_v<optim::SGDOptions>);
+static_assert(std::is_aggregate_v<optim::AdamOptions>);
+static_assert(std::is_aggregate_v<optim::AdamWOptions>);
+static_assert(std::is_aggregate_v<nn::ConvOptions>);
+static_assert(std::is_aggregate_v<nn::BatchNormOptions>);
+static_assert(std::is_aggregate_v<nn::LayerNormOptions>);
+static_assert(std::is_aggregate_v<data::LoaderOptions>);
+static_assert(std::is_aggregate_v<BackwardOptions>);
 
 TEST(Optim, twenty_steps_match_the_formulas_adam) {
   for (const bool amsgrad : {false, true}) {

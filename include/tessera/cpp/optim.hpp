@@ -258,8 +258,15 @@ struct AdamOptions {
   bool maximize = false;
 };
 
-struct AdamWOptions : AdamOptions {
-  AdamWOptions() { weight_decay = 1e-2; }
+// An aggregate, so that C++20 can name the options in braces.
+struct AdamWOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 1e-2;
+  bool amsgrad = false;
+  bool maximize = false;
 };
 
 namespace detail {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -178,6 +179,10 @@ class LayerNorm : public Module {
  public:
   Tensor weight, bias;
 
+  // Of its own, because {8} would fit an IntList as well as a LayerNorm to copy.
+  explicit LayerNorm(std::initializer_list<int64_t> normalized_shape,
+                     const LayerNormOptions& given = {})
+      : LayerNorm(IntList(normalized_shape), given) {}
   explicit LayerNorm(const IntList& normalized_shape, const LayerNormOptions& given = {})
       : shape_(normalized_shape.to_vector()), eps_(given.eps) {
     if (given.elementwise_affine) {
