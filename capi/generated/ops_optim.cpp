@@ -13,7 +13,9 @@ using namespace tsr::capi;
 constexpr CallInfo kInfo_sgd_step{"sgd_step", {"params", "grads", "momentum_buffers", "learning_rate", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "first_step"}};
 constexpr CallInfo kInfo_adam_step{"adam_step", {"params", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "step", "learning_rate", "beta1", "beta2", "eps", "weight_decay", "maximize"}};
 constexpr CallInfo kInfo_adamw_step{"adamw_step", {"params", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "step", "learning_rate", "beta1", "beta2", "eps", "weight_decay", "maximize"}};
-constexpr CallInfo kInfo_clip_grad_norm{"clip_grad_norm", {"grads", "max_norm", "norm_type"}};
+constexpr CallInfo kInfo_clip_norm{"clip_norm", {"tensors", "max_norm", "norm_type", "error_if_nonfinite"}};
+constexpr CallInfo kInfo_clip_grad_norm{"clip_grad_norm", {"params", "max_norm", "norm_type", "error_if_nonfinite"}};
+constexpr CallInfo kInfo_clip_grad_value{"clip_grad_value", {"params", "clip_value"}};
 
 }  // namespace
 
@@ -62,12 +64,33 @@ tsr_status tsr_adamw_step(
   });
 }
 
+tsr_status tsr_clip_norm(
+    const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type, int32_t
+    error_if_nonfinite, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_clip_norm, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::clip_norm(
+        tensors_arg(tensors, n_tensors, "tensors"), max_norm, norm_type,
+        bool_arg(error_if_nonfinite, "error_if_nonfinite")), out);
+  });
+}
+
 tsr_status tsr_clip_grad_norm(
-    const tsr_tensor* grads, int32_t n_grads, double max_norm, double norm_type, tsr_tensor* out) {
+    const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type, int32_t
+    error_if_nonfinite, tsr_tensor* out) {
   clear(out);
   return guard(kInfo_clip_grad_norm, [&] {
     out_arg(out, "out");
-    give(tsr::ops::clip_grad_norm(tensors_arg(grads, n_grads, "grads"), max_norm, norm_type), out);
+    give(tsr::ops::clip_grad_norm(
+        tensors_arg(params, n_params, "params"), max_norm, norm_type,
+        bool_arg(error_if_nonfinite, "error_if_nonfinite")), out);
+  });
+}
+
+tsr_status tsr_clip_grad_value(const tsr_tensor* params, int32_t n_params, double clip_value) {
+  return guard(kInfo_clip_grad_value, [&] {
+    tsr::ops::clip_grad_value(tensors_arg(params, n_params, "params"), clip_value);
   });
 }
 

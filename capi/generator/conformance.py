@@ -24,6 +24,8 @@ class Printer:
     counted = "assert len({}) == {}"
     clone = "changed = {}.clone()"
     gradient = "{}.grad"
+    give_gradient = "{}.grad = {}"  # to a leaf
+    no_gradient = "assert {}.grad is None"
     first = 0  # where a list begins
 
     # ---- What every language says in its own way ----
@@ -65,6 +67,9 @@ class Printer:
     def body(self, replay: Replay) -> str:
         """The statements of the test; tests/conformance/README.md says what they do."""
         lines = [line for given in replay.args for line in self._prepared(replay, given)]
+        for name, grads in replay.grad.items():
+            for variable, stored in self._items(name, grads):
+                lines.append(self.pad + self.give_gradient.format(variable, self._taken(self.copy, stored)))
         lines.append(self.call(replay))
         for name, expected in replay.results.items():
             if isinstance(expected, tuple):
@@ -72,6 +77,9 @@ class Printer:
         for name, expected in {**replay.results, **replay.after}.items():
             for variable, stored in self._items(self.result(replay, name), expected):
                 lines.append(self.same(variable, self.key(stored), self._tolerance(replay, stored)))
+        for name, grads in replay.after_grad.items():
+            assert isinstance(grads, tuple)
+            lines += [self._gradient_after(replay, f"{name}[{i}]", s) for i, s in enumerate(grads, self.first)]
         return "".join(f"{line}\n" for line in [*lines, *self._differentiated(replay)])
 
     def _prepared(self, replay: Replay, given: Given) -> list[str]:
@@ -89,6 +97,11 @@ class Printer:
 
     def _taken(self, make: str, stored: Stored) -> str:
         return self.taken.format(self.pairs if stored.pairs else make, self.key(stored))
+
+    def _gradient_after(self, replay: Replay, variable: str, stored: Stored | None) -> str:
+        if stored is None:
+            return self.pad + self.no_gradient.format(variable)
+        return self.same_gradient(variable, self.key(stored), self._tolerance(replay, stored))
 
     def _differentiated(self, replay: Replay) -> list[str]:
         if replay.gradient is None:

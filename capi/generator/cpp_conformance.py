@@ -40,6 +40,8 @@ class _Cpp(Printer):
     counted = "ASSERT_EQ({}.size(), {}U);"
     clone = "Tensor changed = {}.clone();"
     gradient = "{}.grad()"
+    give_gradient = "Tensor({}).set_grad({});"  # the list is const, its tensors are references
+    no_gradient = "EXPECT_FALSE({}.grad().defined());"
 
     def statement(self, head: str, parts: Sequence[str], tail: str) -> str:
         return wrap(self.pad + head, list(parts), tail)

@@ -66,11 +66,14 @@ def _op(op: Op) -> str:
         text += f"\nThe result may share memory with `{op.alias}`.\n"
     if op.mutates:
         text += f"\nChanges {', '.join(f'`{n}`' for n in op.mutates)}.\n"
+    if op.mutates_grad:
+        text += f"\nChanges the gradients of {', '.join(f'`{n}`' for n in op.mutates_grad)}.\n"
     return text + "\n" + "".join(_example(op, c) for c in op.cases[:2])
 
 
 def _example(op: Op, case: Case) -> str:
     given = ", ".join(f"{n}={_show(v)}" for n, v in case.args.items())
+    given += "".join(f", {n}[].grad={_show(v)}" for n, v in case.grad.items())
     result = f"error {case.error}" if case.error else ", ".join(map(_show, case.returns)) or "None"
     return f"    {op.name}({given}) -> {result}\n"
 

@@ -27,6 +27,8 @@ class _Julia(Printer):
     counted = "@test length({}) == {}"
     clone = "changed = copy({})"
     gradient = "grad({})"
+    give_gradient = "grad!({}, {})"
+    no_gradient = "@test grad({}) === nothing"
     first = 1
 
     def let_list(self, given: Given, values: list[str | None]) -> str | None:

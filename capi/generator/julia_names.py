@@ -85,7 +85,7 @@ def home(name: str) -> str:
 
 def mutates_only(op: Op) -> bool:
     """The op is there for what it changes, but has no in-place form of its own."""
-    return bool(op.mutates) and "inplace" not in op.forms and op.args[0].name in op.mutates
+    return "inplace" not in op.forms and op.args[0].name in (*op.mutates, *op.mutates_grad)
 
 
 def qualified(op: Op, bang: bool = False) -> str:

@@ -122,7 +122,7 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
     )
     args = tuple(_arg(a, where) for a in row["args"])
     returns = tuple(_arg(r, where) for r in row.get("returns", [{"name": "out", "type": "out tensor"}]))
-    effects = take(row.get("effects", {}), f"{where}, effects", "", "alias mutates")
+    effects = take(row.get("effects", {}), f"{where}, effects", "", "alias mutates mutates_grad")
     forms = tuple(row["forms"])
     gradient = row.get("gradient", True)
     place = None
@@ -144,6 +144,7 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         cpp=row.get("cpp", f"ops::{row['name']}"),
         alias=effects.get("alias"),
         mutates=tuple(effects.get("mutates", ())),
+        mutates_grad=tuple(effects.get("mutates_grad", ())),
         python=_python(row["python"], where),
         doc=_text(row, "doc"),
         notes=str(row.get("notes", "")).strip(),
@@ -205,7 +206,7 @@ def _check_op(op: m.Op, where: str) -> None:
             raise SchemaError(f"{where}: results are 'out tensor' or 'out tensor[]'")
     if bad := set(op.scalar_kinds) - set(SCALAR_KINDS):
         raise SchemaError(f"{where}: unknown scalar kinds {bad}")
-    used = {n for s in op.scalar for n in s.args} | set(op.mutates) | ({op.alias} if op.alias else set())
+    used = {n for s in op.scalar for n in s.args} | {*op.mutates, *op.mutates_grad} | ({op.alias} if op.alias else set())
     if missing := used - names:
         raise SchemaError(f"{where}: no argument named {', '.join(missing)}")
     if len(op.doc) < 10 or not op.cases:
@@ -240,7 +241,7 @@ def _python(row: Any, where: str) -> m.Python:
 
 
 def _case(row: Any, args: tuple[m.Arg, ...], returns: tuple[m.Arg, ...], where: str) -> m.Case:
-    row = take(row, f"{where}, case", "args", "out returns after error forms rtol atol")
+    row = take(row, f"{where}, case", "args", "out returns after grad after_grad error forms rtol atol")
     by_name = {a.name: a for a in args}
     if unknown := row["args"].keys() - by_name.keys():
         raise SchemaError(f"{where}, case: no argument named {', '.join(unknown)}")
@@ -253,9 +254,21 @@ def _case(row: Any, args: tuple[m.Arg, ...], returns: tuple[m.Arg, ...], where: 
         if list(given) != [r.name for r in returns]:
             raise SchemaError(f"{where}, case: expected results {[r.name for r in returns]}, got {list(given)}")
         results = tuple(_value(given[r.name], True, where) for r in returns)
-    after = {n: _value(v, True, where) for n, v in row.get("after", {}).items()}
+    after, grad, after_grad = (
+        {n: _value(v, True, where) for n, v in row.get(key, {}).items()} for key in ("after", "grad", "after_grad")
+    )
+    if bad := [n for n in {**grad, **after_grad} if not by_name[n].type.is_list or len(grad[n]) != len(values[n])]:
+        raise SchemaError(f"{where}, case: grad is there for lists, one for each tensor: {', '.join(bad)}")
     return m.Case(
-        values, results, after, row.get("error"), tuple(row.get("forms", ())), row.get("rtol"), row.get("atol")
+        args=values,
+        returns=results,
+        after=after,
+        grad=grad,
+        after_grad=after_grad,
+        error=row.get("error"),
+        forms=tuple(row.get("forms", ())),
+        rtol=row.get("rtol"),
+        atol=row.get("atol"),
     )
 
 

@@ -100,6 +100,8 @@ class Case:
     args: dict[str, Any]  # tensors as Literal, lists of tensors as lists of Literal, else plain values
     returns: tuple[Any, ...] = ()
     after: dict[str, Any] = field(default_factory=dict)  # mutated arguments as they stand afterwards
+    grad: dict[str, Any] = field(default_factory=dict)  # what arguments, then leaves that require grad, hold as .grad
+    after_grad: dict[str, Any] = field(default_factory=dict)  # what they hold afterwards; None: nothing
     error: str | None = None
     forms: tuple[str, ...] = ()  # empty: all forms of the row
     rtol: float | None = None
@@ -135,6 +137,7 @@ class Op:
     cpp: str
     alias: str | None  # the results may share memory with this argument
     mutates: tuple[str, ...]
+    mutates_grad: tuple[str, ...]  # list arguments whose gradients change, and nothing else
     python: Python
     doc: str
     notes: str

@@ -8,7 +8,7 @@ Every language's emitter prints a Replay as one test; tests/conformance/README.m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Union
 
@@ -73,6 +73,8 @@ class Replay:
     rtol: float | None  # instead of the dtype's, when the case states one
     atol: float | None
     gradient: Gradient | None = None
+    grad: dict[str, Tensors] = field(default_factory=dict)  # what lists of leaves hold as gradients before the call
+    after_grad: dict[str, Tensors] = field(default_factory=dict)  # what they hold after it; a hole: none
 
     @cached_property
     def op(self) -> Op:
@@ -81,7 +83,7 @@ class Replay:
 
     def is_leaf(self, name: str) -> bool:
         """Whether the argument collects a gradient."""
-        return self.gradient is not None and name in self.gradient.grads
+        return name in self.grad or (self.gradient is not None and name in self.gradient.grads)
 
     def variable(self, name: str) -> str:
         """What holds an argument or a result: of a leaf that the op writes to, a copy, as a leaf must not change."""
@@ -96,6 +98,7 @@ class Replay:
     def stored(self) -> Iterator[Stored]:
         """Every tensor of the replay."""
         groups = [[g.value for g in self.args], self.results.values(), self.after.values()]
+        groups += [self.grad.values(), self.after_grad.values()]
         if self.gradient is not None:
             groups += [self.gradient.weights.values(), self.gradient.grads.values()]
         for tensors in (t for group in groups for t in group):
@@ -152,6 +155,8 @@ def _case_replay(schema: Schema, function: CFunction, case: Case, number: int, p
         after={n: _stored(v, f"{prefix}/after/{n}") for n, v in after.items()},
         rtol=case.rtol,
         atol=case.atol,
+        grad={n: _stored(v, f"{prefix}/grad/{n}") for n, v in case.grad.items()},
+        after_grad={n: _stored(v, f"{prefix}/after_grad/{n}") for n, v in case.after_grad.items()},
     )
 
 

@@ -33,6 +33,8 @@ class _Rust(Printer):
     given = "let {} = {};"
     counted = "assert_eq!({}.len(), {});"
     clone = "let changed = {}.deep_clone()?;"
+    give_gradient = "{}.set_grad(Some(&{}))?;"
+    no_gradient = "assert!({}.grad()?.is_none());"
 
     def statement(self, head: str, parts: Sequence[str], tail: str, fence: str = "()") -> str:
         return call(head, list(parts), tail, self.pad, fence)

@@ -168,6 +168,7 @@ def canonical(schema: Schema) -> dict[str, Any]:
                 "returns": [_json_arg(a) for a in op.returns],
                 "alias": op.alias,
                 "mutates": list(op.mutates),
+                "mutates_grad": list(op.mutates_grad),
                 "python": op.python.name or None,
             }
             for op in schema.ops

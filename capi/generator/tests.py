@@ -74,8 +74,7 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         setup.append(f"Tensor {name};")
         return [f"{name}.slot()"]
     if kind.is_tensor_list:
-        entries = ", ".join("shaped(0, {})" if v is None else literal(schema, v) for v in value or [])
-        setup.append(f"const Tensors {name}({{{entries}}});")
+        setup.append(f"const Tensors {name}({{{_literals(schema, value or [])}}});")
         return [f"{name}.handles()", f"{name}.count()"]
     if kind.is_tensor:
         if value is None:
@@ -117,7 +116,8 @@ def _valid_block(schema: Schema, call: Call, case: Case) -> str:
     op = function.op
     assert op is not None
     tolerance = f", {case.rtol or -1}, {case.atol or -1}" if case.rtol is not None or case.atol is not None else ""
-    lines = call.setup + [f"ok({call.text()});"]
+    lines = call.setup + [f"{n}.hold_gradients({{{_literals(schema, v)}}});" for n, v in case.grad.items()]
+    lines.append(f"ok({call.text()});")
     if function.form == "inplace" and op.returns:
         lines.append(f"same({op.args[0].name}, {literal(schema, case.returns[0])}{tolerance});")
     elif op.returns_list:
@@ -131,7 +131,13 @@ def _valid_block(schema: Schema, call: Call, case: Case) -> str:
             lines.append(f"{name}.same_as({{{', '.join(literal(schema, e) for e in expected)}}}{tolerance});")
         else:
             lines.append(f"same({name}, {literal(schema, expected)}{tolerance});")
+    lines += [f"{n}.gradients_are({{{_literals(schema, v)}}}{tolerance});" for n, v in case.after_grad.items()]
     return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
+
+
+def _literals(schema: Schema, values: list[Any]) -> str:
+    """With holes where there is no tensor."""
+    return ", ".join("shaped(0, {})" if v is None else literal(schema, v) for v in values)
 
 
 def _op_tests(schema: Schema, op: Op) -> str:

@@ -1750,10 +1750,34 @@ TSR_API TSR_NODISCARD tsr_status tsr_adamw_step(
     const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
     learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
 
-/* Scales all gradients so that their norm together is at most max_norm; returns the norm before.
- * norm_type: any p, also infinity */
+/* Scales all tensors in place so that their norm together is at most max_norm; returns the norm
+ * before.
+ * AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+ * parameters see clip_grad_norm.
+ * norm_type: any p, also infinity
+ * error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite */
+TSR_API TSR_NODISCARD tsr_status tsr_clip_norm(
+    const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type, int32_t
+    error_if_nonfinite, tsr_tensor* out);
+
+/* Scales the gradients of parameters in place so that their norm together is at most max_norm;
+ * returns the norm before.
+ * The parameters themselves stay as they are. Nothing is recorded, whatever the mode. clip_norm
+ * takes tensors.
+ * params: those without a gradient are left out, one given twice counts once
+ * norm_type: any p, also infinity
+ * error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite */
 TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_norm(
-    const tsr_tensor* grads, int32_t n_grads, double max_norm, double norm_type, tsr_tensor* out);
+    const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type, int32_t
+    error_if_nonfinite, tsr_tensor* out);
+
+/* Clips each element of the gradients of parameters in place to the range from -clip_value to
+ * clip_value.
+ * The parameters themselves stay as they are. Nothing is recorded, whatever the mode. VALUE for
+ * a negative clip_value.
+ * params: those without a gradient are left out */
+TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_value(
+    const tsr_tensor* params, int32_t n_params, double clip_value);
 
 #ifdef __cplusplus
 }

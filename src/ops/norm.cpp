@@ -207,7 +207,7 @@ class Running {
  public:
   explicit Running(const Tensor& target) : target_(target) {
     if (!target.defined()) return;
-    begin_inplace(target, false);
+    begin_inplace(target, needs_grad(target));
     memory_ = contiguous_memory(target.detached());
   }
   [[nodiscard]] void* data() const { return data_of(memory_); }

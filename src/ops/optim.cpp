@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <vector>
 
+#include "autograd/tensor_grad.h"
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/copy.h"
+#include "ops/ternary.h"
 
 namespace tsr::ops {
 namespace {
@@ -23,11 +26,22 @@ using kernel::OptimSlot;
 struct Named {
   TensorList list;
   const char* arg;
+  bool written = true;  // a state, which a step changes
 };
+
+void check_constants(TensorList list, const char* arg) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    TSR_CHECK(!needs_grad(list[i]), Code::kAutograd, arg,
+              "expected tensors that do not require grad, or no_grad mode, because writing to them "
+              "is not recorded, got one that does at position ",
+              i);
+  }
+}
 
 // `needed`: the list must have an item per parameter, otherwise it may also be empty.
 void check_list(const Named& list, TensorList params, bool needed) {
   if (!needed && list.list.empty()) return;
+  if (list.written) check_constants(list.list, list.arg);
   TSR_CHECK(list.list.size() == params.size(), Code::kInvalidArgument, list.arg, "expected ",
             params.size(), " tensors, one per parameter, got ", list.list.size());
   for (size_t i = 0; i < params.size(); ++i) {
@@ -41,13 +55,23 @@ void check_list(const Named& list, TensorList params, bool needed) {
   }
 }
 
-void check_params(TensorList params, const char* arg) {
+void check_written(const Tensor& tensor, const char* arg, size_t position) {
+  TSR_CHECK(is_floating(tensor.dtype()), Code::kDType, arg,
+            "expected a floating dtype at position ", position, ", got ", tensor.dtype());
+  TSR_CHECK(!may_overlap_itself(tensor.sizes(), tensor.strides()), Code::kValue, arg,
+            "expected elements with a place each at position ", position, ", got strides ",
+            tensor.strides(), " for shape ", tensor.sizes());
+}
+
+// A step may write to leaves in any mode, but a write to a computed tensor would have to be
+// recorded.
+void check_params(TensorList params) {
   for (size_t i = 0; i < params.size(); ++i) {
-    TSR_CHECK(is_floating(params[i].dtype()), Code::kDType, arg,
-              "expected a floating dtype at position ", i, ", got ", params[i].dtype());
-    TSR_CHECK(!may_overlap_itself(params[i].sizes(), params[i].strides()), Code::kValue, arg,
-              "expected elements with a place each at position ", i, ", got strides ",
-              params[i].strides(), " for shape ", params[i].sizes());
+    check_written(params[i], "params", i);
+    TSR_CHECK(!needs_grad(params[i]) || is_leaf(params[i]), Code::kAutograd, "params",
+              "expected leaves, because a step is not recorded, got a computed tensor that "
+              "requires grad at position ",
+              i);
   }
 }
 
@@ -159,8 +183,8 @@ struct AdamLists {
 
 void run_adam(OptimOp op, const AdamLists& lists, int64_t step, double learning_rate, double beta1,
               double beta2, double eps, double weight_decay, bool maximize) {
-  check_params(lists.params, "params");
-  check_list({lists.grads, "grads"}, lists.params, true);
+  check_params(lists.params);
+  check_list({lists.grads, "grads", false}, lists.params, true);
   check_list({lists.exp_avgs, "exp_avgs"}, lists.params, true);
   check_list({lists.exp_avg_sqs, "exp_avg_sqs"}, lists.params, true);
   check_list({lists.max_exp_avg_sqs, "max_exp_avg_sqs"}, lists.params, false);
@@ -247,13 +271,59 @@ bool stays(const Norms& norms, double max_norm) {
   return norm != nullptr && max_norm / (*norm + 1e-6) >= 1;
 }
 
+// The gradients that parameters hold, each once.
+std::vector<Tensor> gradients_of(TensorList params) {
+  std::vector<Tensor> found;
+  std::unordered_set<const TensorImpl*> known;
+  for (size_t i = 0; i < params.size(); ++i) {
+    Tensor grad = grad_of(params[i]);
+    if (!grad.defined() || !known.insert(grad.impl()).second) continue;
+    check_written(grad, "params", i);
+    found.push_back(std::move(grad));
+  }
+  return found;
+}
+
+// The norm that every device of `norms` holds, for the host, which waits for it.
+double on_host(const Norms& norms) {
+  return norms.all().empty() ? 0 : *to(norms.all()[0], Device{}, std::nullopt).data_as<double>();
+}
+
+// Writes without recording: the caller has looked at what that means for autograd.
+Tensor clip_together(TensorList tensors, double max_norm, double norm_type,
+                     bool error_if_nonfinite) {
+  check_range(max_norm >= 0, "max_norm", "of at least 0", max_norm);
+  TSR_CHECK(!std::isnan(norm_type), Code::kValue, "norm_type", "expected a number, got NaN");
+  const Norms norms = total_norm(tensors, norm_type);
+  if (error_if_nonfinite) {
+    const double norm = on_host(norms);
+    TSR_CHECK(std::isfinite(norm), Code::kValue, nullptr, "expected a finite norm, got ", norm,
+              " for norm_type ", norm_type, "; nothing was changed");
+  }
+  // NaN goes into the tensors, so that nobody trains on without seeing it.
+  if (!stays(norms, max_norm)) {
+    OptimPlan plan{};
+    plan.op = OptimOp::kClip;
+    plan.max_norm = max_norm;
+    launch_runs(plan, tensors, {}, {}, norms);
+  }
+  const bool twice = std::any_of(tensors.begin(), tensors.end(), [](const Tensor& tensor) {
+    return tensor.dtype() == DType::kFloat64;
+  });
+  const DType dtype = twice ? DType::kFloat64 : DType::kFloat32;
+  if (!tensors.empty()) return cast_memory(norms.all()[0], dtype);
+  Tensor nothing = empty({}, dtype, Device{});
+  fill_memory(nothing, 0);
+  return nothing;
+}
+
 }  // namespace
 
 void sgd_step(TensorList params, TensorList grads, TensorList momentum_buffers,
               double learning_rate, double momentum, double dampening, double weight_decay,
               bool nesterov, bool maximize, bool first_step) {
-  check_params(params, "params");
-  check_list({grads, "grads"}, params, true);
+  check_params(params);
+  check_list({grads, "grads", false}, params, true);
   check_list({momentum_buffers, "momentum_buffers"}, params, momentum != 0);
   TSR_CHECK(!nesterov || (momentum > 0 && dampening == 0), Code::kValue, "nesterov",
             "expected a momentum and no dampening, got ", momentum, " and ", dampening);
@@ -283,23 +353,23 @@ void adamw_step(TensorList params, TensorList grads, TensorList exp_avgs, Tensor
            learning_rate, beta1, beta2, eps, weight_decay, maximize);
 }
 
-Tensor clip_grad_norm(TensorList grads, double max_norm, double norm_type) {
-  check_params(grads, "grads");
-  TSR_CHECK(!std::isnan(norm_type), Code::kValue, "norm_type", "expected a number, got NaN");
-  const Norms norms = total_norm(grads, norm_type);
-  if (!stays(norms, max_norm)) {
-    OptimPlan plan{};
-    plan.op = OptimOp::kClip;
-    plan.max_norm = max_norm;
-    launch_runs(plan, grads, {}, {}, norms);
+Tensor clip_norm(TensorList tensors, double max_norm, double norm_type, bool error_if_nonfinite) {
+  for (size_t i = 0; i < tensors.size(); ++i) check_written(tensors[i], "tensors", i);
+  check_constants(tensors, "tensors");
+  return clip_together(tensors, max_norm, norm_type, error_if_nonfinite);
+}
+
+Tensor clip_grad_norm(TensorList params, double max_norm, double norm_type,
+                      bool error_if_nonfinite) {
+  return clip_together(gradients_of(params), max_norm, norm_type, error_if_nonfinite);
+}
+
+void clip_grad_value(TensorList params, double clip_value) {
+  check_range(clip_value >= 0, "clip_value", "of at least 0", clip_value);
+  const NoGrad pause;
+  for (const Tensor& grad : gradients_of(params)) {
+    clip(grad, Scalar(-clip_value), Scalar(clip_value), Out::inplace(grad));
   }
-  bool twice = false;
-  for (const Tensor& grad : grads) twice = twice || grad.dtype() == DType::kFloat64;
-  const DType dtype = twice ? DType::kFloat64 : DType::kFloat32;
-  if (!grads.empty()) return cast_memory(norms.all()[0], dtype);
-  Tensor nothing = empty({}, dtype, Device{});
-  fill_memory(nothing, 0);
-  return nothing;
 }
 
 }  // namespace tsr::ops

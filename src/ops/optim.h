@@ -14,7 +14,8 @@ using TensorList = std::span<const Tensor>;
 // Everywhere: item i of every list belongs to parameter i and has its shape, dtype (real floating)
 // and device; lists of states may be empty where the options do not use them. 16-bit numbers are
 // computed in float32. `maximize` turns the gradient around. Throw kShape, kDType, kDevice, kValue,
-// kInvalidArgument.
+// kInvalidArgument. A step writes to leaves that require grad in any mode: it is the one function
+// that does. kAutograd in grad mode for a computed parameter, and for a state that requires grad.
 
 // d = g + weight_decay p; with momentum the buffer becomes momentum buffer + (1 - dampening) d (d
 // itself at `first_step`) and is what p moves along, or d + momentum buffer when nesterov;
@@ -34,9 +35,18 @@ void adamw_step(TensorList params, TensorList grads, TensorList exp_avgs, Tensor
                 TensorList max_exp_avg_sqs, int64_t step, double learning_rate, double beta1 = 0.9,
                 double beta2 = 0.999, double eps = 1e-8, double weight_decay = 0.01,
                 bool maximize = false);
-// Multiplies all gradients by max_norm / (norm + 1e-6) when their norm together is larger, and
-// returns the norm before, 0-dim float32 (float64 when a gradient is). norm_type: any p, also
-// infinity.
-Tensor clip_grad_norm(TensorList grads, double max_norm, double norm_type = 2);
+
+// Multiplies all tensors by max_norm / (norm + 1e-6) when their norm together is larger, and
+// returns the norm before, 0-dim float32 (float64 when a tensor is). norm_type: any p, also
+// infinity. error_if_nonfinite: a norm that is NaN or infinite throws kValue and changes nothing;
+// else NaN goes into the tensors. Throws kAutograd in grad mode when a tensor requires grad.
+Tensor clip_norm(TensorList tensors, double max_norm, double norm_type = 2,
+                 bool error_if_nonfinite = false);
+// The same for the gradients that `params` hold; nothing is recorded. A parameter without a
+// gradient is left out, one that is given twice counts once.
+Tensor clip_grad_norm(TensorList params, double max_norm, double norm_type = 2,
+                      bool error_if_nonfinite = false);
+// Clips each element of the gradients that `params` hold to [-clip_value, clip_value].
+void clip_grad_value(TensorList params, double clip_value);
 
 }  // namespace tsr::ops

@@ -244,6 +244,29 @@ void Tensors::same_as(std::initializer_list<Literal> expected, double rtol, doub
   for (const Literal& literal : expected) same(handles_[i++], literal, rtol, atol, where);
 }
 
+void Tensors::hold_gradients(std::initializer_list<Literal> gradients) const {
+  size_t i = 0;
+  for (const Literal& literal : gradients) {
+    const tsr_tensor leaf = handles_[i++];
+    ok(tsr_tensor_set_requires_grad(leaf, 1));
+    if (literal.dtype != 0) ok(tsr_tensor_set_grad(leaf, Tensor(literal)));
+  }
+}
+
+void Tensors::gradients_are(std::initializer_list<Literal> expected, double rtol, double atol,
+                            Where where) const {
+  size_t i = 0;
+  for (const Literal& literal : expected) {
+    Tensor gradient;
+    ok(tsr_tensor_grad(handles_[i++], gradient.slot()), where);
+    if (literal.dtype != 0) {
+      same(gradient, literal, rtol, atol, where);
+    } else if (gradient != nullptr) {
+      fail_at(where, "expected no gradient");
+    }
+  }
+}
+
 void Places::release() {
   tsr_tensor_release_many(slots_, kCapacity);
   std::memset(slots_, 0, sizeof(slots_));

@@ -89,6 +89,10 @@ class Tensors {
   [[nodiscard]] int32_t count() const { return static_cast<int32_t>(handles_.size()); }
   void same_as(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
                Where where = Where::current()) const;
+  // Makes leaves of the tensors that require grad and hold these as .grad.
+  void hold_gradients(std::initializer_list<Literal> gradients) const;
+  void gradients_are(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
+                     Where where = Where::current()) const;
 
  private:
   std::vector<tsr_tensor> handles_;

@@ -3,6 +3,7 @@
 // Layers, models, their states, initial values, losses.
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "support.hpp"
 
@@ -408,12 +409,13 @@ TEST(Nn, misfits_raise) {
   EXPECT_THROW(nn::Linear(3, 2)(zeros({2, 4})), ShapeError);
 }
 
-TEST(Nn, clip_grad_norm_scales_all_gradients) {
+TEST(Nn, clip_norm_scales_all_tensors) {
   Tensor a = tensor({3.0});
   Tensor b = tensor({4.0});
-  expect_near(clip_grad_norm({a, b}, 1), {5});
+  expect_near(clip_norm({a, b}, 1), {5});
   expect_near(a, {0.6}, 1e-5);
   expect_near(b, {0.8}, 1e-5);
+  EXPECT_THROW(clip_norm({leaf({3})}, 1), AutogradError);
 }
 
 TEST(Nn, clip_grad_norm_of_parameters_leaves_their_values) {
@@ -426,6 +428,25 @@ TEST(Nn, clip_grad_norm_of_parameters_leaves_their_values) {
   expect_near(b.grad(), {0.8}, 1e-5);
   expect_near(a.detach(), {3});
   expect_near(nn::utils::clip_grad_norm_(frozen, 1), {0});
+  expect_near(clip_grad_norm({a, b}, 0.5), {1});  // the same function under the name of C
+  expect_near(a.detach(), {3});
+  EXPECT_THROW(nn::utils::clip_grad_norm_(a, -1), InvalidValueError);
+}
+
+TEST(Nn, clip_grad_norm_can_refuse_a_norm_that_is_not_finite) {
+  const double endless = std::numeric_limits<double>::infinity();
+  Tensor a = leaf({3});
+  a.set_grad(full({1}, endless, kFloat64));
+  EXPECT_THROW(nn::utils::clip_grad_norm_(a, 1, 2, true), InvalidValueError);
+  EXPECT_EQ(a.grad().item<double>(), endless);
+}
+
+TEST(Nn, clip_grad_value_clips_each_element) {
+  Tensor a = leaf({9, 9});
+  a.set_grad(tensor({3.0, -8.0}, kFloat64));
+  nn::utils::clip_grad_value_(a, 2);
+  expect_near(a.grad(), {2, -2});
+  expect_near(a.detach(), {9, 9});
 }
 
 }  // namespace

@@ -42,6 +42,17 @@ TEST(BatchNorm, normalises_each_channel_and_moves_the_running_statistics) {
   EXPECT_NEAR(values(var)[0], 0.5 + 0.5 * 20 / 3, 1e-12);
 }
 
+TEST(BatchNorm, refuses_running_statistics_that_require_grad) {
+  const Tensor x = f64(Dims{2, 2}, {1, 3, 10, 10});
+  const Tensor mean = f64(Dims{2}, {0, 0});
+  const Tensor var = f64(Dims{2}, {1, 1});
+  set_requires_grad(var, true);
+  const auto forward = [&] { ops::batch_norm(x, mean, var, kNone, kNone, true, 0.5, 0); };
+  EXPECT_EQ(error_of(forward).code(), Code::kAutograd);
+  EXPECT_EQ(values(mean), (std::vector<double>{0, 0}));
+  EXPECT_EQ(values(var), (std::vector<double>{1, 1}));
+}
+
 TEST(BatchNorm, layouts_and_thread_splits_agree) {
   const Tensor row =
       ops::cast_memory(random_leaf(Dims{4, 37, 13, 11}, 1).detached(), DType::kFloat32);

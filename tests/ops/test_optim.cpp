@@ -163,18 +163,105 @@ TEST(Optim, refuses_lists_that_do_not_fit) {
   EXPECT_EQ(error_of([&] { ops::sgd_step(whole, whole, {}, 1); }).code(), Code::kDType);
 }
 
-TEST(ClipGradNorm, scales_only_what_is_too_long_and_returns_the_norm) {
-  List grads{f32(Dims{2}, {3, 0}), f32(Dims{1}, {-4})};
-  EXPECT_EQ(values(ops::clip_grad_norm(grads, 10))[0], 5);
-  EXPECT_EQ(values(grads[1])[0], -4);
-  EXPECT_EQ(values(ops::clip_grad_norm(grads, 1, INFINITY))[0], 4);
-  EXPECT_NEAR(values(grads[0])[0], 0.75, 1e-6);
-  EXPECT_NEAR(values(ops::clip_grad_norm(grads, 100, 1))[0], 1.75, 1e-6);
-  EXPECT_NEAR(values(ops::clip_grad_norm(grads, 100, 3))[0], std::cbrt(0.75 * 0.75 * 0.75 + 1),
-              1e-5);
-  EXPECT_EQ(values(ops::clip_grad_norm(List{}, 1))[0], 0);
-  grads.push_back(test::f64(Dims{1}, {12}));
-  EXPECT_EQ(ops::clip_grad_norm(grads, 100).dtype(), DType::kFloat64);
+TEST(Optim, writes_unrecorded_to_leaves_and_to_nothing_else_that_requires_grad) {
+  const Tensor leaf = test::f32(Dims{1}, {1});
+  set_requires_grad(leaf, true);
+  const List grads{f32(Dims{1}, {1})};
+  ops::sgd_step(List{leaf}, grads, {}, 1);
+  EXPECT_EQ(values(leaf)[0], 0);
+  const List computed{ops::multiply(leaf, 2)};
+  EXPECT_EQ(error_of([&] { ops::sgd_step(computed, grads, {}, 1); }).code(), Code::kAutograd);
+  const List params{f32(Dims{1}, {1})};
+  EXPECT_EQ(error_of([&] { ops::sgd_step(params, grads, List{leaf}, 1, 0.9); }).code(),
+            Code::kAutograd);
+  EXPECT_EQ(error_of([&] { ops::adam_step(params, grads, grads, List{leaf}, {}, 1, 1); }).code(),
+            Code::kAutograd);
+  EXPECT_EQ(values(params[0])[0], 1);
+  const NoGrad pause;
+  ops::sgd_step(params, grads, List{leaf}, 1, 0.9);
+  EXPECT_EQ(values(params[0])[0], 0);
+}
+
+TEST(ClipNorm, scales_only_what_is_too_long_and_returns_the_norm) {
+  List tensors{f32(Dims{2}, {3, 0}), f32(Dims{1}, {-4})};
+  EXPECT_EQ(values(ops::clip_norm(tensors, 10))[0], 5);
+  EXPECT_EQ(values(tensors[1])[0], -4);
+  EXPECT_EQ(values(ops::clip_norm(tensors, 1, INFINITY))[0], 4);
+  EXPECT_NEAR(values(tensors[0])[0], 0.75, 1e-6);
+  EXPECT_NEAR(values(ops::clip_norm(tensors, 100, 1))[0], 1.75, 1e-6);
+  EXPECT_NEAR(values(ops::clip_norm(tensors, 100, 3))[0], std::cbrt(0.75 * 0.75 * 0.75 + 1), 1e-5);
+  EXPECT_EQ(values(ops::clip_norm(List{}, 1))[0], 0);
+  tensors.push_back(test::f64(Dims{1}, {12}));
+  EXPECT_EQ(ops::clip_norm(tensors, 100).dtype(), DType::kFloat64);
+}
+
+TEST(ClipNorm, refuses_tensors_that_require_grad_and_leaves_all_as_they_are) {
+  const Tensor leaf = f32(Dims{1}, {3});
+  set_requires_grad(leaf, true);
+  const List tensors{f32(Dims{1}, {4}), leaf};
+  EXPECT_EQ(error_of([&] { ops::clip_norm(tensors, 1); }).code(), Code::kAutograd);
+  EXPECT_EQ(error_of([&] { ops::clip_norm(List{ops::multiply(leaf, 2)}, 1); }).code(),
+            Code::kAutograd);
+  EXPECT_EQ(values(tensors[0])[0], 4);
+  const NoGrad pause;
+  EXPECT_EQ(values(ops::clip_norm(tensors, 1))[0], 5);
+  EXPECT_NEAR(values(leaf)[0], 0.6, 1e-5);
+}
+
+TEST(ClipNorm, refuses_what_is_no_norm) {
+  const List tensors{f32(Dims{1}, {NAN})};
+  const auto refused = [&](double max_norm, double norm_type, bool strict) {
+    return error_of([&] { ops::clip_norm(tensors, max_norm, norm_type, strict); }).code();
+  };
+  EXPECT_EQ(refused(-1, 2, false), Code::kValue);
+  EXPECT_EQ(refused(NAN, 2, false), Code::kValue);
+  EXPECT_EQ(refused(1, NAN, false), Code::kValue);
+  EXPECT_EQ(refused(1, 2, true), Code::kValue);
+  EXPECT_TRUE(std::isnan(values(ops::clip_norm(tensors, 1))[0]));
+}
+
+Tensor holding(float value, float gradient) {
+  Tensor leaf = f32(Dims{1}, {value});
+  set_requires_grad(leaf, true);
+  set_grad(leaf, f32(Dims{1}, {gradient}));
+  return leaf;
+}
+
+TEST(ClipGradNorm, scales_gradients_and_leaves_parameters) {
+  const List params{holding(30, 3), f32(Dims{1}, {7}), holding(40, -4)};
+  EXPECT_EQ(values(ops::clip_grad_norm(params, 1))[0], 5);
+  EXPECT_NEAR(values(grad_of(params[0]))[0], 0.6, 1e-5);
+  EXPECT_NEAR(values(grad_of(params[2]))[0], -0.8, 1e-5);
+  EXPECT_EQ(values(params[0])[0], 30);
+  EXPECT_EQ(values(params[1])[0], 7);
+  EXPECT_EQ(params[0].version(), 0);
+}
+
+TEST(ClipGradNorm, counts_a_parameter_once) {
+  const Tensor one = holding(1, 3);
+  const Tensor other = holding(1, 4);
+  EXPECT_EQ(values(ops::clip_grad_norm(List{one, other, one, one, other}, 10))[0], 5);
+  EXPECT_NEAR(values(ops::clip_grad_norm(List{one, one}, 1))[0], 3, 1e-6);
+  EXPECT_NEAR(values(grad_of(one))[0], 1, 1e-5);
+}
+
+TEST(ClipGradNorm, clips_gradients_that_were_recorded) {
+  const Tensor leaf = holding(1, 0);
+  const Tensor grad = ops::multiply(leaf, 3);  // as create_graph makes it
+  set_grad(leaf, grad);
+  ops::clip_grad_norm(List{leaf}, 1);
+  EXPECT_NEAR(values(grad)[0], 1, 1e-5);
+  ops::clip_grad_value(List{leaf}, 0.5);
+  EXPECT_EQ(values(grad)[0], 0.5);
+}
+
+TEST(ClipGradValue, clips_each_element_of_the_gradients) {
+  const List params{holding(30, 3), f32(Dims{1}, {7}), holding(40, -4)};
+  ops::clip_grad_value(params, 3.5);
+  EXPECT_EQ(values(grad_of(params[0]))[0], 3);
+  EXPECT_EQ(values(grad_of(params[2]))[0], -3.5);
+  EXPECT_EQ(values(params[2])[0], 40);
+  EXPECT_EQ(error_of([&] { ops::clip_grad_value(params, NAN); }).code(), Code::kValue);
 }
 
 }  // namespace

@@ -3890,11 +3890,35 @@ inline void adamw_step(
       learning_rate, beta1, beta2, eps, weight_decay, maximize));
 }
 
-// Scales all gradients so that their norm together is at most max_norm; returns the norm before.
-inline Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type = 2.0) {
+// Scales all tensors in place so that their norm together is at most max_norm; returns the norm
+// before. AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+// parameters see clip_grad_norm.
+inline Tensor clip_norm(
+    const TensorList& tensors, double max_norm, double norm_type = 2.0, bool error_if_nonfinite =
+    false) {
   tsr_tensor out = nullptr;
-  check(tsr_clip_grad_norm(grads.data(), grads.size(), max_norm, norm_type, &out));
+  check(tsr_clip_norm(
+      tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite, &out));
   return Tensor::take(out);
+}
+
+// Scales the gradients of parameters in place so that their norm together is at most max_norm;
+// returns the norm before. The parameters themselves stay as they are. Nothing is recorded,
+// whatever the mode. clip_norm takes tensors.
+inline Tensor clip_grad_norm(
+    const TensorList& params, double max_norm, double norm_type = 2.0, bool error_if_nonfinite =
+    false) {
+  tsr_tensor out = nullptr;
+  check(tsr_clip_grad_norm(
+      params.data(), params.size(), max_norm, norm_type, error_if_nonfinite, &out));
+  return Tensor::take(out);
+}
+
+// Clips each element of the gradients of parameters in place to the range from -clip_value to
+// clip_value. The parameters themselves stay as they are. Nothing is recorded, whatever the mode.
+// VALUE for a negative clip_value.
+inline void clip_grad_value(const TensorList& params, double clip_value) {
+  check(tsr_clip_grad_value(params.data(), params.size(), clip_value));
 }
 
 // ---- Operators ----

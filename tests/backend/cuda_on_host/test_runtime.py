@@ -125,7 +125,7 @@ def test_clipping_waits_for_nothing_on_one_device() -> None:
     grads = [ts.ones(3, device="cuda"), ts.ones(4, dtype=ts.float64, device="cuda") * 2, ts.ones(5, device="cuda")]
     ts.synchronize("cuda")
     cuda.cuda_on_host_reset()
-    norm = _ops.clip_grad_norm(grads, 1.0)
+    norm = _ops.clip_norm(grads, 1.0)
     assert calls("wait") == calls("cudaStreamSynchronize") == 0
     np.testing.assert_allclose(norm.item(), np.sqrt(3 + 16 + 5), 1e-12)
     np.testing.assert_allclose(grads[1].to("cpu").numpy(), 2 / (np.sqrt(24) + 1e-6))
@@ -136,7 +136,7 @@ def test_clipping_joins_the_norms_of_several_devices_and_dtypes(norm_type: float
     values = [np.arange(1.0, 6.0), np.array([0.0, 0.5, 7.0]), np.arange(2.0, 9.0), np.array([3.0])]
     places = [("cuda:0", ts.float32), ("cuda:0", ts.float64), ("cuda:1", ts.float64), ("cpu", ts.float64)]
     grads = [ts.asarray(v).astype(kind).to(device) for v, (device, kind) in zip(values, places)]
-    norm = _ops.clip_grad_norm(grads, 1.0, norm_type)
+    norm = _ops.clip_norm(grads, 1.0, norm_type)
     wanted = np.linalg.norm(np.concatenate(values), norm_type)
     np.testing.assert_allclose(norm.item(), wanted, 1e-12)
     for grad, value in zip(grads, values):

@@ -214,31 +214,114 @@ TEST(Op_adamw_step, refuses_bad_arguments) {
   }
 }
 
+TEST(Op_clip_norm, computes_its_cases) {
+  {
+    const Tensors tensors({reals(TSR_FLOAT32, {1}, {3}), reals(TSR_FLOAT32, {1}, {4})});
+    Tensor out;
+    ok(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, 2.0, 0, out.slot()));
+    same(out, reals(TSR_FLOAT32, {}, {5}), 1e-05, -1);
+    tensors.same_as({reals(TSR_FLOAT32, {1}, {0.6}), reals(TSR_FLOAT32, {1}, {0.8})}, 1e-05, -1);
+  }
+}
+
+TEST(Op_clip_norm, refuses_bad_arguments) {
+  {
+    const Tensors tensors({reals(TSR_FLOAT32, {1}, {kInf})});
+    Tensor out;
+    refused(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, 2.0, 1, out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensors tensors({reals(TSR_FLOAT32, {1}, {3}), reals(TSR_FLOAT32, {1}, {4})});
+    Tensor out;
+    refused(tsr_clip_norm(nullptr, 2, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_norm(kNulls, -7, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_norm(kNulls, INT32_MAX, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_norm(kNulls, 1, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_norm(wrong_kinds(), 1, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_norm(tensors.handles(), tensors.count(), kNan, 2.0, 0, out.slot()));
+    survives(tsr_clip_norm(tensors.handles(), tensors.count(), kInf, 2.0, 0, out.slot()));
+    survives(tsr_clip_norm(tensors.handles(), tensors.count(), -1.0, 2.0, 0, out.slot()));
+    survives(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, kNan, 0, out.slot()));
+    survives(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, kInf, 0, out.slot()));
+    survives(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, -1.0, 0, out.slot()));
+    refused(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, 2.0, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, 2.0, -5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_norm(tensors.handles(), tensors.count(), 1.0, 2.0, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Op_clip_grad_norm, computes_its_cases) {
   {
-    const Tensors grads({reals(TSR_FLOAT32, {1}, {3}), reals(TSR_FLOAT32, {1}, {4})});
+    const Tensors params({reals(TSR_FLOAT32, {2}, {30, 1}), reals(TSR_FLOAT32, {1}, {2}), reals(TSR_FLOAT32, {1}, {40})});
     Tensor out;
-    ok(tsr_clip_grad_norm(grads.handles(), grads.count(), 1.0, 2.0, out.slot()));
+    params.hold_gradients({reals(TSR_FLOAT32, {2}, {3, 0}), shaped(0, {}), reals(TSR_FLOAT32, {1}, {4})});
+    ok(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, 2.0, 0, out.slot()));
     same(out, reals(TSR_FLOAT32, {}, {5}), 1e-05, -1);
-    grads.same_as({reals(TSR_FLOAT32, {1}, {0.6}), reals(TSR_FLOAT32, {1}, {0.8})}, 1e-05, -1);
+    params.same_as({reals(TSR_FLOAT32, {2}, {30, 1}), reals(TSR_FLOAT32, {1}, {2}), reals(TSR_FLOAT32, {1}, {40})}, 1e-05, -1);
+    params.gradients_are({reals(TSR_FLOAT32, {2}, {0.6, 0}), shaped(0, {}), reals(TSR_FLOAT32, {1}, {0.8})}, 1e-05, -1);
+  }
+  {
+    const Tensors params({reals(TSR_FLOAT64, {1}, {1}), reals(TSR_FLOAT64, {1}, {1})});
+    Tensor out;
+    params.hold_gradients({reals(TSR_FLOAT64, {1}, {3}), reals(TSR_FLOAT64, {1}, {-4})});
+    ok(tsr_clip_grad_norm(params.handles(), params.count(), 5.0, kInf, 0, out.slot()));
+    same(out, reals(TSR_FLOAT64, {}, {4}));
+    params.gradients_are({reals(TSR_FLOAT64, {1}, {3}), reals(TSR_FLOAT64, {1}, {-4})});
+  }
+  {
+    const Tensors params({reals(TSR_FLOAT32, {1}, {7})});
+    Tensor out;
+    ok(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, 2.0, 0, out.slot()));
+    same(out, reals(TSR_FLOAT32, {}, {0}));
+    params.same_as({reals(TSR_FLOAT32, {1}, {7})});
   }
 }
 
 TEST(Op_clip_grad_norm, refuses_bad_arguments) {
   {
-    const Tensors grads({reals(TSR_FLOAT32, {1}, {3}), reals(TSR_FLOAT32, {1}, {4})});
+    const Tensors params({reals(TSR_FLOAT32, {2}, {30, 1}), reals(TSR_FLOAT32, {1}, {2}), reals(TSR_FLOAT32, {1}, {40})});
     Tensor out;
-    refused(tsr_clip_grad_norm(nullptr, 2, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_grad_norm(kNulls, -7, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_grad_norm(kNulls, INT32_MAX, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_grad_norm(kNulls, 1, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_grad_norm(wrong_kinds(), 1, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_grad_norm(grads.handles(), grads.count(), kNan, 2.0, out.slot()));
-    survives(tsr_clip_grad_norm(grads.handles(), grads.count(), kInf, 2.0, out.slot()));
-    survives(tsr_clip_grad_norm(grads.handles(), grads.count(), -1.0, 2.0, out.slot()));
-    survives(tsr_clip_grad_norm(grads.handles(), grads.count(), 1.0, kNan, out.slot()));
-    survives(tsr_clip_grad_norm(grads.handles(), grads.count(), 1.0, kInf, out.slot()));
-    survives(tsr_clip_grad_norm(grads.handles(), grads.count(), 1.0, -1.0, out.slot()));
-    refused(tsr_clip_grad_norm(grads.handles(), grads.count(), 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(nullptr, 2, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(kNulls, -7, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(kNulls, INT32_MAX, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(kNulls, 1, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(wrong_kinds(), 1, 1.0, 2.0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_grad_norm(params.handles(), params.count(), kNan, 2.0, 0, out.slot()));
+    survives(tsr_clip_grad_norm(params.handles(), params.count(), kInf, 2.0, 0, out.slot()));
+    survives(tsr_clip_grad_norm(params.handles(), params.count(), -1.0, 2.0, 0, out.slot()));
+    survives(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, kNan, 0, out.slot()));
+    survives(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, kInf, 0, out.slot()));
+    survives(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, -1.0, 0, out.slot()));
+    refused(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, 2.0, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, 2.0, -5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_norm(params.handles(), params.count(), 1.0, 2.0, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Op_clip_grad_value, computes_its_cases) {
+  {
+    const Tensors params({reals(TSR_FLOAT32, {3}, {30, 1, 5}), reals(TSR_FLOAT32, {1}, {2})});
+    params.hold_gradients({reals(TSR_FLOAT32, {3}, {3, -0.5, -8}), shaped(0, {})});
+    ok(tsr_clip_grad_value(params.handles(), params.count(), 2.0));
+    params.same_as({reals(TSR_FLOAT32, {3}, {30, 1, 5}), reals(TSR_FLOAT32, {1}, {2})});
+    params.gradients_are({reals(TSR_FLOAT32, {3}, {2, -0.5, -2}), shaped(0, {})});
+  }
+}
+
+TEST(Op_clip_grad_value, refuses_bad_arguments) {
+  {
+    const Tensors params({reals(TSR_FLOAT32, {1}, {1})});
+    refused(tsr_clip_grad_value(params.handles(), params.count(), -1.0), TSR_VALUE);
+  }
+  {
+    const Tensors params({reals(TSR_FLOAT32, {3}, {30, 1, 5}), reals(TSR_FLOAT32, {1}, {2})});
+    refused(tsr_clip_grad_value(nullptr, 2, 2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_value(kNulls, -7, 2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_value(kNulls, INT32_MAX, 2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_value(kNulls, 1, 2.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_grad_value(wrong_kinds(), 1, 2.0), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_grad_value(params.handles(), params.count(), kNan));
+    survives(tsr_clip_grad_value(params.handles(), params.count(), kInf));
+    survives(tsr_clip_grad_value(params.handles(), params.count(), -1.0));
   }
 }

@@ -44,13 +44,58 @@ TEST(Conformance, adamw_step_0) {
   expect_same(params[0], "adamw_step_0/after/params/0");
 }
 
+TEST(Conformance, clip_norm_0) {
+  const std::vector<Tensor> tensors{
+      copy("clip_norm_0/in/tensors/0"), copy("clip_norm_0/in/tensors/1")};
+  const Tensor out = tessera::clip_norm(tensors, 1.0);
+  expect_same(out, "clip_norm_0/out/out", Tolerance{1e-05, 1e-05});
+  expect_same(tensors[0], "clip_norm_0/after/tensors/0", Tolerance{1e-05, 1e-05});
+  expect_same(tensors[1], "clip_norm_0/after/tensors/1", Tolerance{1e-05, 1e-05});
+}
+
 TEST(Conformance, clip_grad_norm_0) {
-  const std::vector<Tensor> grads{
-      copy("clip_grad_norm_0/in/grads/0"), copy("clip_grad_norm_0/in/grads/1")};
-  const Tensor out = tessera::clip_grad_norm(grads, 1.0);
+  const std::vector<Tensor> params{
+      leaf("clip_grad_norm_0/in/params/0"), leaf("clip_grad_norm_0/in/params/1"),
+      leaf("clip_grad_norm_0/in/params/2")};
+  Tensor(params[0]).set_grad(copy("clip_grad_norm_0/grad/params/0"));
+  Tensor(params[2]).set_grad(copy("clip_grad_norm_0/grad/params/2"));
+  const Tensor out = tessera::clip_grad_norm(params, 1.0);
   expect_same(out, "clip_grad_norm_0/out/out", Tolerance{1e-05, 1e-05});
-  expect_same(grads[0], "clip_grad_norm_0/after/grads/0", Tolerance{1e-05, 1e-05});
-  expect_same(grads[1], "clip_grad_norm_0/after/grads/1", Tolerance{1e-05, 1e-05});
+  expect_same(params[0], "clip_grad_norm_0/after/params/0", Tolerance{1e-05, 1e-05});
+  expect_same(params[1], "clip_grad_norm_0/after/params/1", Tolerance{1e-05, 1e-05});
+  expect_same(params[2], "clip_grad_norm_0/after/params/2", Tolerance{1e-05, 1e-05});
+  expect_same(params[0].grad(), "clip_grad_norm_0/after_grad/params/0", Tolerance{1e-05, 1e-05});
+  EXPECT_FALSE(params[1].grad().defined());
+  expect_same(params[2].grad(), "clip_grad_norm_0/after_grad/params/2", Tolerance{1e-05, 1e-05});
+}
+
+TEST(Conformance, clip_grad_norm_1) {
+  const std::vector<Tensor> params{
+      leaf("clip_grad_norm_1/in/params/0"), leaf("clip_grad_norm_1/in/params/1")};
+  Tensor(params[0]).set_grad(copy("clip_grad_norm_1/grad/params/0"));
+  Tensor(params[1]).set_grad(copy("clip_grad_norm_1/grad/params/1"));
+  const Tensor out = tessera::clip_grad_norm(params, 5.0, kInf);
+  expect_same(out, "clip_grad_norm_1/out/out");
+  expect_same(params[0].grad(), "clip_grad_norm_1/after_grad/params/0");
+  expect_same(params[1].grad(), "clip_grad_norm_1/after_grad/params/1");
+}
+
+TEST(Conformance, clip_grad_norm_2) {
+  const std::vector<Tensor> params{copy("clip_grad_norm_2/in/params/0")};
+  const Tensor out = tessera::clip_grad_norm(params, 1.0);
+  expect_same(out, "clip_grad_norm_2/out/out");
+  expect_same(params[0], "clip_grad_norm_2/after/params/0");
+}
+
+TEST(Conformance, clip_grad_value_0) {
+  const std::vector<Tensor> params{
+      leaf("clip_grad_value_0/in/params/0"), leaf("clip_grad_value_0/in/params/1")};
+  Tensor(params[0]).set_grad(copy("clip_grad_value_0/grad/params/0"));
+  tessera::clip_grad_value(params, 2.0);
+  expect_same(params[0], "clip_grad_value_0/after/params/0");
+  expect_same(params[1], "clip_grad_value_0/after/params/1");
+  expect_same(params[0].grad(), "clip_grad_value_0/after_grad/params/0");
+  EXPECT_FALSE(params[1].grad().defined());
 }
 
 }  // namespace

@@ -151,6 +151,11 @@ apply!(r::Adam, params, gradients, lists, step) =
 apply!(r::AdamW, params, gradients, lists, step) =
     adamw_step!(params, gradients, moments(lists)..., step, r.lr; adam_options(r)...)
 
+"The gradients of a model's parameters, clipped together."
+clip_grad_norm!(model::Layer, max_norm::Real; options...) =
+    clip_grad_norm!(params(model), max_norm; options...)
+clip_grad_value!(model::Layer, clip_value::Real) = clip_grad_value!(params(model), clip_value)
+
 moments(lists) = (lists[1], lists[2], length(lists) == 3 ? lists[3] : Tensor[])
 adam_options(r) = (beta1=r.betas[1], beta2=r.betas[2], eps=r.eps, weight_decay=r.weight_decay,
     maximize=r.maximize)

@@ -85,9 +85,35 @@ end
 end
 
 @testset "test_clip_grad_norm_scales_all_gradients" begin
-    gradients = [Tensor([3.0]), Tensor([4.0])]
-    @test item(clip_grad_norm!(gradients, 1.0)) ≈ 5
-    @test isapprox(vcat(map(Array, gradients)...), [0.6, 0.8]; rtol=1e-5)
+    net = Chain(Dense(1 => 1), Dense(1 => 1))
+    parameters = params(net)
+    before = map(Array, map(detach, parameters))
+    grad!(parameters[1], Tensor(fill(3f0, size(parameters[1]))))
+    grad!(parameters[3], Tensor(fill(4f0, size(parameters[3]))))
+    @test item(clip_grad_norm!(parameters, 1.0)) ≈ 5
+    @test only(Array(grad(parameters[1]))) ≈ 0.6 && only(Array(grad(parameters[3]))) ≈ 0.8
+    @test grad(parameters[2]) === nothing
+    @test item(clip_grad_norm!(net, 0.5)) ≈ 1
+    @test map(Array, map(detach, parameters)) == before
+    grad!(parameters[1], Tensor(fill(Inf32, size(parameters[1]))))
+    @test_throws ArgumentError clip_grad_norm!(net, 1.0; error_if_nonfinite=true)
+    @test only(Array(grad(parameters[1]))) == Inf
+end
+
+@testset "test_clip_grad_value_clips_each_element" begin
+    net = Dense(1 => 1)
+    foreach(t -> grad!(t, Tensor(fill(-8f0, size(t)))), params(net))
+    clip_grad_value!(net, 2)
+    @test all(t -> only(Array(grad(t))) == -2, params(net))
+end
+
+@testset "test_clip_norm_takes_tensors_and_refuses_leaves" begin
+    tensors = [Tensor([3.0]), Tensor([4.0])]
+    @test item(clip_norm!(tensors, 1.0)) ≈ 5
+    @test isapprox(vcat(map(Array, tensors)...), [0.6, 0.8]; rtol=1e-5)
+    leaf = requires_grad!(Tensor([3.0, 4.0]))
+    @test_throws TesseraError clip_norm!([leaf], 1.0)
+    @test Array(detach(leaf)) == [3, 4]
 end
 
 @testset "test_training_steps_do_not_leak" begin

@@ -8279,28 +8279,79 @@ static PyObject* py_adamw_step(PyObject* self, PyObject* const* args, Py_ssize_t
   return result;
 }
 
-static const char* const names_clip_grad_norm[] = {"grads", "max_norm", "norm_type"};
-static PyObject* keys_clip_grad_norm[3 * TPY_MAX_ALIASES];
-static const tpy_signature sig_clip_grad_norm = {"clip_grad_norm", 3, 3, 2, -1,
-    names_clip_grad_norm, keys_clip_grad_norm, 0u};
-static PyObject* py_clip_grad_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  const tpy_signature* sig = &sig_clip_grad_norm;
-  PyObject* s[4];
+static const char* const names_clip_norm[] = {"tensors", "max_norm", "norm_type", "error_if_nonfinite"};
+static PyObject* keys_clip_norm[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_clip_norm = {"clip_norm", 4, 4, 2, -1,
+    names_clip_norm, keys_clip_norm, 0u};
+static PyObject* py_clip_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_clip_norm;
+  PyObject* s[5];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
   tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
   double a1;
   double a2;
+  int32_t a3;
   if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
       tpy_f64(sig, 1, s[1], 0.0, &a1) &&
-      tpy_f64(sig, 2, s[2], 2.0, &a2)) {
+      tpy_f64(sig, 2, s[2], 2.0, &a2) &&
+      tpy_bool(sig, 3, s[3], 0, &a3)) {
       tsr_tensor out0 = NULL;
-      TPY_CALL(status, tsr_clip_grad_norm(a0.at, a0.n, a1, a2, &out0));
+      TPY_CALL(status, tsr_clip_norm(a0.at, a0.n, a1, a2, a3, &out0));
       result = tpy_result(status, out0);
   }
   tpy_free_tensors(&a0);
-  Py_XDECREF(s[3]);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_clip_grad_norm[] = {"params", "max_norm", "norm_type", "error_if_nonfinite"};
+static PyObject* keys_clip_grad_norm[4 * TPY_MAX_ALIASES];
+static const tpy_signature sig_clip_grad_norm = {"clip_grad_norm", 4, 4, 2, -1,
+    names_clip_grad_norm, keys_clip_grad_norm, 0u};
+static PyObject* py_clip_grad_norm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_clip_grad_norm;
+  PyObject* s[5];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  double a1;
+  double a2;
+  int32_t a3;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_f64(sig, 1, s[1], 0.0, &a1) &&
+      tpy_f64(sig, 2, s[2], 2.0, &a2) &&
+      tpy_bool(sig, 3, s[3], 0, &a3)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_clip_grad_norm(a0.at, a0.n, a1, a2, a3, &out0));
+      result = tpy_result(status, out0);
+  }
+  tpy_free_tensors(&a0);
+  Py_XDECREF(s[4]);
+  return result;
+}
+
+static const char* const names_clip_grad_value[] = {"params", "clip_value"};
+static PyObject* keys_clip_grad_value[2 * TPY_MAX_ALIASES];
+static const tpy_signature sig_clip_grad_value = {"clip_grad_value", 2, 2, 2, -1,
+    names_clip_grad_value, keys_clip_grad_value, 0u};
+static PyObject* py_clip_grad_value(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_clip_grad_value;
+  PyObject* s[3];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tpy_tensors a0 = {0, a0.room, NULL, {NULL}};
+  double a1;
+  if (tpy_tensor_list(sig, 0, s[0], 0, &a0) &&
+      tpy_f64(sig, 1, s[1], 0.0, &a1)) {
+      TPY_CALL(status, tsr_clip_grad_value(a0.at, a0.n, a1));
+      result = status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
+  }
+  tpy_free_tensors(&a0);
+  Py_XDECREF(s[2]);
   return result;
 }
 
@@ -8546,7 +8597,9 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_sgd_step) &&
          tpy_prepare(&sig_adam_step) &&
          tpy_prepare(&sig_adamw_step) &&
-         tpy_prepare(&sig_clip_grad_norm);
+         tpy_prepare(&sig_clip_norm) &&
+         tpy_prepare(&sig_clip_grad_norm) &&
+         tpy_prepare(&sig_clip_grad_value);
 }
 
 static PyMethodDef tpy_functions[] = {
@@ -8914,8 +8967,12 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "adam_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nOne step of Adam for a list of parameters, in place."},
     {"adamw_step", (PyCFunction)(void (*)(void))py_adamw_step,
      METH_FASTCALL | METH_KEYWORDS, "adamw_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nAs adam_step, with decoupled weight decay."},
+    {"clip_norm", (PyCFunction)(void (*)(void))py_clip_norm,
+     METH_FASTCALL | METH_KEYWORDS, "clip_norm(tensors, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales all tensors in place so that their norm together is at most max_norm; returns the norm before."},
     {"clip_grad_norm", (PyCFunction)(void (*)(void))py_clip_grad_norm,
-     METH_FASTCALL | METH_KEYWORDS, "clip_grad_norm(grads, max_norm, norm_type=2)\n--\n\nScales all gradients so that their norm together is at most max_norm; returns the norm before."},
+     METH_FASTCALL | METH_KEYWORDS, "clip_grad_norm(params, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales the gradients of parameters in place so that their norm together is at most max_norm; returns the norm before."},
+    {"clip_grad_value", (PyCFunction)(void (*)(void))py_clip_grad_value,
+     METH_FASTCALL | METH_KEYWORDS, "clip_grad_value(params, clip_value)\n--\n\nClips each element of the gradients of parameters in place to the range from -clip_value to clip_value."},
     {NULL, NULL, 0, NULL},
 };
 

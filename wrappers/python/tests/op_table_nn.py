@@ -286,9 +286,11 @@ def steps(*options: dict[str, Any]) -> Callable[[Make], list[Sample]]:
 
 
 def clipped(*grads: Any, max_norm: float, norm_type: float = 2.0) -> Any:
-    copies = [g.clone() for g in grads]
-    norm = find("clip_grad_norm")(copies, max_norm, norm_type)
-    return (*copies, norm)
+    parameters = [ts.ones_like(g).requires_grad_() for g in grads]
+    for parameter, grad in zip(parameters, grads):
+        parameter.grad = grad.clone()
+    norm = find("clip_grad_norm")(parameters, max_norm, norm_type)
+    return (*(parameter.grad for parameter in parameters), norm)
 
 
 def clip_reference(*grads: Any, max_norm: float, norm_type: float = 2.0) -> Any:

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import tessera as ts
-from tessera import nn
+from tessera import nn, optim
 from tessera.autograd import gradcheck
 
 
@@ -286,7 +286,45 @@ def test_clip_grad_norm_scales_all_gradients() -> None:
     p.grad, q.grad = ts.tensor([3.0, 0.0]), ts.tensor([4.0])
     norm = nn.utils.clip_grad_norm_([p, q], 1.0)
     assert norm.item() == pytest.approx(5) and p.grad.tolist() == pytest.approx([0.6, 0], rel=1e-4)
+    assert p.tolist() == [1, 1] and q.tolist() == [1]
     assert nn.utils.clip_grad_norm_([nn.Parameter(ts.ones(1))], 1.0).item() == 0
+
+
+def test_clip_grad_norm_takes_parameters_in_any_list() -> None:
+    model = nn.Linear(3, 1, bias=False)
+    model(ts.tensor([[3.0, 0.0, 4.0]])).sum().backward()
+    assert nn.utils.clip_grad_norm_(model.parameters(), 1.0).item() == pytest.approx(5)
+    assert nn.utils.clip_grad_norm_(model.weight, 10.0).item() == pytest.approx(1)
+    # One gradient counts once, however often its parameter is named.
+    assert nn.utils.clip_grad_norm_([model.weight, model.weight], 10.0).item() == pytest.approx(1)
+
+
+def test_clip_grad_norm_can_refuse_a_norm_that_is_not_finite() -> None:
+    p = nn.Parameter(ts.ones(2))
+    p.grad = ts.tensor([3.0, float("inf")])
+    with pytest.raises(ValueError, match="finite norm, got inf"):
+        nn.utils.clip_grad_norm_([p], 1.0, error_if_nonfinite=True)
+    assert p.grad.tolist() == [3, float("inf")]
+    assert nn.utils.clip_grad_norm_([p], 1.0).item() == float("inf")
+
+
+def test_clip_grad_value_clips_each_element() -> None:
+    p = nn.Parameter(ts.full((3,), 9.0))
+    p.grad = ts.tensor([3.0, -0.5, -8.0])
+    nn.utils.clip_grad_value_([p, nn.Parameter(ts.ones(1))], 2.0)
+    assert p.grad.tolist() == [2, -0.5, -2] and p.tolist() == [9, 9, 9]
+    with pytest.raises(ValueError, match="clip_value"):
+        nn.utils.clip_grad_value_([p], -1.0)
+
+
+def test_clip_norm_takes_tensors_and_refuses_leaves() -> None:
+    p = nn.Parameter(ts.tensor([3.0, 4.0]))
+    with pytest.raises(ts.AutogradError, match="require grad"):
+        optim.functional.clip_norm([p], 1.0)
+    assert p.tolist() == [3, 4]
+    with ts.no_grad():
+        assert optim.functional.clip_norm([p], 1.0).item() == 5
+    assert p.tolist() == pytest.approx([0.6, 0.8])
 
 
 def test_gan_losses_reach_only_what_they_should() -> None:

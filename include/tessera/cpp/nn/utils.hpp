@@ -3,23 +3,24 @@
 // Helpers for training.
 #pragma once
 
-#include <utility>
-#include <vector>
-
-#include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/ops.hpp"
 
 namespace tessera::nn::utils {
 
-// Scales the gradients of the parameters in place so that their joint norm is at most max_norm;
-// returns the norm before. norm_type: any p, also infinity.
-inline Tensor clip_grad_norm_(const TensorList& parameters, double max_norm, double norm_type = 2) {
-  std::vector<Tensor> gradients;
-  for (const Tensor& parameter : parameters) {
-    if (Tensor gradient = parameter.grad(); gradient.defined()) {
-      gradients.push_back(std::move(gradient));
-    }
-  }
-  return gradients.empty() ? zeros({}) : clip_grad_norm(gradients, max_norm, norm_type);
+// PyTorch's names of tessera::clip_grad_norm and clip_grad_value. Both change the gradients of the
+// parameters, those without one left out; the parameters stay as they are.
+
+// Scales the gradients in place so that their joint norm is at most max_norm; returns the norm
+// before. norm_type: any p, also infinity. error_if_nonfinite: throw, and change nothing, where the
+// norm is NaN or infinite.
+inline Tensor clip_grad_norm_(const TensorList& parameters, double max_norm, double norm_type = 2,
+                              bool error_if_nonfinite = false) {
+  return clip_grad_norm(parameters, max_norm, norm_type, error_if_nonfinite);
+}
+
+// Clips each element of the gradients in place to [-clip_value, clip_value].
+inline void clip_grad_value_(const TensorList& parameters, double clip_value) {
+  clip_grad_value(parameters, clip_value);
 }
 
 }  // namespace tessera::nn::utils

@@ -3818,9 +3818,23 @@ tsr_adamw_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_s
         max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps,
         weight_decay, maximize)
 
-# Scales all gradients so that their norm together is at most max_norm; returns the norm
-# before.
-tsr_clip_grad_norm(grads, n_grads, max_norm, norm_type, out) =
+# Scales all tensors in place so that their norm together is at most max_norm; returns the
+# norm before.
+tsr_clip_norm(tensors, n_tensors, max_norm, norm_type, error_if_nonfinite, out) =
+    ccall((:tsr_clip_norm, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Float64, Float64, Int32, Ptr{tsr_tensor}),
+        tensors, n_tensors, max_norm, norm_type, error_if_nonfinite, out)
+
+# Scales the gradients of parameters in place so that their norm together is at most max_norm;
+# returns the norm before.
+tsr_clip_grad_norm(params, n_params, max_norm, norm_type, error_if_nonfinite, out) =
     ccall((:tsr_clip_grad_norm, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Float64, Float64, Ptr{tsr_tensor}),
-        grads, n_grads, max_norm, norm_type, out)
+        (Ptr{tsr_tensor}, Int32, Float64, Float64, Int32, Ptr{tsr_tensor}),
+        params, n_params, max_norm, norm_type, error_if_nonfinite, out)
+
+# Clips each element of the gradients of parameters in place to the range from -clip_value to
+# clip_value.
+tsr_clip_grad_value(params, n_params, clip_value) =
+    ccall((:tsr_clip_grad_value, libtessera), tsr_status,
+        (Ptr{tsr_tensor}, Int32, Float64),
+        params, n_params, clip_value)

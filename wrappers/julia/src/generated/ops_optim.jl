@@ -78,17 +78,56 @@ function adamw_step!(params::TensorList, grads::TensorList, exp_avgs::TensorList
 end
 
 """
-    clip_grad_norm!(grads, max_norm; norm_type)
+    clip_norm!(tensors, max_norm; norm_type, error_if_nonfinite)
 
-Scales all gradients so that their norm together is at most max_norm; returns the norm
-before.
+Scales all tensors in place so that their norm together is at most max_norm; returns the
+norm before. AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the
+gradients of parameters see clip_grad_norm.
 
 - `norm_type`: any p, also infinity
+- `error_if_nonfinite`: VALUE, and nothing changes, where the norm is NaN or infinite
 """
-function clip_grad_norm!(grads::TensorList, max_norm::Real; norm_type=2)
-    grads_list = handles(grads)
+function clip_norm!(tensors::TensorList, max_norm::Real; norm_type=2,
+        error_if_nonfinite::Bool=false)
+    tensors_list = handles(tensors)
     out = Ref{tsr_tensor}()
-    GC.@preserve grads check(C.tsr_clip_grad_norm(
-        grads_list, length(grads_list), max_norm, norm_type, out))
+    GC.@preserve tensors check(C.tsr_clip_norm(
+        tensors_list, length(tensors_list), max_norm, norm_type, error_if_nonfinite, out))
     return wrap(out[])
+end
+
+"""
+    clip_grad_norm!(params, max_norm; norm_type, error_if_nonfinite)
+
+Scales the gradients of parameters in place so that their norm together is at most max_norm;
+returns the norm before. The parameters themselves stay as they are. Nothing is recorded,
+whatever the mode. clip_norm takes tensors.
+
+- `params`: those without a gradient are left out, one given twice counts once
+- `norm_type`: any p, also infinity
+- `error_if_nonfinite`: VALUE, and nothing changes, where the norm is NaN or infinite
+"""
+function clip_grad_norm!(params::TensorList, max_norm::Real; norm_type=2,
+        error_if_nonfinite::Bool=false)
+    params_list = handles(params)
+    out = Ref{tsr_tensor}()
+    GC.@preserve params check(C.tsr_clip_grad_norm(
+        params_list, length(params_list), max_norm, norm_type, error_if_nonfinite, out))
+    return wrap(out[])
+end
+
+"""
+    clip_grad_value!(params, clip_value)
+
+Clips each element of the gradients of parameters in place to the range from -clip_value to
+clip_value. The parameters themselves stay as they are. Nothing is recorded, whatever the
+mode. VALUE for a negative clip_value.
+
+- `params`: those without a gradient are left out
+"""
+function clip_grad_value!(params::TensorList, clip_value::Real)
+    params_list = handles(params)
+    GC.@preserve params check(C.tsr_clip_grad_value(
+        params_list, length(params_list), clip_value))
+    return nothing
 end

@@ -3502,10 +3502,55 @@ end
     @test difference(params[1], "adamw_step_0/after/params/0") == ""
 end
 
+@testset "test_clip_norm_0" begin
+    tensors = [taken("clip_norm_0/in/tensors/0"), taken("clip_norm_0/in/tensors/1")]
+    out = clip_norm!(tensors, 1.0)
+    @test difference(out, "clip_norm_0/out/out"; rtol=1e-05, atol=1e-05) == ""
+    @test difference(tensors[1], "clip_norm_0/after/tensors/0"; rtol=1e-05, atol=1e-05) == ""
+    @test difference(tensors[2], "clip_norm_0/after/tensors/1"; rtol=1e-05, atol=1e-05) == ""
+end
+
 @testset "test_clip_grad_norm_0" begin
-    grads = [taken("clip_grad_norm_0/in/grads/0"), taken("clip_grad_norm_0/in/grads/1")]
-    out = clip_grad_norm!(grads, 1.0)
+    params = [
+        learned("clip_grad_norm_0/in/params/0"),
+        learned("clip_grad_norm_0/in/params/1"),
+        learned("clip_grad_norm_0/in/params/2")
+    ]
+    grad!(params[1], taken("clip_grad_norm_0/grad/params/0"))
+    grad!(params[3], taken("clip_grad_norm_0/grad/params/2"))
+    out = clip_grad_norm!(params, 1.0)
     @test difference(out, "clip_grad_norm_0/out/out"; rtol=1e-05, atol=1e-05) == ""
-    @test difference(grads[1], "clip_grad_norm_0/after/grads/0"; rtol=1e-05, atol=1e-05) == ""
-    @test difference(grads[2], "clip_grad_norm_0/after/grads/1"; rtol=1e-05, atol=1e-05) == ""
+    @test difference(params[1], "clip_grad_norm_0/after/params/0"; rtol=1e-05, atol=1e-05) == ""
+    @test difference(params[2], "clip_grad_norm_0/after/params/1"; rtol=1e-05, atol=1e-05) == ""
+    @test difference(params[3], "clip_grad_norm_0/after/params/2"; rtol=1e-05, atol=1e-05) == ""
+    @test difference(grad(params[1]), "clip_grad_norm_0/after_grad/params/0"; rtol=1e-05, atol=1e-05) == ""
+    @test grad(params[2]) === nothing
+    @test difference(grad(params[3]), "clip_grad_norm_0/after_grad/params/2"; rtol=1e-05, atol=1e-05) == ""
+end
+
+@testset "test_clip_grad_norm_1" begin
+    params = [learned("clip_grad_norm_1/in/params/0"), learned("clip_grad_norm_1/in/params/1")]
+    grad!(params[1], taken("clip_grad_norm_1/grad/params/0"))
+    grad!(params[2], taken("clip_grad_norm_1/grad/params/1"))
+    out = clip_grad_norm!(params, 5.0; norm_type=Inf)
+    @test difference(out, "clip_grad_norm_1/out/out") == ""
+    @test difference(grad(params[1]), "clip_grad_norm_1/after_grad/params/0") == ""
+    @test difference(grad(params[2]), "clip_grad_norm_1/after_grad/params/1") == ""
+end
+
+@testset "test_clip_grad_norm_2" begin
+    params = [taken("clip_grad_norm_2/in/params/0")]
+    out = clip_grad_norm!(params, 1.0)
+    @test difference(out, "clip_grad_norm_2/out/out") == ""
+    @test difference(params[1], "clip_grad_norm_2/after/params/0") == ""
+end
+
+@testset "test_clip_grad_value_0" begin
+    params = [learned("clip_grad_value_0/in/params/0"), learned("clip_grad_value_0/in/params/1")]
+    grad!(params[1], taken("clip_grad_value_0/grad/params/0"))
+    clip_grad_value!(params, 2.0)
+    @test difference(params[1], "clip_grad_value_0/after/params/0") == ""
+    @test difference(params[2], "clip_grad_value_0/after/params/1") == ""
+    @test difference(grad(params[1]), "clip_grad_value_0/after_grad/params/0") == ""
+    @test grad(params[2]) === nothing
 end

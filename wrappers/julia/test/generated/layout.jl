@@ -743,5 +743,7 @@ const FUNCTIONS = [
     "tsr_sgd_step",
     "tsr_adam_step",
     "tsr_adamw_step",
+    "tsr_clip_norm",
     "tsr_clip_grad_norm",
+    "tsr_clip_grad_value",
 ]

@@ -213,7 +213,9 @@ dropout_ = _table["dropout_"]
 sgd_step = _table["sgd_step"]
 adam_step = _table["adam_step"]
 adamw_step = _table["adamw_step"]
+clip_norm = _table["clip_norm"]
 clip_grad_norm = _table["clip_grad_norm"]
+clip_grad_value = _table["clip_grad_value"]
 
 __all__ = [
     "abs", "absolute", "negative", "neg", "sign", "reciprocal", "square", "sqrt", "rsqrt", "exp",
@@ -247,4 +249,5 @@ NN_FUNCTIONAL = [
     "cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits", "dropout",
     "dropout_"]
 
-OPTIM_FUNCTIONAL = ["sgd_step", "adam_step", "adamw_step", "clip_grad_norm"]
+OPTIM_FUNCTIONAL = [
+    "sgd_step", "adam_step", "adamw_step", "clip_norm", "clip_grad_norm", "clip_grad_value"]

@@ -3532,9 +3532,54 @@ def test_adamw_step_0() -> None:
     same(params[0], "adamw_step_0/after/params/0")
 
 
+def test_clip_norm_0() -> None:
+    tensors = [copy("clip_norm_0/in/tensors/0"), copy("clip_norm_0/in/tensors/1")]
+    out = ts.optim.functional.clip_norm(tensors, max_norm=1.0)
+    same(out, "clip_norm_0/out/out", rtol=1e-05, atol=1e-05)
+    same(tensors[0], "clip_norm_0/after/tensors/0", rtol=1e-05, atol=1e-05)
+    same(tensors[1], "clip_norm_0/after/tensors/1", rtol=1e-05, atol=1e-05)
+
+
 def test_clip_grad_norm_0() -> None:
-    grads = [copy("clip_grad_norm_0/in/grads/0"), copy("clip_grad_norm_0/in/grads/1")]
-    out = ts.optim.functional.clip_grad_norm(grads, max_norm=1.0)
+    params = [
+        leaf("clip_grad_norm_0/in/params/0"),
+        leaf("clip_grad_norm_0/in/params/1"),
+        leaf("clip_grad_norm_0/in/params/2"),
+    ]
+    params[0].grad = copy("clip_grad_norm_0/grad/params/0")
+    params[2].grad = copy("clip_grad_norm_0/grad/params/2")
+    out = ts.optim.functional.clip_grad_norm(params, max_norm=1.0)
     same(out, "clip_grad_norm_0/out/out", rtol=1e-05, atol=1e-05)
-    same(grads[0], "clip_grad_norm_0/after/grads/0", rtol=1e-05, atol=1e-05)
-    same(grads[1], "clip_grad_norm_0/after/grads/1", rtol=1e-05, atol=1e-05)
+    same(params[0], "clip_grad_norm_0/after/params/0", rtol=1e-05, atol=1e-05)
+    same(params[1], "clip_grad_norm_0/after/params/1", rtol=1e-05, atol=1e-05)
+    same(params[2], "clip_grad_norm_0/after/params/2", rtol=1e-05, atol=1e-05)
+    same(params[0].grad, "clip_grad_norm_0/after_grad/params/0", rtol=1e-05, atol=1e-05)
+    assert params[1].grad is None
+    same(params[2].grad, "clip_grad_norm_0/after_grad/params/2", rtol=1e-05, atol=1e-05)
+
+
+def test_clip_grad_norm_1() -> None:
+    params = [leaf("clip_grad_norm_1/in/params/0"), leaf("clip_grad_norm_1/in/params/1")]
+    params[0].grad = copy("clip_grad_norm_1/grad/params/0")
+    params[1].grad = copy("clip_grad_norm_1/grad/params/1")
+    out = ts.optim.functional.clip_grad_norm(params, max_norm=5.0, norm_type=math.inf)
+    same(out, "clip_grad_norm_1/out/out")
+    same(params[0].grad, "clip_grad_norm_1/after_grad/params/0")
+    same(params[1].grad, "clip_grad_norm_1/after_grad/params/1")
+
+
+def test_clip_grad_norm_2() -> None:
+    params = [copy("clip_grad_norm_2/in/params/0")]
+    out = ts.optim.functional.clip_grad_norm(params, max_norm=1.0)
+    same(out, "clip_grad_norm_2/out/out")
+    same(params[0], "clip_grad_norm_2/after/params/0")
+
+
+def test_clip_grad_value_0() -> None:
+    params = [leaf("clip_grad_value_0/in/params/0"), leaf("clip_grad_value_0/in/params/1")]
+    params[0].grad = copy("clip_grad_value_0/grad/params/0")
+    ts.optim.functional.clip_grad_value(params, clip_value=2.0)
+    same(params[0], "clip_grad_value_0/after/params/0")
+    same(params[1], "clip_grad_value_0/after/params/1")
+    same(params[0].grad, "clip_grad_value_0/after_grad/params/0")
+    assert params[1].grad is None

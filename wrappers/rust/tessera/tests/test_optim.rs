@@ -3,8 +3,9 @@
 //! Optimizers against their formulas, written out in plain f64.
 
 use tessera::nn::{Linear, Module, Relu, Sequential};
-use tessera::optim::{clip_grad_norm, Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
-use tessera::{io, manual_seed, no_grad, ErrorKind, Result, Tensor};
+use tessera::optim::{clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm};
+use tessera::optim::{Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
+use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
 
 const START: [f64; 2] = [1.0, -2.0];
 
@@ -215,14 +216,53 @@ fn learning_rates_can_be_scheduled() -> Result<()> {
     Ok(())
 }
 
+/// A parameter that holds a gradient.
+fn with_gradient(gradient: &[f64]) -> Result<Tensor> {
+    let parameter = Tensor::ones_with(&[gradient.len() as i64], |o| o.dtype(DType::F64))?;
+    parameter.set_requires_grad(true)?;
+    parameter.set_grad(Some(&Tensor::from_vec(gradient.to_vec(), &[gradient.len() as i64])?))?;
+    Ok(parameter)
+}
+
+fn gradient_of(parameter: &Tensor) -> Result<Vec<f64>> {
+    parameter.grad()?.expect("a gradient").to_vec()
+}
+
 #[test]
 fn clip_grad_norm_scales_all_gradients() -> Result<()> {
-    let grads = [Tensor::from([3.0, 0.0]), Tensor::from([4.0])];
-    let norm = clip_grad_norm(&grads, 1.0)?;
+    let parameters = [with_gradient(&[3.0, 0.0])?, Tensor::ones(&[1])?, with_gradient(&[4.0])?];
+    let norm = clip_grad_norm(&parameters, 1.0)?;
     assert_eq!(norm.item::<f64>()?, 5.0);
     let scale = 1.0 / (5.0 + 1e-6); // PyTorch's guard against a norm of 0
-    assert_close(&grads[0].to_vec::<f64>()?, &[3.0 * scale, 0.0]);
-    assert_close(&grads[1].to_vec::<f64>()?, &[4.0 * scale]);
+    assert_close(&gradient_of(&parameters[0])?, &[3.0 * scale, 0.0]);
+    assert_close(&gradient_of(&parameters[2])?, &[4.0 * scale]);
+    assert_eq!(parameters[0].to_vec::<f64>()?, [1.0, 1.0]);
+    assert!(parameters[1].grad()?.is_none());
+    let endless = [with_gradient(&[f64::INFINITY])?];
+    let error = clip_grad_norm_with(&endless, 1.0, |o| o.error_if_nonfinite(true)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Value);
+    assert_eq!(gradient_of(&endless[0])?, [f64::INFINITY]);
+    Ok(())
+}
+
+#[test]
+fn clip_grad_value_clips_each_element() -> Result<()> {
+    let parameter = with_gradient(&[3.0, -8.0])?;
+    clip_grad_value(&[&parameter], 2.0)?;
+    assert_eq!(gradient_of(&parameter)?, [2.0, -2.0]);
+    assert_eq!(parameter.to_vec::<f64>()?, [1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn clip_norm_takes_tensors_and_refuses_leaves() -> Result<()> {
+    let tensors = [Tensor::from([3.0]), Tensor::from([4.0])];
+    assert_eq!(clip_norm(&tensors, 1.0)?.item::<f64>()?, 5.0);
+    assert_close(&tensors[1].to_vec::<f64>()?, &[4.0 / (5.0 + 1e-6)]);
+    let leaf = with_gradient(&[3.0, 4.0])?;
+    assert_eq!(clip_norm(&[&leaf], 1.0).unwrap_err().kind(), ErrorKind::Autograd);
+    let _guard = no_grad();
+    clip_norm(&[&leaf], 1.0)?;
     Ok(())
 }
 

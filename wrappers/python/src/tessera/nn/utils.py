@@ -10,10 +10,18 @@ from .. import _ops
 from .._tensor import Tensor
 
 
-def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0) -> Tensor:
-    """Scales the gradients in place so that their joint norm is at most max_norm; returns the norm before."""
-    items = [parameters] if isinstance(parameters, Tensor) else parameters
-    grads = [grad for p in items if (grad := p.grad) is not None]
-    if not grads:
-        return _ops.zeros(())
-    return _ops.clip_grad_norm(grads, max_norm, norm_type)
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
+    """Scales the gradients of the parameters in place so that their joint norm is at most max_norm; returns the norm
+    before. With error_if_nonfinite a norm that is NaN or infinite raises, and nothing changes."""
+    return _ops.clip_grad_norm(_listed(parameters), max_norm, norm_type, error_if_nonfinite)
+
+
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Clips each element of the gradients of the parameters in place to [-clip_value, clip_value]."""
+    _ops.clip_grad_value(_listed(parameters), clip_value)
+
+
+def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)

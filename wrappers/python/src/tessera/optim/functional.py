@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from .._ops import adam_step, adamw_step, clip_grad_norm, sgd_step
+from .._ops import adam_step, adamw_step, clip_grad_norm, clip_grad_value, clip_norm, sgd_step
 
-__all__ = ["adam_step", "adamw_step", "clip_grad_norm", "sgd_step"]
+__all__ = ["adam_step", "adamw_step", "clip_grad_norm", "clip_grad_value", "clip_norm", "sgd_step"]

@@ -3004,11 +3004,35 @@ extern "C" {
         learning_rate: f64, beta1: f64, beta2: f64, eps: f64, weight_decay: f64, maximize: i32,
     ) -> tsr_status;
 
-    /// Scales all gradients so that their norm together is at most max_norm; returns the norm
-    /// before.
+    /// Scales all tensors in place so that their norm together is at most max_norm; returns the
+    /// norm before.
+    /// AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+    /// parameters see clip_grad_norm.
     /// norm_type: any p, also infinity
+    /// error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite
+    pub fn tsr_clip_norm(
+        tensors: *const tsr_tensor, n_tensors: i32, max_norm: f64, norm_type: f64,
+        error_if_nonfinite: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Scales the gradients of parameters in place so that their norm together is at most
+    /// max_norm; returns the norm before.
+    /// The parameters themselves stay as they are. Nothing is recorded, whatever the mode.
+    /// clip_norm takes tensors.
+    /// params: those without a gradient are left out, one given twice counts once
+    /// norm_type: any p, also infinity
+    /// error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite
     pub fn tsr_clip_grad_norm(
-        grads: *const tsr_tensor, n_grads: i32, max_norm: f64, norm_type: f64,
-        out: *mut tsr_tensor,
+        params: *const tsr_tensor, n_params: i32, max_norm: f64, norm_type: f64,
+        error_if_nonfinite: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Clips each element of the gradients of parameters in place to the range from -clip_value to
+    /// clip_value.
+    /// The parameters themselves stay as they are. Nothing is recorded, whatever the mode. VALUE
+    /// for a negative clip_value.
+    /// params: those without a gradient are left out
+    pub fn tsr_clip_grad_value(
+        params: *const tsr_tensor, n_params: i32, clip_value: f64,
     ) -> tsr_status;
 }

@@ -164,15 +164,45 @@ impl AdamwStepOptions {
     }
 }
 
+/// Options of [`clip_norm_with`].
+#[derive(Clone, Copy, Debug)]
+pub struct ClipNormOptions {
+    norm_type: f64,
+    error_if_nonfinite: bool,
+}
+
+impl Default for ClipNormOptions {
+    fn default() -> Self {
+        Self { norm_type: 2.0, error_if_nonfinite: false }
+    }
+}
+
+impl ClipNormOptions {
+    /// any p, also infinity; default: `2.0`
+    #[must_use]
+    pub fn norm_type(mut self, norm_type: f64) -> Self {
+        self.norm_type = norm_type;
+        self
+    }
+
+    /// VALUE, and nothing changes, where the norm is NaN or infinite; default: `false`
+    #[must_use]
+    pub fn error_if_nonfinite(mut self, error_if_nonfinite: bool) -> Self {
+        self.error_if_nonfinite = error_if_nonfinite;
+        self
+    }
+}
+
 /// Options of [`clip_grad_norm_with`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClipGradNormOptions {
     norm_type: f64,
+    error_if_nonfinite: bool,
 }
 
 impl Default for ClipGradNormOptions {
     fn default() -> Self {
-        Self { norm_type: 2.0 }
+        Self { norm_type: 2.0, error_if_nonfinite: false }
     }
 }
 
@@ -181,6 +211,13 @@ impl ClipGradNormOptions {
     #[must_use]
     pub fn norm_type(mut self, norm_type: f64) -> Self {
         self.norm_type = norm_type;
+        self
+    }
+
+    /// VALUE, and nothing changes, where the norm is NaN or infinite; default: `false`
+    #[must_use]
+    pub fn error_if_nonfinite(mut self, error_if_nonfinite: bool) -> Self {
+        self.error_if_nonfinite = error_if_nonfinite;
         self
     }
 }
@@ -303,22 +340,69 @@ pub fn adamw_step_with(
     })
 }
 
-/// Scales all gradients so that their norm together is at most max_norm; returns the norm
-/// before.
+/// Scales all tensors in place so that their norm together is at most max_norm; returns the
+/// norm before.
+///
+/// AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+/// parameters see clip_grad_norm.
 #[inline]
-pub fn clip_grad_norm(grads: &[impl Borrow<Tensor>], max_norm: f64) -> Result<Tensor> {
-    clip_grad_norm_with(grads, max_norm, |o| o)
+pub fn clip_norm(tensors: &[impl Borrow<Tensor>], max_norm: f64) -> Result<Tensor> {
+    clip_norm_with(tensors, max_norm, |o| o)
+}
+
+/// [`clip_norm`] with options.
+#[inline]
+pub fn clip_norm_with(
+    tensors: &[impl Borrow<Tensor>], max_norm: f64,
+    options: impl FnOnce(ClipNormOptions) -> ClipNormOptions,
+) -> Result<Tensor> {
+    let o = options(ClipNormOptions::default());
+    let tensors = handles(tensors);
+    one(|out| unsafe {
+        sys::tsr_clip_norm(
+            tensors.as_ptr(), count(tensors.len()), max_norm, o.norm_type,
+            i32::from(o.error_if_nonfinite), out,
+        )
+    })
+}
+
+/// Scales the gradients of parameters in place so that their norm together is at most
+/// max_norm; returns the norm before.
+///
+/// The parameters themselves stay as they are. Nothing is recorded, whatever the mode.
+/// clip_norm takes tensors.
+///
+/// * `params`: those without a gradient are left out, one given twice counts once
+#[inline]
+pub fn clip_grad_norm(params: &[impl Borrow<Tensor>], max_norm: f64) -> Result<Tensor> {
+    clip_grad_norm_with(params, max_norm, |o| o)
 }
 
 /// [`clip_grad_norm`] with options.
 #[inline]
 pub fn clip_grad_norm_with(
-    grads: &[impl Borrow<Tensor>], max_norm: f64,
+    params: &[impl Borrow<Tensor>], max_norm: f64,
     options: impl FnOnce(ClipGradNormOptions) -> ClipGradNormOptions,
 ) -> Result<Tensor> {
     let o = options(ClipGradNormOptions::default());
-    let grads = handles(grads);
+    let params = handles(params);
     one(|out| unsafe {
-        sys::tsr_clip_grad_norm(grads.as_ptr(), count(grads.len()), max_norm, o.norm_type, out)
+        sys::tsr_clip_grad_norm(
+            params.as_ptr(), count(params.len()), max_norm, o.norm_type,
+            i32::from(o.error_if_nonfinite), out,
+        )
     })
+}
+
+/// Clips each element of the gradients of parameters in place to the range from -clip_value to
+/// clip_value.
+///
+/// The parameters themselves stay as they are. Nothing is recorded, whatever the mode. VALUE
+/// for a negative clip_value.
+///
+/// * `params`: those without a gradient are left out
+#[inline]
+pub fn clip_grad_value(params: &[impl Borrow<Tensor>], clip_value: f64) -> Result<()> {
+    let params = handles(params);
+    done(unsafe { sys::tsr_clip_grad_value(params.as_ptr(), count(params.len()), clip_value) })
 }

@@ -12,7 +12,9 @@ use std::fmt;
 pub use adam::{Adam, AdamConfig, AdamW};
 pub use sgd::{Sgd, SgdConfig};
 
-pub use crate::ops::{clip_grad_norm, clip_grad_norm_with};
+pub use crate::ops::{
+    clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm, clip_norm_with,
+};
 
 /// Changes parameters by their gradients.
 pub trait Optimizer {

@@ -4484,11 +4484,63 @@ fn adamw_step_0() -> Result<()> {
 }
 
 #[test]
+fn clip_norm_0() -> Result<()> {
+    let tensors = [copy("clip_norm_0/in/tensors/0")?, copy("clip_norm_0/in/tensors/1")?];
+    let out = tessera::ops::clip_norm(&tensors, 1.0)?;
+    close(&out, "clip_norm_0/out/out", 1e-05, 1e-05)?;
+    close(&tensors[0], "clip_norm_0/after/tensors/0", 1e-05, 1e-05)?;
+    close(&tensors[1], "clip_norm_0/after/tensors/1", 1e-05, 1e-05)?;
+    Ok(())
+}
+
+#[test]
 fn clip_grad_norm_0() -> Result<()> {
-    let grads = [copy("clip_grad_norm_0/in/grads/0")?, copy("clip_grad_norm_0/in/grads/1")?];
-    let out = tessera::ops::clip_grad_norm(&grads, 1.0)?;
+    let params = [
+        leaf("clip_grad_norm_0/in/params/0")?, leaf("clip_grad_norm_0/in/params/1")?,
+        leaf("clip_grad_norm_0/in/params/2")?,
+    ];
+    params[0].set_grad(Some(&copy("clip_grad_norm_0/grad/params/0")?))?;
+    params[2].set_grad(Some(&copy("clip_grad_norm_0/grad/params/2")?))?;
+    let out = tessera::ops::clip_grad_norm(&params, 1.0)?;
     close(&out, "clip_grad_norm_0/out/out", 1e-05, 1e-05)?;
-    close(&grads[0], "clip_grad_norm_0/after/grads/0", 1e-05, 1e-05)?;
-    close(&grads[1], "clip_grad_norm_0/after/grads/1", 1e-05, 1e-05)?;
+    close(&params[0], "clip_grad_norm_0/after/params/0", 1e-05, 1e-05)?;
+    close(&params[1], "clip_grad_norm_0/after/params/1", 1e-05, 1e-05)?;
+    close(&params[2], "clip_grad_norm_0/after/params/2", 1e-05, 1e-05)?;
+    same_gradient(&params[0], "clip_grad_norm_0/after_grad/params/0")?;
+    assert!(params[1].grad()?.is_none());
+    same_gradient(&params[2], "clip_grad_norm_0/after_grad/params/2")?;
+    Ok(())
+}
+
+#[test]
+fn clip_grad_norm_1() -> Result<()> {
+    let params = [leaf("clip_grad_norm_1/in/params/0")?, leaf("clip_grad_norm_1/in/params/1")?];
+    params[0].set_grad(Some(&copy("clip_grad_norm_1/grad/params/0")?))?;
+    params[1].set_grad(Some(&copy("clip_grad_norm_1/grad/params/1")?))?;
+    let out = tessera::ops::clip_grad_norm_with(&params, 5.0, |o| o.norm_type(f64::INFINITY))?;
+    same(&out, "clip_grad_norm_1/out/out")?;
+    same_gradient(&params[0], "clip_grad_norm_1/after_grad/params/0")?;
+    same_gradient(&params[1], "clip_grad_norm_1/after_grad/params/1")?;
+    Ok(())
+}
+
+#[test]
+fn clip_grad_norm_2() -> Result<()> {
+    let params = [copy("clip_grad_norm_2/in/params/0")?];
+    let out = tessera::ops::clip_grad_norm(&params, 1.0)?;
+    same(&out, "clip_grad_norm_2/out/out")?;
+    same(&params[0], "clip_grad_norm_2/after/params/0")?;
+    Ok(())
+}
+
+#[test]
+fn clip_grad_value_0() -> Result<()> {
+    let params = [leaf("clip_grad_value_0/in/params/0")?, leaf("clip_grad_value_0/in/params/1")?];
+    params[0].set_grad(Some(&copy("clip_grad_value_0/grad/params/0")?))?;
+    tessera::ops::clip_grad_value(&params, 2.0)?;
+    same(&params[0], "clip_grad_value_0/after/params/0")?;
+    same(&params[1], "clip_grad_value_0/after/params/1")?;
+    same_gradient(&params[0], "clip_grad_value_0/after_grad/params/0")?;
+    assert!(params[1].grad()?.is_none());
     Ok(())
 }
