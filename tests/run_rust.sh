@@ -60,7 +60,8 @@ check_rust_style() {
 }
 
 check_rust_consumer() {
-  bash tests/tools/check_rust_consumer.sh "$tsr_root" build/release "$rust_target" "$rust_config"
+  bash tests/tools/check_rust_consumer.sh "$tsr_root" build/release "$rust_target" "$rust_config" \
+    build/release/tests/support/cuda_on_host/libtessera_cuda.so
 }
 
 check_rust_ndarray() {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -27,49 +28,74 @@ struct CudaSearch {
   std::string reason;  // why there is none
 };
 
-// The folder of the library this code is in, with a slash behind it.
-std::string own_folder() {
-  Dl_info where{};
-  if (dladdr(reinterpret_cast<void*>(&own_folder), &where) == 0 || where.dli_fname == nullptr)
-    return {};
-  const std::string file = where.dli_fname;
-  const size_t slash = file.rfind('/');
-  return slash == std::string::npos ? std::string() : file.substr(0, slash + 1);
+std::string folder_of(const std::string& file) {
+  return file.substr(0, file.rfind('/') + 1);
 }
 
-std::vector<std::string> plugin_folders() {
+// The folders of the library this code is in, with a slash behind each: that of the file itself,
+// and, where it was opened through a link, that of the link. A link stands alone in its folder when
+// a build tool made it (cargo), and beside the plugin's link in a farm of links (GNU stow).
+std::vector<std::string> own_folders() {
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void*>(&own_folders), &where) == 0 || where.dli_fname == nullptr)
+    return {};
+  const std::string opened = where.dli_fname;
   std::vector<std::string> folders;
+  if (char* real = realpath(opened.c_str(), nullptr); real != nullptr) {
+    const std::unique_ptr<char, void (*)(void*)> owner(real, std::free);
+    folders.push_back(folder_of(real));
+  }
+  const std::string link = folder_of(opened);
+  if (!link.empty() && (folders.empty() || folders[0] != link)) folders.push_back(link);
+  return folders;
+}
+
+struct Place {
+  std::string folder;
+  const char* source;  // who names it, for the error
+};
+
+std::vector<Place> plugin_places() {
+  std::vector<Place> places;
   if (const char* listed = std::getenv("TESSERA_PLUGIN_PATH"); listed != nullptr) {
     const std::string_view all = listed;
     for (size_t begin = 0; begin <= all.size();) {
       const size_t end = std::min(all.find(':', begin), all.size());
-      if (end != begin) folders.push_back(std::string(all.substr(begin, end - begin)) + "/");
+      if (end != begin) {
+        places.push_back(
+            {std::string(all.substr(begin, end - begin)) + "/", " (TESSERA_PLUGIN_PATH)"});
+      }
       begin = end + 1;
     }
   }
-  if (const std::string own = own_folder(); !own.empty()) {
-    for (const char* below : {"tessera/", "", "src/backend/cuda/"}) folders.push_back(own + below);
+  // Where cmake/TesseraInstall.cmake and the wheel put plugins, then the build tree.
+  for (const std::string& own : own_folders()) {
+    for (const char* below : {"tessera/", "", "src/backend/cuda/"}) {
+      places.push_back({own + below, ""});
+    }
   }
-  return folders;
+  return places;
 }
 
 // Loads the plugin or returns why not.
 std::string try_cuda() {
   std::string searched;
-  for (const std::string& folder : plugin_folders()) {
-    const std::string path = folder + kCudaPlugin;
-    if (access(path.c_str(), R_OK) != 0) {
-      searched += (searched.empty() ? "" : ", ") + folder;
+  for (const Place& place : plugin_places()) {
+    const std::string path = place.folder + kCudaPlugin;
+    if (access(path.c_str(), F_OK) != 0) {
+      searched += concat(searched.empty() ? "" : ", ", place.folder, place.source);
       continue;
     }
+    // The first one decides: to pass over one that is broken would hide what is wrong with it.
     try {
       load_backend(path);
       return {};
     } catch (const Error& error) {
-      return concat(" (", path, ": ", error.message(), ")");
+      return concat(" (the plugin ", path, place.source, " does not serve: ", error.message(),
+                    searched.empty() ? "" : "; there was none in ", searched, ")");
     }
   }
-  return concat(" (", kCudaPlugin, " is in none of ", searched, ")");
+  return concat(" (the plugin ", kCudaPlugin, " is in none of ", searched, ")");
 }
 
 }  // namespace

@@ -16,9 +16,10 @@ namespace tsr::kernel {
 const Backend& load_backend(std::string_view path);
 
 // The first time it is asked for a type: looks for its plugin in the folders of TESSERA_PLUGIN_PATH
-// (separated by colons), in `tessera/` beside the library, in the library's own folder, and in that
-// of the build tree; loads the first there is. Null when there is none that works; then
-// missing_plugin says why. Thread-safe.
+// (separated by colons); in `tessera/` beside the library's own file, in that file's folder, and in
+// that of the build tree; in the same three beside the link through which the library was opened.
+// Loads the first there is. Null when there is none that works; then missing_plugin says why, with
+// every place that was looked at. Thread-safe.
 const Backend* load_default_backend(DeviceType type) noexcept;
 // Why load_default_backend found nothing; empty for types that have no plugin of ours.
 std::string missing_plugin(DeviceType type);

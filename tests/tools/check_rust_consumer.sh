@@ -6,13 +6,17 @@
 # pkg-config. Then takes the library away: the build must fail with a text that says what to do, and
 # the documentation must build without it.
 #
+# A plugin for the host plays the device "cuda": it is installed, and must be found by a program that
+# cargo starts with a link of its own to the library.
+#
 # Usage: check_rust_consumer.sh <repository root> <build folder> <folder for results> <cargo config>
+#        <file of the plugin>
 
 set -euo pipefail
-root="$1" build="$2" target="$3" config="$4"
+root="$1" build="$2" target="$3" config="$4" plugin="$5"
 area="$(mktemp -d)"
 trap 'rm -rf "$area"' EXIT
-unset TESSERA_LIB_DIR TESSERA_BUILD_DIR LD_LIBRARY_PATH PKG_CONFIG
+unset TESSERA_LIB_DIR TESSERA_BUILD_DIR TESSERA_PLUGIN_PATH LD_LIBRARY_PATH PKG_CONFIG
 
 cmake --install "$build" --prefix "$area/first" >/dev/null
 mv "$area/first" "$area/second"
@@ -21,6 +25,9 @@ export PKG_CONFIG_PATH
 manifest="$root/tests/consumer/rust/Cargo.toml"
 export CARGO_TARGET_DIR="$target/consumer"
 
+plugins="$(dirname "$(find "$area/second" -name libtessera.so)")/tessera"
+mkdir -p "$plugins"
+cp "$plugin" "$plugins/libtessera_cuda.so"
 cargo run --quiet --config "$config" --manifest-path "$manifest"
 
 # As a user would start it: by the run path of its build.rs.

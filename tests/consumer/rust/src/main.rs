@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An outside program: finds the library through pkg-config, differentiates, and catches an error.
 
-use tessera::{ErrorKind, Result, Tensor};
+use tessera::{Device, DeviceType, ErrorKind, Result, Tensor};
 
 fn main() -> Result<()> {
     let w = Tensor::from([[1.0f32, 2.0], [3.0, 4.0]]).requiring_grad()?;
@@ -11,6 +11,9 @@ fn main() -> Result<()> {
     assert_eq!(gradient.to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0]);
     let error = w.reshape(&[3]).expect_err("4 elements do not fill 3 places");
     assert_eq!(error.kind(), ErrorKind::Shape);
+    // The plugin that check_rust_consumer.sh installs: a device on the host.
+    let x = Tensor::ones_with(&[2], |o| o.device(Device::new(DeviceType::Cuda, 0)))?;
+    assert_eq!(x.sum()?.item::<f32>()?, 2.0);
     println!("tessera {}", tessera::version());
     Ok(())
 }
