@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module tessera._native: cffi's API mode over tessera_ffi.h, with our C parts in it."""
+"""The extension module tessera._native (cffi's API mode over tessera_ffi.h, with our C parts in it) and the library
+that it needs, which a wheel carries along."""
 
 from __future__ import annotations
 
 import os
-import shlex
+import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import cffi
@@ -14,47 +16,99 @@ import cffi
 HERE = Path(__file__).resolve().parent
 EXTRA = "int32_t tpy_install(uintptr_t table_address);\n"
 MODULE = "tessera._native"
+SONAME = "libtessera.so.0"
 # -fexceptions: callbacks.h meets the unwinding by which Python ends threads.
-FLAGS = ["-O2", "-fvisibility=hidden", "-fexceptions", "-Wno-missing-field-initializers"]
+FLAGS = ["-O2", "-g0", "-fvisibility=hidden", "-fexceptions", "-Wno-missing-field-initializers"]
 
 
-def find_library() -> tuple[list[str], list[str], list[str]]:
-    """(include folders, library folders, rpaths) of libtessera.
+@dataclass(frozen=True)
+class Library:
+    """libtessera as the linker wants it."""
 
-    TESSERA_BUILD_DIR names a CMake build folder, TESSERA_PREFIX an installation; else pkg-config is asked.
+    include: str  # folder with tessera/tessera_ffi.h
+    folder: str  # of libtessera.so
+
+    @property
+    def file(self) -> Path:
+        return (Path(self.folder) / "libtessera.so").resolve()
+
+    @property
+    def plugins(self) -> list[Path]:
+        """Backends that were installed with it."""
+        return sorted(self.file.parent.glob("tessera/libtessera_*.so"))
+
+
+def is_bundled() -> bool:
+    """Whether a wheel carries libtessera; TESSERA_BUNDLE=0 links the one that is found, where it is."""
+    return os.environ.get("TESSERA_BUNDLE", "1") != "0"
+
+
+def find_library(install_to: Path | None = None) -> Library:
+    """TESSERA_BUILD_DIR names a CMake build folder, TESSERA_PREFIX an installation; else pkg-config is asked.
+
+    A build tree's library knows the machine it was built on, so one that goes into a wheel is installed first.
     """
-    build = os.environ.get("TESSERA_BUILD_DIR")
-    if build:
-        found = sorted(Path(build).resolve().rglob("libtessera.so"))
-        if not found:
-            raise SystemExit(f"TESSERA_BUILD_DIR={build} holds no libtessera.so; build the target `tessera` first")
-        folder = str(found[0].parent)
-        return [str(HERE.parent.parent / "include")], [folder], [folder]
-    prefix = os.environ.get("TESSERA_PREFIX")
-    if prefix:
-        folder = str(next(Path(prefix).resolve().rglob("libtessera.so")).parent)
-        return [str(Path(prefix) / "include")], [folder], [folder]
+    if build := os.environ.get("TESSERA_BUILD_DIR"):
+        if install_to is not None:
+            return from_prefix(installed(Path(build), install_to), f"TESSERA_BUILD_DIR={build}")
+        folder = folder_in(Path(build), f"TESSERA_BUILD_DIR={build}", "; build the target `tessera` first")
+        return Library(str(HERE.parent.parent / "include"), folder)
+    if prefix := os.environ.get("TESSERA_PREFIX"):
+        return from_prefix(Path(prefix), f"TESSERA_PREFIX={prefix}")
     return from_pkg_config()
 
 
-def from_pkg_config() -> tuple[list[str], list[str], list[str]]:
+def from_prefix(prefix: Path, source: str) -> Library:
+    return Library(str(prefix.resolve() / "include"), folder_in(prefix, source))
+
+
+def folder_in(place: Path, source: str, advice: str = "") -> str:
+    found = sorted(place.resolve().rglob("libtessera.so"))
+    if not found:
+        raise SystemExit(f"{source} holds no libtessera.so{advice}")
+    return str(found[0].parent)
+
+
+def installed(build: Path, prefix: Path) -> Path:
+    command = ["cmake", "--install", str(build), "--prefix", str(prefix)]
     try:
-        text = subprocess.run(
-            ["pkg-config", "--cflags", "--libs", "--keep-system-cflags", "--keep-system-libs", "tessera"],
-            check=True, capture_output=True, text=True,
-        ).stdout
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        reason = getattr(error, "stderr", "") or str(error)
+        raise SystemExit(
+            f"libtessera of TESSERA_BUILD_DIR={build} cannot be packed: `{' '.join(command)}` failed: {reason}"
+        ) from None
+    return prefix
+
+
+def from_pkg_config() -> Library:
+    def ask(variable: str) -> str:
+        command = ["pkg-config", f"--variable={variable}", "tessera"]
+        return os.path.realpath(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+
+    try:
+        return Library(ask("includedir"), ask("libdir"))
     except (OSError, subprocess.CalledProcessError) as error:
         raise SystemExit(
             "libtessera was not found: set TESSERA_BUILD_DIR to a build folder, TESSERA_PREFIX to an "
             f"installation, or let pkg-config find tessera.pc ({error})"
         ) from None
-    parts = shlex.split(text)
-    folders = [os.path.realpath(p[2:]) for p in parts if p.startswith("-L")]
-    return [os.path.realpath(p[2:]) for p in parts if p.startswith("-I")], folders, folders
 
 
-def make_builder(include: list[str]) -> cffi.FFI:
-    header = next(Path(folder) / "tessera" / "tessera_ffi.h" for folder in include)
+def fill(folder: Path, library: Library | None) -> None:
+    """Puts the library, under the name that programs load, and its plugins where the library looks for them; nothing
+    stays there of a build before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if library is None:
+        return
+    (folder / "tessera").mkdir(parents=True)
+    shutil.copy2(library.file, folder / SONAME)
+    for plugin in library.plugins:
+        shutil.copy2(plugin, folder / "tessera" / plugin.name)
+
+
+def make_builder(include: str) -> cffi.FFI:
+    header = Path(include) / "tessera" / "tessera_ffi.h"
     builder = cffi.FFI()
     builder.cdef(header.read_text("utf-8") + EXTRA)
     builder.set_source(MODULE, '#include "install.h"\n')

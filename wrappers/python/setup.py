@@ -16,13 +16,22 @@ import build_native  # noqa: E402
 class BuildNative(build_ext):
     """Writes the C source first; the whole C API of Python is wanted, not the limited one."""
 
+    def run(self) -> None:
+        self.in_tree = bool(self.inplace) or getattr(self, "editable_mode", False)  # setuptools clears it meanwhile
+        super().run()
+
     def build_extension(self, ext: Extension) -> None:
-        include, folders, rpaths = build_native.find_library()
-        ext.include_dirs = [str(build_native.HERE / "native"), *include]
-        ext.library_dirs, ext.runtime_library_dirs = folders, rpaths
-        source = Path(self.build_temp).resolve() / "_native.c"
+        bundled = build_native.is_bundled() and not self.in_tree
+        scratch = Path(self.build_temp).resolve()
+        library = build_native.find_library(scratch / "prefix" if bundled else None)
+        if not self.in_tree:
+            build_native.fill(Path(self.build_lib).resolve() / "tessera" / "lib", library if bundled else None)
+        ext.include_dirs = [str(build_native.HERE / "native"), library.include]
+        ext.library_dirs = [library.folder]
+        ext.runtime_library_dirs = ["$ORIGIN/lib"] if bundled else [library.folder]
+        source = scratch / "_native.c"
         source.parent.mkdir(parents=True, exist_ok=True)
-        build_native.make_builder(include).emit_c_code(str(source))
+        build_native.make_builder(library.include).emit_c_code(str(source))
         ext.sources = [str(source)]
         self.force = True
         super().build_extension(ext)
