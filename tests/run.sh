@@ -82,14 +82,10 @@ check_types() {
     cd capi && "$python" -m mypy --strict --no-warn-unused-ignores -p generator
 }
 
-# Installs the package with pip beside the tree and imports it from there with the system's Python.
-check_pip() {
-  local target="$tsr_root/build/pip"
-  rm -rf "$target"
-  TESSERA_BUILD_DIR="$tsr_root/build/release" .venv/bin/python -m pip install --quiet --no-index \
-    --no-build-isolation --no-deps --target "$target" ./wrappers/python &&
-    cd / && PYTHONPATH="$target" "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" -c \
-    "import tessera; assert tessera.__file__.startswith('$target'), tessera.__file__"
+# The wheel, and the guide's programs in an environment that has nothing but it.
+check_wheel() {
+  bash tests/tools/check_wheel.sh "$tsr_root" "$tsr_root/build/release" \
+    "$tsr_root/build/release/tests/support/cuda_on_host/libtessera_cuda.so"
 }
 
 main() {
@@ -102,7 +98,7 @@ main() {
   ctest_part asan asan -LE tool
   PYTHONPATH="" pytest_part python .venv/bin/python wrappers/python/tests
   command_part types check_types
-  command_part pip check_pip
+  command_part wheel check_wheel
   source tests/run_rust.sh
   source tests/run_julia.sh
   source tests/run_languages.sh

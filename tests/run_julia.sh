@@ -11,6 +11,11 @@ run_julia_tests() {
     build/julia/bin/julia --startup-file=no --project=wrappers/julia wrappers/julia/test/runtests.jl
 }
 
+check_julia_guide() {
+  "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/check_guides.py "$tsr_root" build/release julia \
+    --julia "$tsr_root/build/julia/bin/julia"
+}
+
 julia_part() {
   if left_out julia; then
     skip_part julia "TESSERA_SKIP names julia"
@@ -22,6 +27,7 @@ julia_part() {
     return
   fi
   run_julia_tests >"$reports/julia.log" 2>&1 || tail -n 100 "$reports/julia.log"
+  command_part julia-guide check_julia_guide
 }
 
 julia_part

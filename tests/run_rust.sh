@@ -59,6 +59,12 @@ check_rust_style() {
     RUSTDOCFLAGS="-D warnings" rust_cargo doc --no-deps
 }
 
+# In the consumer's target folder, which has the crates compiled.
+check_rust_guide() {
+  "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/check_guides.py "$tsr_root" build/release rust \
+    --target "$rust_target/consumer" --cargo-config "$rust_config"
+}
+
 check_rust_consumer() {
   bash tests/tools/check_rust_consumer.sh "$tsr_root" build/release "$rust_target" "$rust_config" \
     build/release/tests/support/cuda_on_host/libtessera_cuda.so
@@ -102,6 +108,7 @@ rust_part() {
   command_part rust-examples check_rust_examples
   command_part rust-style check_rust_style
   command_part rust-consumer check_rust_consumer
+  command_part rust-guide check_rust_guide
   rust_ndarray_part
 }
 

@@ -1,48 +1,259 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the programs of a guide page; a block of text after one is what it must print.
+"""Runs the code blocks of a language's guide, then its blocks of README.md and of the guide's other pages, as a reader
+would: outside the checkout, on an installed library that was moved, without a variable of ours, in the order of the page.
 
-Usage: check_guides.py <repository root> <folder of libtessera.so> c|cpp
+Words in capitals stand for the reader's folders: PREFIX for the installation, CHECKOUT for the repository. The build that a
+page begins with is the one that the caller has made. A block ```text after a program is what the program prints. A block
+that cannot run has a line "*Not run by the tests: <reason>.*" above it. `sh` blocks share one shell: what they export and
+where they go stays. Those of the pages that are no language's belong to the C page, whose language has no other tool.
+
+Usage: check_guides.py <repository root> <build folder> c|cpp|python|rust|julia [--folder <to work in, empty>]
+       [--julia <program>] [--target <cargo's results>] [--cargo-config <file>]
 """
 
+import argparse
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMPILERS = {"c": ["cc", "-std=c99"], "cpp": ["c++", "-std=c++17"]}
+BLOCK = re.compile(r"(?:^\*Not run by the tests: (?P<reason>[^\n]+)\*\n\n?)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.M | re.S)
+LANGUAGES = ("c", "cpp", "python", "rust", "julia")
+BUILD = "cmake --preset release && cmake --build --preset release && cmake --install build/release "
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pedantic"]
+OURS = ("TESSERA_", "LD_LIBRARY_PATH", "PYTHONPATH", "PKG_CONFIG", "JULIA_", "CARGO_", "VIRTUAL_ENV", "OPENBLAS_")
 
 
-def programs(text, language):
-    """(source, what it prints or None) of each whole program."""
-    blocks = BLOCK.findall(text)
-    for (kind, body), after in zip(blocks, [*blocks[1:], ("", "")]):
-        if kind == language and "int main(" in body:
-            yield body, after[1] if after[0] == "text" else None
+@dataclass
+class Block:
+    place: str  # README.md:12
+    kind: str
+    body: str
+    prints: str | None  # what a text block after it says
+    reason: str | None  # why it is not run
+
+
+class Failure(Exception):
+    """A block that does not do what its page says."""
+
+
+def blocks_of(root, page):
+    """The blocks of a page, text ones as the output of the block before."""
+    text = (root / page).read_text("utf-8")
+    found = []
+    for match in BLOCK.finditer(text):
+        place = f"{page}:{text.count(chr(10), 0, match.start('kind')) + 1}"
+        if match["kind"] != "text":
+            found.append(Block(place, match["kind"], match["body"], None, match["reason"]))
+        elif match["reason"] is None and found and found[-1].prints is None:
+            found[-1].prints = match["body"]
+        else:
+            raise Failure(f"{place}: a text block is the output of the block before it, and stands directly behind it")
+    if len(found) != sum(1 for line in text.splitlines() if re.match(r"```\w", line)) - text.count("```text"):
+        raise Failure(f"{page}: a block has no language, or does not end")
+    return found
+
+
+class Reader:
+    """Somebody who follows a page: a folder, a shell's variables, and what their language needs."""
+
+    def __init__(self, options, folder, prefix):
+        self.options, self.folder, self.prefix = options, folder, prefix
+        self.libdir = next(prefix.rglob("libtessera.so")).parent
+        self.cwd = folder
+        self.variables = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
+        self.variables |= {"HOME": str(folder), "TMPDIR": str(folder)}
+        # pip as it is without a network: with the packages that are there.
+        self.variables |= {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_QUIET": "1"}
+
+    def run(self, command, **more):
+        done = subprocess.run(
+            command, cwd=self.cwd, env=self.variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, **more
+        )
+        if done.returncode != 0:
+            raise Failure(f"exit {done.returncode} of {command}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def follow(self, blocks):
+        """Runs the blocks; the number of them."""
+        for number, block in enumerate(blocks):
+            run = getattr(self, block.kind, None)
+            if run is None:
+                raise Failure(f"{block.place}: nobody here runs {block.kind}")
+            try:
+                printed = run(self.filled(block.body), number)
+            except Failure as failure:
+                raise Failure(f"{block.place}: {failure}\n{block.body}") from None
+            if block.prints is not None and printed != block.prints:
+                raise Failure(f"{block.place}: expected\n{block.prints}\ngot\n{printed}")
+        return len(blocks)
+
+    def filled(self, text):
+        """The page's words for the reader's folders."""
+        # The build is the caller's; the library is installed already.
+        text = text.replace(BUILD + "--prefix PREFIX\n", f"test -e {self.libdir}/libtessera.so\n")
+        places = {"CHECKOUT": self.options.root, "PREFIX": self.prefix}
+        return re.sub(r"\b(CHECKOUT|PREFIX)\b", lambda match: str(places[match[1]]), text)
+
+    def sh(self, body, _):
+        state = self.folder / "state"
+        text = self.run(["bash", "-euo", "pipefail", "-c", f"{body}\n{{ pwd && env -0; }} >{state}"])
+        where, variables = state.read_text().split("\n", 1)
+        self.cwd = pathlib.Path(where)
+        self.variables = dict(entry.split("=", 1) for entry in variables.split("\0") if "=" in entry)
+        return text
+
+    def begin(self, blocks):
+        """What a language does once, before the first block."""
+
+    def finish(self):
+        """And after the last one."""
+
+
+class Native(Reader):
+    """C and C++: the page's first program is the program.c of its commands."""
+
+    def begin(self, blocks):
+        language = self.options.language
+        first = next(b for b in blocks if b.kind == language and "int main(" in b.body)
+        (self.folder / f"program.{language}").write_text(first.body, "utf-8")
+
+    def c(self, body, number):
+        return self.program(["cc", "-std=c99"], body, f"program{number}.c")
+
+    def cpp(self, body, number):
+        standard = "20" if body.startswith("// C++20") else "17"
+        return self.program(["c++", f"-std=c++{standard}"], body, f"program{number}.cpp")
+
+    def cmake(self, body, _):
+        (self.cwd / "CMakeLists.txt").write_text(body, "utf-8")
+
+    def program(self, compiler, body, name):
+        file = self.folder / name
+        file.write_text(body, "utf-8")
+        self.variables.setdefault("PKG_CONFIG_PATH", str(self.libdir / "pkgconfig"))
+        flags = self.run(["pkg-config", "--cflags", "--libs", "tessera"]).split()
+        self.run([*compiler, *WARNINGS, str(file), "-o", str(file.with_suffix("")), *flags, f"-Wl,-rpath,{self.libdir}"])
+        return self.run([str(file.with_suffix(""))])
+
+
+class Python(Reader):
+    """The environment is the one that the page makes; each block is a program."""
+
+    def begin(self, _):
+        # The caller's interpreter, which sees the packages that no network is asked for.
+        self.variables["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{self.variables['PATH']}"
+
+    def python(self, body, number):
+        file = self.folder / f"program{number}.py"
+        file.write_text(body, "utf-8")
+        return self.run(["python", str(file)])
+
+
+class Rust(Reader):
+    """The crate is the one that the page makes; each block is a program of it, or its build script."""
+
+    def begin(self, _):
+        (self.folder / ".cargo").mkdir()
+        if self.options.cargo_config:
+            shutil.copy(self.options.cargo_config, self.folder / ".cargo" / "config.toml")
+        if self.options.target:
+            self.variables["CARGO_TARGET_DIR"] = str(pathlib.Path(self.options.target).resolve())
+        # The tool chain of the caller, whose home is not this one.
+        home = pathlib.Path.home()
+        self.variables["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(home / ".rustup"))
+        self.variables["CARGO_HOME"] = os.environ.get("CARGO_HOME", str(home / ".cargo"))
+        self.names = []
+
+    def rust(self, body, number):
+        if "cargo:rustc" in body:
+            (self.cwd / "build.rs").write_text(body, "utf-8")
+            return
+        if "fn main()" not in body:
+            body = "fn main() {\n" + body + "}\n"
+        self.names.append(f"block{number}")
+        (self.cwd / "src" / "bin").mkdir(parents=True, exist_ok=True)
+        (self.cwd / "src" / "bin" / f"block{number}.rs").write_text(body, "utf-8")
+
+    def finish(self):
+        self.run(["cargo", "build", "--quiet", "--bins"])
+        target = pathlib.Path(self.variables.get("CARGO_TARGET_DIR", self.cwd / "target"))
+        for name in self.names:
+            self.run([str(target / "debug" / name)])  # by the run path of build.rs
+
+
+class Julia(Reader):
+    """One session for the page, as at the prompt: loading the package is most of the time."""
+
+    def begin(self, _):
+        self.files = []
+        self.variables["JULIA_DEPOT_PATH"] = str(self.folder / "depot")  # nothing is installed for this user
+        self.variables["JULIA_PKG_SERVER"] = ""
+
+    def julia(self, body, number):
+        file = self.folder / f"block{number}.jl"
+        file.write_text(body, "utf-8")
+        self.files.append(file)
+
+    def finish(self):
+        session = "".join(f"include({str(file)!r})\n".replace("'", '"') for file in self.files)
+        (self.folder / "session.jl").write_text(session, "utf-8")
+        self.run([self.options.julia, "--startup-file=no", str(self.folder / "session.jl")])
+
+
+READERS = {"c": Native, "cpp": Native, "python": Python, "rust": Rust, "julia": Julia}
+
+
+def check(options, folder):
+    language, root = options.language, options.root
+    first = folder / "first"
+    subprocess.run(["cmake", "--install", options.build, "--prefix", str(first)], check=True, stdout=subprocess.DEVNULL)
+    prefix = first.rename(folder / "prefix")
+    blocks = blocks_of(root, f"docs/guide/{language}.md")
+    kinds = {language, "sh"} if language == "c" else {language}
+    pages = sorted(str(p.relative_to(root)) for p in (root / "docs" / "guide").glob("*.md") if p.stem not in LANGUAGES)
+    for block in (b for page in ("README.md", *pages) for b in blocks_of(root, page)):
+        if block.kind not in (*LANGUAGES, "sh"):
+            raise Failure(f"{block.place}: nobody runs {block.kind} on this page")
+        if block.kind in kinds:
+            blocks.append(block)
+    chosen = [b for b in blocks if b.reason is None]
+    reader = READERS[language](options, folder, prefix)
+    reader.begin(chosen)
+    count = reader.follow(chosen)
+    reader.finish()
+    for block in blocks:
+        if block.reason is not None:
+            print(f"{block.place} is not run: {block.reason}")
+    print(f"check_guides: {count} blocks of {language} run, {len(blocks) - count} not")
 
 
 def main():
-    root, library, language = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    page = root / "docs/guide" / f"{language}.md"
-    failed = count = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for source, wanted in programs(page.read_text("utf-8"), language):
-            count += 1
-            file = pathlib.Path(folder) / f"program{count}.{language}"
-            file.write_text(source, "utf-8")
-            build = [*COMPILERS[language], *WARNINGS, f"-I{root}/include", str(file), "-o", f"{folder}/program",
-                     f"-L{library}", "-ltessera", f"-Wl,-rpath,{library}"]
-            made = subprocess.run(build, capture_output=True, text=True)
-            ran = subprocess.run([f"{folder}/program"], cwd=folder, capture_output=True, text=True) if made.returncode == 0 else made
-            if ran.returncode != 0 or (wanted is not None and ran.stdout != wanted):
-                failed += 1
-                print(f"{page.name}, program {count}:\n{source}\nexit {ran.returncode}\n{ran.stdout}{ran.stderr}")
-    print(f"check_guides: {count} programs of {page.name}, {failed} failed")
-    return 1 if failed or not count else 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("build", type=os.path.abspath)
+    parser.add_argument("language", choices=LANGUAGES)
+    parser.add_argument("--folder", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--julia", default="julia")
+    parser.add_argument("--target")
+    parser.add_argument("--cargo-config", dest="cargo_config")
+    options = parser.parse_args()
+    try:
+        if options.folder is not None:
+            check(options, options.folder)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                check(options, pathlib.Path(folder).resolve())
+    except Failure as failure:
+        print(failure)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -40,20 +40,3 @@ end
     @test run_example("digits.jl")[1] == 2
     @test run_example("predict.jl", "one")[1] == 2
 end
-
-@testset "test_programs_in_the_documentation_run" begin
-    root = joinpath(@__DIR__, "..", "..", "..")
-    for page in ["README.md", joinpath("docs", "guide", "julia.md")]
-        blocks = [m.captures[1] for m in eachmatch(r"```julia\n(.*?)```"s, read(joinpath(root, page), String))]
-        @test !isempty(blocks)
-        mktempdir() do folder
-            cd(folder) do
-                for block in blocks
-                    program = Module(:Program)
-                    Core.eval(program, :(using Tessera))
-                    @test (redirect_stdout(() -> include_string(program, block), open("out", "w")); true)
-                end
-            end
-        end
-    end
-end

@@ -60,13 +60,3 @@ pub use random::{manual_seed, Generator, GeneratorGuard};
 pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use tessera_sys as sys;
-
-/// The Rust programs of the repository's pages, as tests.
-#[cfg(doctest)]
-mod pages {
-    #[doc = include_str!("../../../../docs/guide/rust.md")]
-    struct Guide;
-
-    #[doc = include_str!("../../../../README.md")]
-    struct Readme;
-}
