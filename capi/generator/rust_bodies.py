@@ -38,6 +38,8 @@ def body(op: Op, form: str) -> str:
     """The statements of one form, after its options were read to `o`."""
     pad = STEP * 2
     text = "".join(_converted(op, arg, pad) for arg in required(op))
+    if form == "out":
+        text += "".join(f"{pad}let {place} = place_of({name})?;\n" for name, place in _places(op).items())
     names = operands(op)
     scalars = {a.name: f"o.{a.name}" if a in optional(op) else a.name for a in op.args if a.type.base == "scalar"}
     if scalars:
@@ -47,6 +49,11 @@ def body(op: Op, form: str) -> str:
     if all(op.arg(n).required for n in names):
         return text + _judged(op, form, _by_operands(op, form, names), pad)
     return text + _by_optional_operands(op, form, names, pad)
+
+
+def _places(op: Op) -> dict[str, str]:
+    """Where the results go, by the argument that they are for."""
+    return {name: name.removesuffix("dst") + "place" for name in op.places}
 
 
 def left_body(op: Op, overload: ScalarForm) -> str:
@@ -108,7 +115,7 @@ def _outs(op: Op, form: str) -> list[str]:
     if form == "inplace" or not op.returns:
         return []
     if form == "out":
-        return [f"{name}.raw()" for name in op.places]
+        return [f"{place}.raw()" for place in _places(op).values()]
     if op.returns_list:
         return ["out", "capacity", "found"]
     return ["out"] if len(op.returns) == 1 else [f"out{i}" for i in range(len(op.returns))]
@@ -126,6 +133,14 @@ def _invoked(
 
 def _judged(op: Op, form: str, code: Code, pad: str) -> str:
     """The call, between what makes room for its results and what judges its status."""
+    if form == "out":
+        inner = code(pad + STEP)
+        text = f"{pad}let status = unsafe {{ {inner.strip()} }};"
+        if "\n" in inner or len(text) > WIDTH:
+            text = f"{pad}let status = unsafe {{\n{inner}\n{pad}}};"
+        pairs = [f"({name}, &{place})" for name, place in _places(op).items()]
+        judged = call("written", [f'"{rust_name(op)}_out"', "status", f"&[{', '.join(pairs)}]"], "", pad)
+        return f"{text}\n{judged}\n"
     head = "done("
     if form == "functional" and op.returns:
         maker = "many" if op.returns_list else {1: "one", 2: "two"}[len(op.returns)]

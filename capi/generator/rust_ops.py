@@ -222,6 +222,7 @@ def _function(op: Op, form: str) -> str:
         text = _described(op)
     else:
         places = "`dst`" if len(op.returns) == 1 else "tensors that are there"
+        places += ", of the result's shape" if len(op.returns) == 1 else ", of the results' shapes"
         text = f"    /// [`{_path(op)}`], {'in place' if form == 'inplace' else f'written to {places}'}.\n"
     text += "    #[inline]\n" + _head(op, name, _signature(op, form, has_options), _result(op, form))
     if has_options:

@@ -4,6 +4,7 @@
 
 pub(crate) use crate::error::{done, failure};
 pub(crate) use crate::{DType, Device, Generator, Result, Tensor};
+use crate::{Error, ErrorKind};
 pub(crate) use std::borrow::Borrow;
 pub(crate) use std::ptr::null_mut;
 pub(crate) use tessera_sys as sys;
@@ -299,6 +300,29 @@ pub(crate) fn one(call: impl FnOnce(*mut sys::tsr_tensor) -> i32) -> Result<Tens
     }
     // SAFETY: a success hands out a new reference.
     Ok(unsafe { Tensor::adopt(out) })
+}
+
+/// Where an `_out` method writes: another tensor on the memory of `dst`. The library gives a tensor
+/// other memory when the result has another shape; so it gives it to that one, and no safe function
+/// changes the layout of a tensor that another thread may be reading.
+pub(crate) fn place_of(dst: &Tensor) -> Result<Tensor> {
+    if dst.requires_grad() {
+        return Ok(dst.clone()); // keeps its shape, and may be one that the library has to refuse
+    }
+    dst.detach()
+}
+
+/// The end of an `_out` method: an error where a result has not the shape of its destination.
+pub(crate) fn written(name: &str, status: i32, places: &[(&Tensor, &Tensor)]) -> Result<()> {
+    done(status)?;
+    for (dst, place) in places {
+        let (result, own) = (place.shape(), dst.shape());
+        if result != own {
+            let text = format!("{name}: dst: expected a tensor of shape {result:?}, got {own:?}");
+            return Err(Error::new(ErrorKind::Shape, text));
+        }
+    }
+    Ok(())
 }
 
 /// A call with two results.

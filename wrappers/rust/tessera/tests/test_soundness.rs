@@ -78,6 +78,26 @@ fn masks_written_while_they_select() -> Result<()> {
 }
 
 #[test]
+fn destinations_of_another_shape_while_others_read_them() -> Result<()> {
+    let (small, large) = (Tensor::ones(&[3])?, Tensor::ones(&[70_000, 3])?);
+    let dst = Tensor::zeros(&[3])?;
+    let disturb = || {
+        let error = large.add_out(&small, &dst).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Shape, "{error}");
+        small.add_out(&small, &dst)
+    };
+    disturbed(1_000, disturb, || {
+        for _ in 0..20_000 {
+            assert_eq!((dst.negative()?.shape(), dst.shape()), (vec![3], vec![3]));
+        }
+        Ok(())
+    })?;
+    disturb()?;
+    assert_eq!(dst.to_vec::<f32>()?, [2.0; 3]);
+    Ok(())
+}
+
+#[test]
 fn indices_written_while_they_are_used() -> Result<()> {
     let index = Tensor::zeros_with(&[20_000], |o| o.dtype(DType::I64))?;
     let (x, y) = (Tensor::zeros(&[16])?, Tensor::zeros(&[16, 2])?);

@@ -23,25 +23,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::add`], written to `dst`.
+    /// [`Tensor::add`], written to `dst`, of the result's shape.
     #[inline]
     pub fn add_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_add_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_add_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_add_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_add_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_add_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_add_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_add_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_add_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("add_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::add`], in place.
@@ -80,25 +82,29 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::subtract`], written to `dst`.
+    /// [`Tensor::subtract`], written to `dst`, of the result's shape.
     #[inline]
     pub fn subtract_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_subtract_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => {
+                    sys::tsr_subtract_out(self.raw(), other.raw(), place.raw())
+                }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_subtract_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_subtract_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_subtract_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_subtract_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_subtract_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_subtract_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("subtract_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::subtract`], in place.
@@ -157,25 +163,29 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::multiply`], written to `dst`.
+    /// [`Tensor::multiply`], written to `dst`, of the result's shape.
     #[inline]
     pub fn multiply_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_multiply_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => {
+                    sys::tsr_multiply_out(self.raw(), other.raw(), place.raw())
+                }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_multiply_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_multiply_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_multiply_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_multiply_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_multiply_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_multiply_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("multiply_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::multiply`], in place.
@@ -219,25 +229,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::divide`], written to `dst`.
+    /// [`Tensor::divide`], written to `dst`, of the result's shape.
     #[inline]
     pub fn divide_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_divide_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_divide_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_divide_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_divide_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_divide_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_divide_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_divide_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_divide_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("divide_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::divide`], in place.
@@ -294,25 +306,29 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::floor_divide`], written to `dst`.
+    /// [`Tensor::floor_divide`], written to `dst`, of the result's shape.
     #[inline]
     pub fn floor_divide_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_floor_divide_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_floor_divide_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_floor_divide_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_floor_divide_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_floor_divide_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => {
+                        sys::tsr_floor_divide_f64_out(self.raw(), other.f64(), place.raw())
+                    }
                     kind => unsupported("floor_divide", kind),
                 }
             }
-        })
+        };
+        written("floor_divide_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::floor_divide`], in place.
@@ -371,25 +387,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::remainder`], written to `dst`.
+    /// [`Tensor::remainder`], written to `dst`, of the result's shape.
     #[inline]
     pub fn remainder_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_remainder_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_remainder_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_remainder_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_remainder_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_remainder_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_remainder_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("remainder", kind),
                 }
             }
-        })
+        };
+        written("remainder_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::remainder`], in place.
@@ -446,25 +464,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::pow`], written to `dst`.
+    /// [`Tensor::pow`], written to `dst`, of the result's shape.
     #[inline]
     pub fn pow_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_pow_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_pow_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_pow_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_pow_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_pow_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_pow_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_pow_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_pow_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("pow_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::pow`], in place.
@@ -518,23 +538,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::maximum`], written to `dst`.
+    /// [`Tensor::maximum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn maximum_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_maximum_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => {
+                    sys::tsr_maximum_out(self.raw(), other.raw(), place.raw())
+                }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_maximum_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_maximum_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_maximum_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_maximum_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("maximum", kind),
                 }
             }
-        })
+        };
+        written("maximum_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::maximum`], in place.
@@ -572,23 +596,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::minimum`], written to `dst`.
+    /// [`Tensor::minimum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn minimum_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_minimum_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => {
+                    sys::tsr_minimum_out(self.raw(), other.raw(), place.raw())
+                }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_minimum_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_minimum_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_minimum_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_minimum_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("minimum", kind),
                 }
             }
-        })
+        };
+        written("minimum_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::minimum`], in place.
@@ -627,23 +655,25 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::atan2`], written to `dst`.
+    /// [`Tensor::atan2`], written to `dst`, of the result's shape.
     #[inline]
     pub fn atan2_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_atan2_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_atan2_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_atan2_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_atan2_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_atan2_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_atan2_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("atan2", kind),
                 }
             }
-        })
+        };
+        written("atan2_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::atan2`], in place.
@@ -697,23 +727,25 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::hypot`], written to `dst`.
+    /// [`Tensor::hypot`], written to `dst`, of the result's shape.
     #[inline]
     pub fn hypot_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_hypot_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_hypot_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_hypot_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_hypot_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_hypot_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_hypot_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("hypot", kind),
                 }
             }
-        })
+        };
+        written("hypot_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::hypot`], in place.
@@ -752,25 +784,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::equal`], written to `dst`.
+    /// [`Tensor::equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_equal_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_equal_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_equal_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_equal_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_equal_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_equal_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_equal_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_equal_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("equal_out", status, &[(dst, &place)])
     }
 
     /// Whether two elements differ; NaN differs from everything.
@@ -791,27 +825,29 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::not_equal`], written to `dst`.
+    /// [`Tensor::not_equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn not_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_not_equal_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_not_equal_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_not_equal_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_not_equal_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_not_equal_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_not_equal_f64_out(self.raw(), other.f64(), place.raw()),
                     Kind::C128 => {
-                        sys::tsr_not_equal_c128_out(self.raw(), other.re(), other.im(), dst.raw())
+                        sys::tsr_not_equal_c128_out(self.raw(), other.re(), other.im(), place.raw())
                     }
                 }
             }
-        })
+        };
+        written("not_equal_out", status, &[(dst, &place)])
     }
 
     /// Whether the first element is below the second; complex is refused.
@@ -832,23 +868,25 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::less`], written to `dst`.
+    /// [`Tensor::less`], written to `dst`, of the result's shape.
     #[inline]
     pub fn less_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_less_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => sys::tsr_less_out(self.raw(), other.raw(), place.raw()),
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_less_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_less_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_less_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_less_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("less", kind),
                 }
             }
-        })
+        };
+        written("less_out", status, &[(dst, &place)])
     }
 
     /// Whether the first element is not above the second; complex is refused.
@@ -869,25 +907,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::less_equal`], written to `dst`.
+    /// [`Tensor::less_equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn less_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_less_equal_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_less_equal_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_less_equal_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_less_equal_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_less_equal_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_less_equal_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("less_equal", kind),
                 }
             }
-        })
+        };
+        written("less_equal_out", status, &[(dst, &place)])
     }
 
     /// Whether the first element is above the second; complex is refused.
@@ -908,23 +948,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::greater`], written to `dst`.
+    /// [`Tensor::greater`], written to `dst`, of the result's shape.
     #[inline]
     pub fn greater_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
-                Operand::Tensor(other) => sys::tsr_greater_out(self.raw(), other.raw(), dst.raw()),
+                Operand::Tensor(other) => {
+                    sys::tsr_greater_out(self.raw(), other.raw(), place.raw())
+                }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_greater_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_greater_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_greater_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => sys::tsr_greater_f64_out(self.raw(), other.f64(), place.raw()),
                     kind => unsupported("greater", kind),
                 }
             }
-        })
+        };
+        written("greater_out", status, &[(dst, &place)])
     }
 
     /// Whether the first element is not below the second; complex is refused.
@@ -947,25 +991,29 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::greater_equal`], written to `dst`.
+    /// [`Tensor::greater_equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn greater_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_greater_equal_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_greater_equal_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_greater_equal_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_greater_equal_i64_out(self.raw(), other.i64(), place.raw())
                     }
-                    Kind::F64 => sys::tsr_greater_equal_f64_out(self.raw(), other.f64(), dst.raw()),
+                    Kind::F64 => {
+                        sys::tsr_greater_equal_f64_out(self.raw(), other.f64(), place.raw())
+                    }
                     kind => unsupported("greater_equal", kind),
                 }
             }
-        })
+        };
+        written("greater_equal_out", status, &[(dst, &place)])
     }
 
     /// Logical and of two elements; what is not zero counts as true.
@@ -974,10 +1022,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_logical_and(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::logical_and`], written to `dst`.
+    /// [`Tensor::logical_and`], written to `dst`, of the result's shape.
     #[inline]
     pub fn logical_and_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_logical_and_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_logical_and_out(self.raw(), other.raw(), place.raw()) };
+        written("logical_and_out", status, &[(dst, &place)])
     }
 
     /// Logical or of two elements; what is not zero counts as true.
@@ -986,10 +1036,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_logical_or(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::logical_or`], written to `dst`.
+    /// [`Tensor::logical_or`], written to `dst`, of the result's shape.
     #[inline]
     pub fn logical_or_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_logical_or_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_logical_or_out(self.raw(), other.raw(), place.raw()) };
+        written("logical_or_out", status, &[(dst, &place)])
     }
 
     /// Logical xor of two elements; what is not zero counts as true.
@@ -998,10 +1050,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_logical_xor(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::logical_xor`], written to `dst`.
+    /// [`Tensor::logical_xor`], written to `dst`, of the result's shape.
     #[inline]
     pub fn logical_xor_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_logical_xor_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_logical_xor_out(self.raw(), other.raw(), place.raw()) };
+        written("logical_xor_out", status, &[(dst, &place)])
     }
 
     /// Bitwise and of two integers or bools; floating dtypes are refused.
@@ -1022,24 +1076,26 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::bitwise_and`], written to `dst`.
+    /// [`Tensor::bitwise_and`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_and_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_bitwise_and_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_bitwise_and_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_and_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_bitwise_and_i64_out(self.raw(), other.i64(), place.raw())
                     }
                     kind => unsupported("bitwise_and", kind),
                 }
             }
-        })
+        };
+        written("bitwise_and_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::bitwise_and`], in place.
@@ -1077,24 +1133,26 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::bitwise_or`], written to `dst`.
+    /// [`Tensor::bitwise_or`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_or_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_bitwise_or_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_bitwise_or_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_or_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_bitwise_or_i64_out(self.raw(), other.i64(), place.raw())
                     }
                     kind => unsupported("bitwise_or", kind),
                 }
             }
-        })
+        };
+        written("bitwise_or_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::bitwise_or`], in place.
@@ -1134,24 +1192,26 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::bitwise_xor`], written to `dst`.
+    /// [`Tensor::bitwise_xor`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_xor_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
         let mut room = None;
         let other = lifted(other.into(), self, &mut room)?;
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
-                    sys::tsr_bitwise_xor_out(self.raw(), other.raw(), dst.raw())
+                    sys::tsr_bitwise_xor_out(self.raw(), other.raw(), place.raw())
                 }
                 Operand::Scalar(other) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_xor_i64_out(self.raw(), other.i64(), dst.raw())
+                        sys::tsr_bitwise_xor_i64_out(self.raw(), other.i64(), place.raw())
                     }
                     kind => unsupported("bitwise_xor", kind),
                 }
             }
-        })
+        };
+        written("bitwise_xor_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::bitwise_xor`], in place.

@@ -64,10 +64,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_clone(self.raw(), out) })
     }
 
-    /// [`Tensor::deep_clone`], written to `dst`.
+    /// [`Tensor::deep_clone`], written to `dst`, of the result's shape.
     #[inline]
     pub fn deep_clone_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_clone_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_clone_out(self.raw(), place.raw()) };
+        written("deep_clone_out", status, &[(dst, &place)])
     }
 
     /// The input itself when it is row-major, else a row-major copy.

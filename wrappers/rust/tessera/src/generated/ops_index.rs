@@ -107,10 +107,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_getitem_boolean(self.raw(), mask.raw(), out) })
     }
 
-    /// [`Tensor::getitem_boolean`], written to `dst`.
+    /// [`Tensor::getitem_boolean`], written to `dst`, of the result's shape.
     #[inline]
     pub fn getitem_boolean_out(&self, mask: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_getitem_boolean_out(self.raw(), mask.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_getitem_boolean_out(self.raw(), mask.raw(), place.raw()) };
+        written("getitem_boolean_out", status, &[(dst, &place)])
     }
 
     /// input\[i, j, ...\] with index arrays that broadcast together; a copy.
@@ -124,15 +126,17 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::getitem_integer`], written to `dst`.
+    /// [`Tensor::getitem_integer`], written to `dst`, of the result's shape.
     #[inline]
     pub fn getitem_integer_out(&self, indices: &[Option<&Tensor>], dst: &Tensor) -> Result<()> {
         let indices = sparse_handles(indices);
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_getitem_integer_out(
-                self.raw(), indices.as_ptr(), count(indices.len()), dst.raw(),
+                self.raw(), indices.as_ptr(), count(indices.len()), place.raw(),
             )
-        })
+        };
+        written("getitem_integer_out", status, &[(dst, &place)])
     }
 
     /// input\[items\] = value; of positions named twice the last one wins.
@@ -209,7 +213,7 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::index_put`], written to `dst`.
+    /// [`Tensor::index_put`], written to `dst`, of the result's shape.
     #[inline]
     pub fn index_put_out(
         &self, indices: &[Option<&Tensor>], values: &Tensor, dst: &Tensor,
@@ -217,12 +221,14 @@ impl Tensor {
     ) -> Result<()> {
         let o = options(IndexPutOptions::default());
         let indices = sparse_handles(indices);
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_index_put_out(
                 self.raw(), indices.as_ptr(), count(indices.len()), values.raw(),
-                i32::from(o.accumulate), dst.raw(),
+                i32::from(o.accumulate), place.raw(),
             )
-        })
+        };
+        written("index_put_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::index_put`], in place.
@@ -250,10 +256,14 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_index_select(self.raw(), axis, index.raw(), out) })
     }
 
-    /// [`Tensor::index_select`], written to `dst`.
+    /// [`Tensor::index_select`], written to `dst`, of the result's shape.
     #[inline]
     pub fn index_select_out(&self, axis: i64, index: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_index_select_out(self.raw(), axis, index.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_index_select_out(self.raw(), axis, index.raw(), place.raw())
+        };
+        written("index_select_out", status, &[(dst, &place)])
     }
 
     /// The slices of an axis at indices, whose dims stand in its place.
@@ -275,15 +285,17 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::take`], written to `dst`.
+    /// [`Tensor::take`], written to `dst`, of the result's shape.
     #[inline]
     pub fn take_out(
         &self, indices: &Tensor, dst: &Tensor, options: impl FnOnce(TakeOptions) -> TakeOptions,
     ) -> Result<()> {
         let o = options(TakeOptions::default());
-        done(unsafe {
-            sys::tsr_take_out(self.raw(), indices.raw(), o.axis.unwrap_or(ABSENT), dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_take_out(self.raw(), indices.raw(), o.axis.unwrap_or(ABSENT), place.raw())
+        };
+        written("take_out", status, &[(dst, &place)])
     }
 
     /// The rows of a table that indices name.
@@ -305,18 +317,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::embedding`], written to `dst`.
+    /// [`Tensor::embedding`], written to `dst`, of the result's shape.
     #[inline]
     pub fn embedding_out(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(EmbeddingOptions) -> EmbeddingOptions,
     ) -> Result<()> {
         let o = options(EmbeddingOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_embedding_out(
-                self.raw(), weight.raw(), o.padding_idx.unwrap_or(ABSENT), dst.raw(),
+                self.raw(), weight.raw(), o.padding_idx.unwrap_or(ABSENT), place.raw(),
             )
-        })
+        };
+        written("embedding_out", status, &[(dst, &place)])
     }
 
     /// out\[i, j\] = input\[i, index\[i, j\]\] for axis 1, and so on.
@@ -327,10 +341,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_gather(self.raw(), axis, index.raw(), out) })
     }
 
-    /// [`Tensor::gather`], written to `dst`.
+    /// [`Tensor::gather`], written to `dst`, of the result's shape.
     #[inline]
     pub fn gather_out(&self, axis: i64, index: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_gather_out(self.raw(), axis, index.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_gather_out(self.raw(), axis, index.raw(), place.raw()) };
+        written("gather_out", status, &[(dst, &place)])
     }
 
     /// One position of an axis for each element of the indices.
@@ -352,14 +368,18 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_take_along_axis(self.raw(), indices.raw(), o.axis, out) })
     }
 
-    /// [`Tensor::take_along_axis`], written to `dst`.
+    /// [`Tensor::take_along_axis`], written to `dst`, of the result's shape.
     #[inline]
     pub fn take_along_axis_out(
         &self, indices: &Tensor, dst: &Tensor,
         options: impl FnOnce(TakeAlongAxisOptions) -> TakeAlongAxisOptions,
     ) -> Result<()> {
         let o = options(TakeAlongAxisOptions::default());
-        done(unsafe { sys::tsr_take_along_axis_out(self.raw(), indices.raw(), o.axis, dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_take_along_axis_out(self.raw(), indices.raw(), o.axis, place.raw())
+        };
+        written("take_along_axis_out", status, &[(dst, &place)])
     }
 
     /// input\[i, index\[i, j\]\] += source\[i, j\] for axis 1, and so on; every occurrence counts.
@@ -371,14 +391,16 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_scatter_add(self.raw(), axis, index.raw(), source.raw(), out) })
     }
 
-    /// [`Tensor::scatter_add`], written to `dst`.
+    /// [`Tensor::scatter_add`], written to `dst`, of the result's shape.
     #[inline]
     pub fn scatter_add_out(
         &self, axis: i64, index: &Tensor, source: &Tensor, dst: &Tensor,
     ) -> Result<()> {
-        done(unsafe {
-            sys::tsr_scatter_add_out(self.raw(), axis, index.raw(), source.raw(), dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_scatter_add_out(self.raw(), axis, index.raw(), source.raw(), place.raw())
+        };
+        written("scatter_add_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::scatter_add`], in place.
@@ -416,37 +438,43 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::masked_fill`], written to `dst`.
+    /// [`Tensor::masked_fill`], written to `dst`, of the result's shape.
     #[inline]
     pub fn masked_fill_out<'a>(
         &self, mask: &Tensor, value: impl Into<Operand<'a>>, dst: &Tensor,
     ) -> Result<()> {
         let value = value.into();
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match value {
                 Operand::Tensor(value) => {
-                    sys::tsr_masked_fill_out(self.raw(), mask.raw(), value.raw(), dst.raw())
+                    sys::tsr_masked_fill_out(self.raw(), mask.raw(), value.raw(), place.raw())
                 }
                 Operand::Scalar(value) => match value.kind() {
                     Kind::Bool => {
                         sys::tsr_masked_fill_bool_out(
-                            self.raw(), mask.raw(), value.bool(), dst.raw(),
+                            self.raw(), mask.raw(), value.bool(), place.raw(),
                         )
                     }
                     Kind::I64 => {
-                        sys::tsr_masked_fill_i64_out(self.raw(), mask.raw(), value.i64(), dst.raw())
+                        sys::tsr_masked_fill_i64_out(
+                            self.raw(), mask.raw(), value.i64(), place.raw(),
+                        )
                     }
                     Kind::F64 => {
-                        sys::tsr_masked_fill_f64_out(self.raw(), mask.raw(), value.f64(), dst.raw())
+                        sys::tsr_masked_fill_f64_out(
+                            self.raw(), mask.raw(), value.f64(), place.raw(),
+                        )
                     }
                     Kind::C128 => {
                         sys::tsr_masked_fill_c128_out(
-                            self.raw(), mask.raw(), value.re(), value.im(), dst.raw(),
+                            self.raw(), mask.raw(), value.re(), value.im(), place.raw(),
                         )
                     }
                 }
             }
-        })
+        };
+        written("masked_fill_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::masked_fill`], in place.
@@ -487,10 +515,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_masked_select(self.raw(), mask.raw(), out) })
     }
 
-    /// [`Tensor::masked_select`], written to `dst`.
+    /// [`Tensor::masked_select`], written to `dst`, of the result's shape.
     #[inline]
     pub fn masked_select_out(&self, mask: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_masked_select_out(self.raw(), mask.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_masked_select_out(self.raw(), mask.raw(), place.raw()) };
+        written("masked_select_out", status, &[(dst, &place)])
     }
 
     /// The positions of the nonzero elements in row-major order, one int64 tensor for each axis.

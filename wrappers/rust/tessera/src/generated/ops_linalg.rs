@@ -58,10 +58,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_matmul(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::matmul`], written to `dst`.
+    /// [`Tensor::matmul`], written to `dst`, of the result's shape.
     #[inline]
     pub fn matmul_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_matmul_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_matmul_out(self.raw(), other.raw(), place.raw()) };
+        written("matmul_out", status, &[(dst, &place)])
     }
 
     /// input weight^T + bias.
@@ -83,18 +85,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::linear`], written to `dst`.
+    /// [`Tensor::linear`], written to `dst`, of the result's shape.
     #[inline]
     pub fn linear_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(LinearOptions<'a>) -> LinearOptions<'a>,
     ) -> Result<()> {
         let o = options(LinearOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_linear_out(
-                self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw), dst.raw(),
+                self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw), place.raw(),
             )
-        })
+        };
+        written("linear_out", status, &[(dst, &place)])
     }
 
     /// beta input + alpha mat1 mat2.
@@ -117,16 +121,18 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::addmm`], written to `dst`.
+    /// [`Tensor::addmm`], written to `dst`, of the result's shape.
     #[inline]
     pub fn addmm_out(
         &self, mat1: &Tensor, mat2: &Tensor, dst: &Tensor,
         options: impl FnOnce(AddmmOptions) -> AddmmOptions,
     ) -> Result<()> {
         let o = options(AddmmOptions::default());
-        done(unsafe {
-            sys::tsr_addmm_out(self.raw(), mat1.raw(), mat2.raw(), o.beta, o.alpha, dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_addmm_out(self.raw(), mat1.raw(), mat2.raw(), o.beta, o.alpha, place.raw())
+        };
+        written("addmm_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::addmm`], in place.
@@ -147,10 +153,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_bmm(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::bmm`], written to `dst`.
+    /// [`Tensor::bmm`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bmm_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_bmm_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_bmm_out(self.raw(), other.raw(), place.raw()) };
+        written("bmm_out", status, &[(dst, &place)])
     }
 
     /// The sum of the products of two vectors of one size.
@@ -159,10 +167,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_dot(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::dot`], written to `dst`.
+    /// [`Tensor::dot`], written to `dst`, of the result's shape.
     #[inline]
     pub fn dot_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_dot_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_dot_out(self.raw(), other.raw(), place.raw()) };
+        written("dot_out", status, &[(dst, &place)])
     }
 
     /// Every product of an element of one vector with one of the other.
@@ -171,9 +181,11 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_outer(self.raw(), other.raw(), out) })
     }
 
-    /// [`Tensor::outer`], written to `dst`.
+    /// [`Tensor::outer`], written to `dst`, of the result's shape.
     #[inline]
     pub fn outer_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_outer_out(self.raw(), other.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_outer_out(self.raw(), other.raw(), place.raw()) };
+        written("outer_out", status, &[(dst, &place)])
     }
 }

@@ -882,21 +882,23 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::conv1d`], written to `dst`.
+    /// [`Tensor::conv1d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conv1d_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(Conv1dOptions<'a>) -> Conv1dOptions<'a>,
     ) -> Result<()> {
         let o = options(Conv1dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_conv1d_out(
                 self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
                 list_count(o.padding), list_pointer(o.dilation), list_count(o.dilation), o.groups,
-                i32::from(o.same), dst.raw(),
+                i32::from(o.same), place.raw(),
             )
-        })
+        };
+        written("conv1d_out", status, &[(dst, &place)])
     }
 
     /// Cross-correlation of images, plus a bias per channel.
@@ -927,21 +929,23 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::conv2d`], written to `dst`.
+    /// [`Tensor::conv2d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conv2d_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(Conv2dOptions<'a>) -> Conv2dOptions<'a>,
     ) -> Result<()> {
         let o = options(Conv2dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_conv2d_out(
                 self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
                 list_count(o.padding), list_pointer(o.dilation), list_count(o.dilation), o.groups,
-                i32::from(o.same), dst.raw(),
+                i32::from(o.same), place.raw(),
             )
-        })
+        };
+        written("conv2d_out", status, &[(dst, &place)])
     }
 
     /// Cross-correlation along three spatial axes, plus a bias per channel.
@@ -968,21 +972,23 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::conv3d`], written to `dst`.
+    /// [`Tensor::conv3d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conv3d_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(Conv3dOptions<'a>) -> Conv3dOptions<'a>,
     ) -> Result<()> {
         let o = options(Conv3dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_conv3d_out(
                 self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
                 list_count(o.padding), list_pointer(o.dilation), list_count(o.dilation), o.groups,
-                i32::from(o.same), dst.raw(),
+                i32::from(o.same), place.raw(),
             )
-        })
+        };
+        written("conv3d_out", status, &[(dst, &place)])
     }
 
     /// The derivative of conv1d towards its input, as an op.
@@ -1011,22 +1017,24 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::conv_transpose1d`], written to `dst`.
+    /// [`Tensor::conv_transpose1d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conv_transpose1d_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(ConvTranspose1dOptions<'a>) -> ConvTranspose1dOptions<'a>,
     ) -> Result<()> {
         let o = options(ConvTranspose1dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_conv_transpose1d_out(
                 self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
                 list_count(o.padding), list_pointer(o.output_padding),
                 list_count(o.output_padding), o.groups, list_pointer(o.dilation),
-                list_count(o.dilation), dst.raw(),
+                list_count(o.dilation), place.raw(),
             )
-        })
+        };
+        written("conv_transpose1d_out", status, &[(dst, &place)])
     }
 
     /// The derivative of conv2d towards its input, as an op.
@@ -1055,22 +1063,24 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::conv_transpose2d`], written to `dst`.
+    /// [`Tensor::conv_transpose2d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conv_transpose2d_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(ConvTranspose2dOptions<'a>) -> ConvTranspose2dOptions<'a>,
     ) -> Result<()> {
         let o = options(ConvTranspose2dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_conv_transpose2d_out(
                 self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
                 list_count(o.padding), list_pointer(o.output_padding),
                 list_count(o.output_padding), o.groups, list_pointer(o.dilation),
-                list_count(o.dilation), dst.raw(),
+                list_count(o.dilation), place.raw(),
             )
-        })
+        };
+        written("conv_transpose2d_out", status, &[(dst, &place)])
     }
 
     /// The derivative of conv3d towards its input, as an op.
@@ -1099,22 +1109,24 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::conv_transpose3d`], written to `dst`.
+    /// [`Tensor::conv_transpose3d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conv_transpose3d_out<'a>(
         &self, weight: &Tensor, dst: &Tensor,
         options: impl FnOnce(ConvTranspose3dOptions<'a>) -> ConvTranspose3dOptions<'a>,
     ) -> Result<()> {
         let o = options(ConvTranspose3dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_conv_transpose3d_out(
                 self.raw(), weight.raw(), o.bias.map_or(null_mut(), Tensor::raw),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
                 list_count(o.padding), list_pointer(o.output_padding),
                 list_count(o.output_padding), o.groups, list_pointer(o.dilation),
-                list_count(o.dilation), dst.raw(),
+                list_count(o.dilation), place.raw(),
             )
-        })
+        };
+        written("conv_transpose3d_out", status, &[(dst, &place)])
     }
 
     /// The largest number of each window; floating dtypes.
@@ -1141,21 +1153,23 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::max_pool2d`], written to `dst`.
+    /// [`Tensor::max_pool2d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn max_pool2d_out<'a>(
         &self, kernel_size: &[i64], dst: &Tensor,
         options: impl FnOnce(MaxPool2dOptions<'a>) -> MaxPool2dOptions<'a>,
     ) -> Result<()> {
         let o = options(MaxPool2dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_max_pool2d_out(
                 self.raw(), kernel_size.as_ptr(), count(kernel_size.len()), list_pointer(o.stride),
                 list_count(o.stride), list_pointer(o.padding), list_count(o.padding),
                 list_pointer(o.dilation), list_count(o.dilation), i32::from(o.ceil_mode),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("max_pool2d_out", status, &[(dst, &place)])
     }
 
     /// As max_pool2d, and where in the flattened plane each number stands (int64).
@@ -1208,21 +1222,23 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::avg_pool2d`], written to `dst`.
+    /// [`Tensor::avg_pool2d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn avg_pool2d_out<'a>(
         &self, kernel_size: &[i64], dst: &Tensor,
         options: impl FnOnce(AvgPool2dOptions<'a>) -> AvgPool2dOptions<'a>,
     ) -> Result<()> {
         let o = options(AvgPool2dOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_avg_pool2d_out(
                 self.raw(), kernel_size.as_ptr(), count(kernel_size.len()), list_pointer(o.stride),
                 list_count(o.stride), list_pointer(o.padding), list_count(o.padding),
                 i32::from(o.ceil_mode), i32::from(o.count_include_pad),
-                o.divisor_override.unwrap_or(ABSENT), dst.raw(),
+                o.divisor_override.unwrap_or(ABSENT), place.raw(),
             )
-        })
+        };
+        written("avg_pool2d_out", status, &[(dst, &place)])
     }
 
     /// The means of output_size windows that cover the input evenly; floating dtypes.
@@ -1237,14 +1253,16 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::adaptive_avg_pool2d`], written to `dst`.
+    /// [`Tensor::adaptive_avg_pool2d`], written to `dst`, of the result's shape.
     #[inline]
     pub fn adaptive_avg_pool2d_out(&self, output_size: &[i64], dst: &Tensor) -> Result<()> {
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_adaptive_avg_pool2d_out(
-                self.raw(), output_size.as_ptr(), count(output_size.len()), dst.raw(),
+                self.raw(), output_size.as_ptr(), count(output_size.len()), place.raw(),
             )
-        })
+        };
+        written("adaptive_avg_pool2d_out", status, &[(dst, &place)])
     }
 
     /// (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
@@ -1269,20 +1287,22 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::batch_norm`], written to `dst`.
+    /// [`Tensor::batch_norm`], written to `dst`, of the result's shape.
     #[inline]
     pub fn batch_norm_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(BatchNormOptions<'a>) -> BatchNormOptions<'a>,
     ) -> Result<()> {
         let o = options(BatchNormOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_batch_norm_out(
                 self.raw(), o.running_mean.map_or(null_mut(), Tensor::raw),
                 o.running_var.map_or(null_mut(), Tensor::raw),
                 o.weight.map_or(null_mut(), Tensor::raw), o.bias.map_or(null_mut(), Tensor::raw),
-                i32::from(o.training), o.momentum, o.eps, dst.raw(),
+                i32::from(o.training), o.momentum, o.eps, place.raw(),
             )
-        })
+        };
+        written("batch_norm_out", status, &[(dst, &place)])
     }
 
     /// (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
@@ -1309,20 +1329,22 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::layer_norm`], written to `dst`.
+    /// [`Tensor::layer_norm`], written to `dst`, of the result's shape.
     #[inline]
     pub fn layer_norm_out<'a>(
         &self, normalized_shape: &[i64], dst: &Tensor,
         options: impl FnOnce(LayerNormOptions<'a>) -> LayerNormOptions<'a>,
     ) -> Result<()> {
         let o = options(LayerNormOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_layer_norm_out(
                 self.raw(), normalized_shape.as_ptr(), count(normalized_shape.len()),
                 o.weight.map_or(null_mut(), Tensor::raw), o.bias.map_or(null_mut(), Tensor::raw),
-                o.eps, dst.raw(),
+                o.eps, place.raw(),
             )
-        })
+        };
+        written("layer_norm_out", status, &[(dst, &place)])
     }
 
     /// exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating
@@ -1343,15 +1365,17 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::softmax`], written to `dst`.
+    /// [`Tensor::softmax`], written to `dst`, of the result's shape.
     #[inline]
     pub fn softmax_out(
         &self, dst: &Tensor, options: impl FnOnce(SoftmaxOptions) -> SoftmaxOptions,
     ) -> Result<()> {
         let o = options(SoftmaxOptions::default());
-        done(unsafe {
-            sys::tsr_softmax_out(self.raw(), o.axis, o.dtype.map_or(-1, |d| d as i32), dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_softmax_out(self.raw(), o.axis, o.dtype.map_or(-1, |d| d as i32), place.raw())
+        };
+        written("softmax_out", status, &[(dst, &place)])
     }
 
     /// The logarithm of softmax, without overflow.
@@ -1371,17 +1395,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::log_softmax`], written to `dst`.
+    /// [`Tensor::log_softmax`], written to `dst`, of the result's shape.
     #[inline]
     pub fn log_softmax_out(
         &self, dst: &Tensor, options: impl FnOnce(LogSoftmaxOptions) -> LogSoftmaxOptions,
     ) -> Result<()> {
         let o = options(LogSoftmaxOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_log_softmax_out(
-                self.raw(), o.axis, o.dtype.map_or(-1, |d| d as i32), dst.raw(),
+                self.raw(), o.axis, o.dtype.map_or(-1, |d| d as i32), place.raw(),
             )
-        })
+        };
+        written("log_softmax_out", status, &[(dst, &place)])
     }
 
     /// The negative logarithm of the softmax probability of the target.
@@ -1497,18 +1523,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::dropout`], written to `dst`.
+    /// [`Tensor::dropout`], written to `dst`, of the result's shape.
     #[inline]
     pub fn dropout_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(DropoutOptions<'a>) -> DropoutOptions<'a>,
     ) -> Result<()> {
         let o = options(DropoutOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_dropout_out(
                 self.raw(), o.p, i32::from(o.training),
-                o.generator.map_or(null_mut(), Generator::raw), dst.raw(),
+                o.generator.map_or(null_mut(), Generator::raw), place.raw(),
             )
-        })
+        };
+        written("dropout_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::dropout`], in place.

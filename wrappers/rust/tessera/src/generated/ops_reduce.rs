@@ -509,18 +509,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::sum`], written to `dst`.
+    /// [`Tensor::sum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sum_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(SumOptions<'a>) -> SumOptions<'a>,
     ) -> Result<()> {
         let o = options(SumOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_sum_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                o.dtype.map_or(-1, |d| d as i32), dst.raw(),
+                o.dtype.map_or(-1, |d| d as i32), place.raw(),
             )
-        })
+        };
+        written("sum_out", status, &[(dst, &place)])
     }
 
     /// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
@@ -543,18 +545,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::nansum`], written to `dst`.
+    /// [`Tensor::nansum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn nansum_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(NansumOptions<'a>) -> NansumOptions<'a>,
     ) -> Result<()> {
         let o = options(NansumOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_nansum_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                o.dtype.map_or(-1, |d| d as i32), dst.raw(),
+                o.dtype.map_or(-1, |d| d as i32), place.raw(),
             )
-        })
+        };
+        written("nansum_out", status, &[(dst, &place)])
     }
 
     /// Product over axes; bool and signed integers are multiplied as int64, unsigned ones as
@@ -578,18 +582,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::prod`], written to `dst`.
+    /// [`Tensor::prod`], written to `dst`, of the result's shape.
     #[inline]
     pub fn prod_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(ProdOptions<'a>) -> ProdOptions<'a>,
     ) -> Result<()> {
         let o = options(ProdOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_prod_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                o.dtype.map_or(-1, |d| d as i32), dst.raw(),
+                o.dtype.map_or(-1, |d| d as i32), place.raw(),
             )
-        })
+        };
+        written("prod_out", status, &[(dst, &place)])
     }
 
     /// Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
@@ -612,18 +618,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::mean`], written to `dst`.
+    /// [`Tensor::mean`], written to `dst`, of the result's shape.
     #[inline]
     pub fn mean_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(MeanOptions<'a>) -> MeanOptions<'a>,
     ) -> Result<()> {
         let o = options(MeanOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_mean_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                o.dtype.map_or(-1, |d| d as i32), dst.raw(),
+                o.dtype.map_or(-1, |d| d as i32), place.raw(),
             )
-        })
+        };
+        written("mean_out", status, &[(dst, &place)])
     }
 
     /// Variance over axes, the mean squared distance from the mean; floating dtypes.
@@ -646,18 +654,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::var`], written to `dst`.
+    /// [`Tensor::var`], written to `dst`, of the result's shape.
     #[inline]
     pub fn var_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(VarOptions<'a>) -> VarOptions<'a>,
     ) -> Result<()> {
         let o = options(VarOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_var_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), o.correction,
-                i32::from(o.keepdims), dst.raw(),
+                i32::from(o.keepdims), place.raw(),
             )
-        })
+        };
+        written("var_out", status, &[(dst, &place)])
     }
 
     /// Standard deviation over axes, the root of the variance; floating dtypes.
@@ -680,18 +690,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::std`], written to `dst`.
+    /// [`Tensor::std`], written to `dst`, of the result's shape.
     #[inline]
     pub fn std_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(StdOptions<'a>) -> StdOptions<'a>,
     ) -> Result<()> {
         let o = options(StdOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_std_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), o.correction,
-                i32::from(o.keepdims), dst.raw(),
+                i32::from(o.keepdims), place.raw(),
             )
-        })
+        };
+        written("std_out", status, &[(dst, &place)])
     }
 
     /// Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
@@ -713,18 +725,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::max`], written to `dst`.
+    /// [`Tensor::max`], written to `dst`, of the result's shape.
     #[inline]
     pub fn max_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(MaxOptions<'a>) -> MaxOptions<'a>,
     ) -> Result<()> {
         let o = options(MaxOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_max_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("max_out", status, &[(dst, &place)])
     }
 
     /// Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
@@ -746,18 +760,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::min`], written to `dst`.
+    /// [`Tensor::min`], written to `dst`, of the result's shape.
     #[inline]
     pub fn min_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(MinOptions<'a>) -> MinOptions<'a>,
     ) -> Result<()> {
         let o = options(MinOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_min_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("min_out", status, &[(dst, &place)])
     }
 
     /// Largest element over axes, another name of max.
@@ -779,18 +795,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::amax`], written to `dst`.
+    /// [`Tensor::amax`], written to `dst`, of the result's shape.
     #[inline]
     pub fn amax_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(AmaxOptions<'a>) -> AmaxOptions<'a>,
     ) -> Result<()> {
         let o = options(AmaxOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_amax_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("amax_out", status, &[(dst, &place)])
     }
 
     /// Smallest element over axes, another name of min.
@@ -812,18 +830,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::amin`], written to `dst`.
+    /// [`Tensor::amin`], written to `dst`, of the result's shape.
     #[inline]
     pub fn amin_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(AminOptions<'a>) -> AminOptions<'a>,
     ) -> Result<()> {
         let o = options(AminOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_amin_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("amin_out", status, &[(dst, &place)])
     }
 
     /// Position of the first largest element, as int64; real dtypes.
@@ -843,17 +863,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::argmax`], written to `dst`.
+    /// [`Tensor::argmax`], written to `dst`, of the result's shape.
     #[inline]
     pub fn argmax_out(
         &self, dst: &Tensor, options: impl FnOnce(ArgmaxOptions) -> ArgmaxOptions,
     ) -> Result<()> {
         let o = options(ArgmaxOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_argmax_out(
-                self.raw(), o.axis.unwrap_or(ABSENT), i32::from(o.keepdims), dst.raw(),
+                self.raw(), o.axis.unwrap_or(ABSENT), i32::from(o.keepdims), place.raw(),
             )
-        })
+        };
+        written("argmax_out", status, &[(dst, &place)])
     }
 
     /// Position of the first smallest element, as int64; real dtypes.
@@ -873,17 +895,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::argmin`], written to `dst`.
+    /// [`Tensor::argmin`], written to `dst`, of the result's shape.
     #[inline]
     pub fn argmin_out(
         &self, dst: &Tensor, options: impl FnOnce(ArgminOptions) -> ArgminOptions,
     ) -> Result<()> {
         let o = options(ArgminOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_argmin_out(
-                self.raw(), o.axis.unwrap_or(ABSENT), i32::from(o.keepdims), dst.raw(),
+                self.raw(), o.axis.unwrap_or(ABSENT), i32::from(o.keepdims), place.raw(),
             )
-        })
+        };
+        written("argmin_out", status, &[(dst, &place)])
     }
 
     /// Whether any element over axes is not zero.
@@ -905,18 +929,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::any`], written to `dst`.
+    /// [`Tensor::any`], written to `dst`, of the result's shape.
     #[inline]
     pub fn any_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(AnyOptions<'a>) -> AnyOptions<'a>,
     ) -> Result<()> {
         let o = options(AnyOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_any_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("any_out", status, &[(dst, &place)])
     }
 
     /// Whether all elements over axes are not zero.
@@ -938,18 +964,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::all`], written to `dst`.
+    /// [`Tensor::all`], written to `dst`, of the result's shape.
     #[inline]
     pub fn all_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(AllOptions<'a>) -> AllOptions<'a>,
     ) -> Result<()> {
         let o = options(AllOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_all_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("all_out", status, &[(dst, &place)])
     }
 
     /// Number of elements over axes that are not zero, as int64.
@@ -971,19 +999,21 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::count_nonzero`], written to `dst`.
+    /// [`Tensor::count_nonzero`], written to `dst`, of the result's shape.
     #[inline]
     pub fn count_nonzero_out<'a>(
         &self, dst: &Tensor,
         options: impl FnOnce(CountNonzeroOptions<'a>) -> CountNonzeroOptions<'a>,
     ) -> Result<()> {
         let o = options(CountNonzeroOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_count_nonzero_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("count_nonzero_out", status, &[(dst, &place)])
     }
 
     /// Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
@@ -1005,18 +1035,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::logsumexp`], written to `dst`.
+    /// [`Tensor::logsumexp`], written to `dst`, of the result's shape.
     #[inline]
     pub fn logsumexp_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(LogsumexpOptions<'a>) -> LogsumexpOptions<'a>,
     ) -> Result<()> {
         let o = options(LogsumexpOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_logsumexp_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("logsumexp_out", status, &[(dst, &place)])
     }
 
     /// Norm of the elements over axes; floating and complex dtypes, the result is real.
@@ -1039,18 +1071,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::vector_norm`], written to `dst`.
+    /// [`Tensor::vector_norm`], written to `dst`, of the result's shape.
     #[inline]
     pub fn vector_norm_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(VectorNormOptions<'a>) -> VectorNormOptions<'a>,
     ) -> Result<()> {
         let o = options(VectorNormOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_vector_norm_out(
                 self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims), o.ord,
-                dst.raw(),
+                place.raw(),
             )
-        })
+        };
+        written("vector_norm_out", status, &[(dst, &place)])
     }
 
     /// Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
@@ -1074,17 +1108,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::cumulative_sum`], written to `dst`.
+    /// [`Tensor::cumulative_sum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn cumulative_sum_out(
         &self, dst: &Tensor, options: impl FnOnce(CumulativeSumOptions) -> CumulativeSumOptions,
     ) -> Result<()> {
         let o = options(CumulativeSumOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_cumulative_sum_out(
                 self.raw(), o.axis.unwrap_or(ABSENT), o.dtype.map_or(-1, |d| d as i32),
-                i32::from(o.include_initial), dst.raw(),
+                i32::from(o.include_initial), place.raw(),
             )
-        })
+        };
+        written("cumulative_sum_out", status, &[(dst, &place)])
     }
 }

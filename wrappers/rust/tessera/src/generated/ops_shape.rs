@@ -587,7 +587,7 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::concat`], written to `dst`.
+    /// [`Tensor::concat`], written to `dst`, of the result's shape.
     #[inline]
     pub fn concat_out(
         tensors: &[impl Borrow<Tensor>], dst: &Tensor,
@@ -595,11 +595,13 @@ impl Tensor {
     ) -> Result<()> {
         let o = options(ConcatOptions::default());
         let tensors = handles(tensors);
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_concat_out(
-                tensors.as_ptr(), count(tensors.len()), o.axis.unwrap_or(ABSENT), dst.raw(),
+                tensors.as_ptr(), count(tensors.len()), o.axis.unwrap_or(ABSENT), place.raw(),
             )
-        })
+        };
+        written("concat_out", status, &[(dst, &place)])
     }
 
     /// Tensors of one shape along a new axis, promoted to a common dtype.
@@ -618,7 +620,7 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_stack(tensors.as_ptr(), count(tensors.len()), o.axis, out) })
     }
 
-    /// [`Tensor::stack`], written to `dst`.
+    /// [`Tensor::stack`], written to `dst`, of the result's shape.
     #[inline]
     pub fn stack_out(
         tensors: &[impl Borrow<Tensor>], dst: &Tensor,
@@ -626,9 +628,11 @@ impl Tensor {
     ) -> Result<()> {
         let o = options(StackOptions::default());
         let tensors = handles(tensors);
-        done(unsafe {
-            sys::tsr_stack_out(tensors.as_ptr(), count(tensors.len()), o.axis, dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_stack_out(tensors.as_ptr(), count(tensors.len()), o.axis, place.raw())
+        };
+        written("stack_out", status, &[(dst, &place)])
     }
 
     /// The whole tensor repeated along its axes.
@@ -641,12 +645,16 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::tile`], written to `dst`.
+    /// [`Tensor::tile`], written to `dst`, of the result's shape.
     #[inline]
     pub fn tile_out(&self, repetitions: &[i64], dst: &Tensor) -> Result<()> {
-        done(unsafe {
-            sys::tsr_tile_out(self.raw(), repetitions.as_ptr(), count(repetitions.len()), dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_tile_out(
+                self.raw(), repetitions.as_ptr(), count(repetitions.len()), place.raw(),
+            )
+        };
+        written("tile_out", status, &[(dst, &place)])
     }
 
     /// Each element repeated in place.
@@ -683,7 +691,7 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::repeat`], written to `dst`.
+    /// [`Tensor::repeat`], written to `dst`, of the result's shape.
     #[inline]
     pub fn repeat_out<'a>(
         &self, repeats: impl Into<Operand<'a>>, dst: &Tensor,
@@ -691,23 +699,25 @@ impl Tensor {
     ) -> Result<()> {
         let o = options(RepeatOptions::default());
         let repeats = repeats.into();
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match repeats {
                 Operand::Tensor(repeats) => {
                     sys::tsr_repeat_out(
-                        self.raw(), repeats.raw(), o.axis.unwrap_or(ABSENT), dst.raw(),
+                        self.raw(), repeats.raw(), o.axis.unwrap_or(ABSENT), place.raw(),
                     )
                 }
                 Operand::Scalar(repeats) => match repeats.kind() {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_repeat_i64_out(
-                            self.raw(), repeats.i64(), o.axis.unwrap_or(ABSENT), dst.raw(),
+                            self.raw(), repeats.i64(), o.axis.unwrap_or(ABSENT), place.raw(),
                         )
                     }
                     kind => unsupported("repeat", kind),
                 }
             }
-        })
+        };
+        written("repeat_out", status, &[(dst, &place)])
     }
 
     /// The order of the elements along axes reversed; a copy.
@@ -727,15 +737,17 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::flip`], written to `dst`.
+    /// [`Tensor::flip`], written to `dst`, of the result's shape.
     #[inline]
     pub fn flip_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(FlipOptions<'a>) -> FlipOptions<'a>,
     ) -> Result<()> {
         let o = options(FlipOptions::default());
-        done(unsafe {
-            sys::tsr_flip_out(self.raw(), list_pointer(o.axes), list_count(o.axes), dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_flip_out(self.raw(), list_pointer(o.axes), list_count(o.axes), place.raw())
+        };
+        written("flip_out", status, &[(dst, &place)])
     }
 
     /// Elements moved along axes; those that leave come in at the other end.
@@ -760,19 +772,21 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::roll`], written to `dst`.
+    /// [`Tensor::roll`], written to `dst`, of the result's shape.
     #[inline]
     pub fn roll_out<'a>(
         &self, shift: &[i64], dst: &Tensor,
         options: impl FnOnce(RollOptions<'a>) -> RollOptions<'a>,
     ) -> Result<()> {
         let o = options(RollOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_roll_out(
                 self.raw(), shift.as_ptr(), count(shift.len()), list_pointer(o.axes),
-                list_count(o.axes), dst.raw(),
+                list_count(o.axes), place.raw(),
             )
-        })
+        };
+        written("roll_out", status, &[(dst, &place)])
     }
 
     /// The elements of the last two axes on and below a diagonal, zero above.
@@ -788,13 +802,15 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_tril(self.raw(), o.diagonal, out) })
     }
 
-    /// [`Tensor::tril`], written to `dst`.
+    /// [`Tensor::tril`], written to `dst`, of the result's shape.
     #[inline]
     pub fn tril_out(
         &self, dst: &Tensor, options: impl FnOnce(TrilOptions) -> TrilOptions,
     ) -> Result<()> {
         let o = options(TrilOptions::default());
-        done(unsafe { sys::tsr_tril_out(self.raw(), o.diagonal, dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_tril_out(self.raw(), o.diagonal, place.raw()) };
+        written("tril_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::tril`], in place.
@@ -818,13 +834,15 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_triu(self.raw(), o.diagonal, out) })
     }
 
-    /// [`Tensor::triu`], written to `dst`.
+    /// [`Tensor::triu`], written to `dst`, of the result's shape.
     #[inline]
     pub fn triu_out(
         &self, dst: &Tensor, options: impl FnOnce(TriuOptions) -> TriuOptions,
     ) -> Result<()> {
         let o = options(TriuOptions::default());
-        done(unsafe { sys::tsr_triu_out(self.raw(), o.diagonal, dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_triu_out(self.raw(), o.diagonal, place.raw()) };
+        written("triu_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::triu`], in place.
@@ -857,18 +875,20 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::pad`], written to `dst`.
+    /// [`Tensor::pad`], written to `dst`, of the result's shape.
     #[inline]
     pub fn pad_out<'a>(
         &self, padding: &[i64], dst: &Tensor,
         options: impl FnOnce(PadOptions<'a>) -> PadOptions<'a>,
     ) -> Result<()> {
         let o = options(PadOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_pad_out(
                 self.raw(), padding.as_ptr(), count(padding.len()), o.mode.as_ptr().cast(),
-                o.mode.len() as i64, o.value, dst.raw(),
+                o.mode.len() as i64, o.value, place.raw(),
             )
-        })
+        };
+        written("pad_out", status, &[(dst, &place)])
     }
 }

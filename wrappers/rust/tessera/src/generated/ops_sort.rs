@@ -168,17 +168,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::sort`], written to `dst`.
+    /// [`Tensor::sort`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sort_out(
         &self, dst: &Tensor, options: impl FnOnce(SortOptions) -> SortOptions,
     ) -> Result<()> {
         let o = options(SortOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_sort_out(
-                self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable), dst.raw(),
+                self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable), place.raw(),
             )
-        })
+        };
+        written("sort_out", status, &[(dst, &place)])
     }
 
     /// The positions that put the elements in order along an axis, as int64; real dtypes.
@@ -198,17 +200,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::argsort`], written to `dst`.
+    /// [`Tensor::argsort`], written to `dst`, of the result's shape.
     #[inline]
     pub fn argsort_out(
         &self, dst: &Tensor, options: impl FnOnce(ArgsortOptions) -> ArgsortOptions,
     ) -> Result<()> {
         let o = options(ArgsortOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_argsort_out(
-                self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable), dst.raw(),
+                self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable), place.raw(),
             )
-        })
+        };
+        written("argsort_out", status, &[(dst, &place)])
     }
 
     /// The elements in order along an axis and the positions they had; real dtypes.
@@ -230,19 +234,25 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::sort_with_indices`], written to tensors that are there.
+    /// [`Tensor::sort_with_indices`], written to tensors that are there, of the results' shapes.
     #[inline]
     pub fn sort_with_indices_out(
         &self, values_dst: &Tensor, indices_dst: &Tensor,
         options: impl FnOnce(SortWithIndicesOptions) -> SortWithIndicesOptions,
     ) -> Result<()> {
         let o = options(SortWithIndicesOptions::default());
-        done(unsafe {
+        let values_place = place_of(values_dst)?;
+        let indices_place = place_of(indices_dst)?;
+        let status = unsafe {
             sys::tsr_sort_with_indices_out(
-                self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable), values_dst.raw(),
-                indices_dst.raw(),
+                self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable),
+                values_place.raw(), indices_place.raw(),
             )
-        })
+        };
+        written(
+            "sort_with_indices_out", status,
+            &[(values_dst, &values_place), (indices_dst, &indices_place)],
+        )
     }
 
     /// The k largest or smallest elements along an axis, in order, and their positions; real
@@ -265,18 +275,21 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::topk`], written to tensors that are there.
+    /// [`Tensor::topk`], written to tensors that are there, of the results' shapes.
     #[inline]
     pub fn topk_out(
         &self, k: i64, values_dst: &Tensor, indices_dst: &Tensor,
         options: impl FnOnce(TopkOptions) -> TopkOptions,
     ) -> Result<()> {
         let o = options(TopkOptions::default());
-        done(unsafe {
+        let values_place = place_of(values_dst)?;
+        let indices_place = place_of(indices_dst)?;
+        let status = unsafe {
             sys::tsr_topk_out(
-                self.raw(), k, o.axis, i32::from(o.largest), i32::from(o.sorted), values_dst.raw(),
-                indices_dst.raw(),
+                self.raw(), k, o.axis, i32::from(o.largest), i32::from(o.sorted),
+                values_place.raw(), indices_place.raw(),
             )
-        })
+        };
+        written("topk_out", status, &[(values_dst, &values_place), (indices_dst, &indices_place)])
     }
 }

@@ -118,59 +118,70 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::where_cond`], written to `dst`.
+    /// [`Tensor::where_cond`], written to `dst`, of the result's shape.
     #[inline]
     pub fn where_cond_out<'a>(
         &self, input: impl Into<Operand<'a>>, other: impl Into<Operand<'a>>, dst: &Tensor,
     ) -> Result<()> {
         let input = input.into();
         let other = other.into();
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match (input, other) {
                 (Operand::Tensor(input), Operand::Tensor(other)) => {
-                    sys::tsr_where_out(self.raw(), input.raw(), other.raw(), dst.raw())
+                    sys::tsr_where_out(self.raw(), input.raw(), other.raw(), place.raw())
                 }
                 (Operand::Tensor(input), Operand::Scalar(other)) => match other.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_out(self.raw(), input.raw(), other.i64(), dst.raw())
+                        sys::tsr_where_i64_out(self.raw(), input.raw(), other.i64(), place.raw())
                     }
                     Kind::F64 => {
-                        sys::tsr_where_f64_out(self.raw(), input.raw(), other.f64(), dst.raw())
+                        sys::tsr_where_f64_out(self.raw(), input.raw(), other.f64(), place.raw())
                     }
                     Kind::C128 => {
                         sys::tsr_where_c128_out(
-                            self.raw(), input.raw(), other.re(), other.im(), dst.raw(),
+                            self.raw(), input.raw(), other.re(), other.im(), place.raw(),
                         )
                     }
                 }
                 (Operand::Scalar(input), Operand::Tensor(other)) => match input.kind() {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_left_out(self.raw(), input.i64(), other.raw(), dst.raw())
+                        sys::tsr_where_i64_left_out(
+                            self.raw(), input.i64(), other.raw(), place.raw(),
+                        )
                     }
                     Kind::F64 => {
-                        sys::tsr_where_f64_left_out(self.raw(), input.f64(), other.raw(), dst.raw())
+                        sys::tsr_where_f64_left_out(
+                            self.raw(), input.f64(), other.raw(), place.raw(),
+                        )
                     }
                     Kind::C128 => {
                         sys::tsr_where_c128_left_out(
-                            self.raw(), input.re(), input.im(), other.raw(), dst.raw(),
+                            self.raw(), input.re(), input.im(), other.raw(), place.raw(),
                         )
                     }
                 }
                 (Operand::Scalar(input), Operand::Scalar(other)) => match widest(&[input, other]) {
                     Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_both_out(self.raw(), input.i64(), other.i64(), dst.raw())
+                        sys::tsr_where_i64_both_out(
+                            self.raw(), input.i64(), other.i64(), place.raw(),
+                        )
                     }
                     Kind::F64 => {
-                        sys::tsr_where_f64_both_out(self.raw(), input.f64(), other.f64(), dst.raw())
+                        sys::tsr_where_f64_both_out(
+                            self.raw(), input.f64(), other.f64(), place.raw(),
+                        )
                     }
                     Kind::C128 => {
                         sys::tsr_where_c128_both_out(
-                            self.raw(), input.re(), input.im(), other.re(), other.im(), dst.raw(),
+                            self.raw(), input.re(), input.im(), other.re(), other.im(),
+                            place.raw(),
                         )
                     }
                 }
             }
-        })
+        };
+        written("where_cond_out", status, &[(dst, &place)])
     }
 
     /// input + weight (other - input); floating and complex dtypes.
@@ -192,25 +203,27 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::lerp`], written to `dst`.
+    /// [`Tensor::lerp`], written to `dst`, of the result's shape.
     #[inline]
     pub fn lerp_out<'a>(
         &self, other: &Tensor, weight: impl Into<Operand<'a>>, dst: &Tensor,
     ) -> Result<()> {
         let weight = weight.into();
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             match weight {
                 Operand::Tensor(weight) => {
-                    sys::tsr_lerp_out(self.raw(), other.raw(), weight.raw(), dst.raw())
+                    sys::tsr_lerp_out(self.raw(), other.raw(), weight.raw(), place.raw())
                 }
                 Operand::Scalar(weight) => match weight.kind() {
                     Kind::Bool | Kind::I64 | Kind::F64 => {
-                        sys::tsr_lerp_f64_out(self.raw(), other.raw(), weight.f64(), dst.raw())
+                        sys::tsr_lerp_f64_out(self.raw(), other.raw(), weight.f64(), place.raw())
                     }
                     kind => unsupported("lerp", kind),
                 }
             }
-        })
+        };
+        written("lerp_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::lerp`], in place.
@@ -251,16 +264,18 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::addcmul`], written to `dst`.
+    /// [`Tensor::addcmul`], written to `dst`, of the result's shape.
     #[inline]
     pub fn addcmul_out(
         &self, tensor1: &Tensor, tensor2: &Tensor, dst: &Tensor,
         options: impl FnOnce(AddcmulOptions) -> AddcmulOptions,
     ) -> Result<()> {
         let o = options(AddcmulOptions::default());
-        done(unsafe {
-            sys::tsr_addcmul_out(self.raw(), tensor1.raw(), tensor2.raw(), o.value, dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_addcmul_out(self.raw(), tensor1.raw(), tensor2.raw(), o.value, place.raw())
+        };
+        written("addcmul_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::addcmul`], in place.
@@ -292,16 +307,18 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::addcdiv`], written to `dst`.
+    /// [`Tensor::addcdiv`], written to `dst`, of the result's shape.
     #[inline]
     pub fn addcdiv_out(
         &self, tensor1: &Tensor, tensor2: &Tensor, dst: &Tensor,
         options: impl FnOnce(AddcdivOptions) -> AddcdivOptions,
     ) -> Result<()> {
         let o = options(AddcdivOptions::default());
-        done(unsafe {
-            sys::tsr_addcdiv_out(self.raw(), tensor1.raw(), tensor2.raw(), o.value, dst.raw())
-        })
+        let place = place_of(dst)?;
+        let status = unsafe {
+            sys::tsr_addcdiv_out(self.raw(), tensor1.raw(), tensor2.raw(), o.value, place.raw())
+        };
+        written("addcdiv_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::addcdiv`], in place.
@@ -357,37 +374,40 @@ impl Tensor {
         }
     }
 
-    /// [`Tensor::clip`], written to `dst`.
+    /// [`Tensor::clip`], written to `dst`, of the result's shape.
     #[inline]
     pub fn clip_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(ClipOptions<'a>) -> ClipOptions<'a>,
     ) -> Result<()> {
         let o = options(ClipOptions::default());
+        let place = place_of(dst)?;
         if let Some([min, max]) = numbers([o.min, o.max]) {
-            done(unsafe {
+            let status = unsafe {
                 match widest(&[min, max]) {
                     Kind::Bool | Kind::I64 => {
                         sys::tsr_clip_i64_out(
                             self.raw(), min.map_or(Default::default(), Scalar::i64),
                             i32::from(min.is_some()), max.map_or(Default::default(), Scalar::i64),
-                            i32::from(max.is_some()), dst.raw(),
+                            i32::from(max.is_some()), place.raw(),
                         )
                     }
                     Kind::F64 => {
                         sys::tsr_clip_f64_out(
                             self.raw(), min.map_or(Default::default(), Scalar::f64),
                             i32::from(min.is_some()), max.map_or(Default::default(), Scalar::f64),
-                            i32::from(max.is_some()), dst.raw(),
+                            i32::from(max.is_some()), place.raw(),
                         )
                     }
                     kind => unsupported("clip", kind),
                 }
-            })
+            };
+            written("clip_out", status, &[(dst, &place)])
         } else {
             let [min, max] = tensors([o.min, o.max], self)?;
-            done(unsafe {
-                sys::tsr_clip_out(self.raw(), optional_raw(&min), optional_raw(&max), dst.raw())
-            })
+            let status = unsafe {
+                sys::tsr_clip_out(self.raw(), optional_raw(&min), optional_raw(&max), place.raw())
+            };
+            written("clip_out", status, &[(dst, &place)])
         }
     }
 

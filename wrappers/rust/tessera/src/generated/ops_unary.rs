@@ -54,10 +54,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_abs(self.raw(), out) })
     }
 
-    /// [`Tensor::abs`], written to `dst`.
+    /// [`Tensor::abs`], written to `dst`, of the result's shape.
     #[inline]
     pub fn abs_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_abs_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_abs_out(self.raw(), place.raw()) };
+        written("abs_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::abs`], in place.
@@ -74,10 +76,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_negative(self.raw(), out) })
     }
 
-    /// [`Tensor::negative`], written to `dst`.
+    /// [`Tensor::negative`], written to `dst`, of the result's shape.
     #[inline]
     pub fn negative_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_negative_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_negative_out(self.raw(), place.raw()) };
+        written("negative_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::negative`], in place.
@@ -93,10 +97,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_sign(self.raw(), out) })
     }
 
-    /// [`Tensor::sign`], written to `dst`.
+    /// [`Tensor::sign`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sign_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_sign_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_sign_out(self.raw(), place.raw()) };
+        written("sign_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::sign`], in place.
@@ -112,10 +118,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_reciprocal(self.raw(), out) })
     }
 
-    /// [`Tensor::reciprocal`], written to `dst`.
+    /// [`Tensor::reciprocal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn reciprocal_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_reciprocal_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_reciprocal_out(self.raw(), place.raw()) };
+        written("reciprocal_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::reciprocal`], in place.
@@ -131,10 +139,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_square(self.raw(), out) })
     }
 
-    /// [`Tensor::square`], written to `dst`.
+    /// [`Tensor::square`], written to `dst`, of the result's shape.
     #[inline]
     pub fn square_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_square_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_square_out(self.raw(), place.raw()) };
+        written("square_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::square`], in place.
@@ -150,10 +160,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_sqrt(self.raw(), out) })
     }
 
-    /// [`Tensor::sqrt`], written to `dst`.
+    /// [`Tensor::sqrt`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sqrt_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_sqrt_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_sqrt_out(self.raw(), place.raw()) };
+        written("sqrt_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::sqrt`], in place.
@@ -169,10 +181,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_rsqrt(self.raw(), out) })
     }
 
-    /// [`Tensor::rsqrt`], written to `dst`.
+    /// [`Tensor::rsqrt`], written to `dst`, of the result's shape.
     #[inline]
     pub fn rsqrt_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_rsqrt_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_rsqrt_out(self.raw(), place.raw()) };
+        written("rsqrt_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::rsqrt`], in place.
@@ -188,10 +202,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_exp(self.raw(), out) })
     }
 
-    /// [`Tensor::exp`], written to `dst`.
+    /// [`Tensor::exp`], written to `dst`, of the result's shape.
     #[inline]
     pub fn exp_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_exp_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_exp_out(self.raw(), place.raw()) };
+        written("exp_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::exp`], in place.
@@ -207,10 +223,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_expm1(self.raw(), out) })
     }
 
-    /// [`Tensor::expm1`], written to `dst`.
+    /// [`Tensor::expm1`], written to `dst`, of the result's shape.
     #[inline]
     pub fn expm1_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_expm1_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_expm1_out(self.raw(), place.raw()) };
+        written("expm1_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::expm1`], in place.
@@ -226,10 +244,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_log(self.raw(), out) })
     }
 
-    /// [`Tensor::log`], written to `dst`.
+    /// [`Tensor::log`], written to `dst`, of the result's shape.
     #[inline]
     pub fn log_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_log_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_log_out(self.raw(), place.raw()) };
+        written("log_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::log`], in place.
@@ -245,10 +265,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_log1p(self.raw(), out) })
     }
 
-    /// [`Tensor::log1p`], written to `dst`.
+    /// [`Tensor::log1p`], written to `dst`, of the result's shape.
     #[inline]
     pub fn log1p_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_log1p_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_log1p_out(self.raw(), place.raw()) };
+        written("log1p_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::log1p`], in place.
@@ -264,10 +286,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_log2(self.raw(), out) })
     }
 
-    /// [`Tensor::log2`], written to `dst`.
+    /// [`Tensor::log2`], written to `dst`, of the result's shape.
     #[inline]
     pub fn log2_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_log2_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_log2_out(self.raw(), place.raw()) };
+        written("log2_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::log2`], in place.
@@ -283,10 +307,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_log10(self.raw(), out) })
     }
 
-    /// [`Tensor::log10`], written to `dst`.
+    /// [`Tensor::log10`], written to `dst`, of the result's shape.
     #[inline]
     pub fn log10_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_log10_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_log10_out(self.raw(), place.raw()) };
+        written("log10_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::log10`], in place.
@@ -302,10 +328,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_sin(self.raw(), out) })
     }
 
-    /// [`Tensor::sin`], written to `dst`.
+    /// [`Tensor::sin`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sin_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_sin_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_sin_out(self.raw(), place.raw()) };
+        written("sin_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::sin`], in place.
@@ -321,10 +349,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_cos(self.raw(), out) })
     }
 
-    /// [`Tensor::cos`], written to `dst`.
+    /// [`Tensor::cos`], written to `dst`, of the result's shape.
     #[inline]
     pub fn cos_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_cos_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_cos_out(self.raw(), place.raw()) };
+        written("cos_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::cos`], in place.
@@ -340,10 +370,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_tan(self.raw(), out) })
     }
 
-    /// [`Tensor::tan`], written to `dst`.
+    /// [`Tensor::tan`], written to `dst`, of the result's shape.
     #[inline]
     pub fn tan_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_tan_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_tan_out(self.raw(), place.raw()) };
+        written("tan_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::tan`], in place.
@@ -360,10 +392,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_asin(self.raw(), out) })
     }
 
-    /// [`Tensor::asin`], written to `dst`.
+    /// [`Tensor::asin`], written to `dst`, of the result's shape.
     #[inline]
     pub fn asin_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_asin_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_asin_out(self.raw(), place.raw()) };
+        written("asin_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::asin`], in place.
@@ -380,10 +414,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_acos(self.raw(), out) })
     }
 
-    /// [`Tensor::acos`], written to `dst`.
+    /// [`Tensor::acos`], written to `dst`, of the result's shape.
     #[inline]
     pub fn acos_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_acos_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_acos_out(self.raw(), place.raw()) };
+        written("acos_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::acos`], in place.
@@ -400,10 +436,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_atan(self.raw(), out) })
     }
 
-    /// [`Tensor::atan`], written to `dst`.
+    /// [`Tensor::atan`], written to `dst`, of the result's shape.
     #[inline]
     pub fn atan_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_atan_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_atan_out(self.raw(), place.raw()) };
+        written("atan_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::atan`], in place.
@@ -419,10 +457,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_sinh(self.raw(), out) })
     }
 
-    /// [`Tensor::sinh`], written to `dst`.
+    /// [`Tensor::sinh`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sinh_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_sinh_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_sinh_out(self.raw(), place.raw()) };
+        written("sinh_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::sinh`], in place.
@@ -438,10 +478,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_cosh(self.raw(), out) })
     }
 
-    /// [`Tensor::cosh`], written to `dst`.
+    /// [`Tensor::cosh`], written to `dst`, of the result's shape.
     #[inline]
     pub fn cosh_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_cosh_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_cosh_out(self.raw(), place.raw()) };
+        written("cosh_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::cosh`], in place.
@@ -457,10 +499,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_tanh(self.raw(), out) })
     }
 
-    /// [`Tensor::tanh`], written to `dst`.
+    /// [`Tensor::tanh`], written to `dst`, of the result's shape.
     #[inline]
     pub fn tanh_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_tanh_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_tanh_out(self.raw(), place.raw()) };
+        written("tanh_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::tanh`], in place.
@@ -476,10 +520,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_floor(self.raw(), out) })
     }
 
-    /// [`Tensor::floor`], written to `dst`.
+    /// [`Tensor::floor`], written to `dst`, of the result's shape.
     #[inline]
     pub fn floor_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_floor_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_floor_out(self.raw(), place.raw()) };
+        written("floor_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::floor`], in place.
@@ -495,10 +541,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_ceil(self.raw(), out) })
     }
 
-    /// [`Tensor::ceil`], written to `dst`.
+    /// [`Tensor::ceil`], written to `dst`, of the result's shape.
     #[inline]
     pub fn ceil_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_ceil_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_ceil_out(self.raw(), place.raw()) };
+        written("ceil_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::ceil`], in place.
@@ -514,10 +562,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_round(self.raw(), out) })
     }
 
-    /// [`Tensor::round`], written to `dst`.
+    /// [`Tensor::round`], written to `dst`, of the result's shape.
     #[inline]
     pub fn round_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_round_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_round_out(self.raw(), place.raw()) };
+        written("round_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::round`], in place.
@@ -533,10 +583,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_trunc(self.raw(), out) })
     }
 
-    /// [`Tensor::trunc`], written to `dst`.
+    /// [`Tensor::trunc`], written to `dst`, of the result's shape.
     #[inline]
     pub fn trunc_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_trunc_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_trunc_out(self.raw(), place.raw()) };
+        written("trunc_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::trunc`], in place.
@@ -552,10 +604,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_sigmoid(self.raw(), out) })
     }
 
-    /// [`Tensor::sigmoid`], written to `dst`.
+    /// [`Tensor::sigmoid`], written to `dst`, of the result's shape.
     #[inline]
     pub fn sigmoid_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_sigmoid_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_sigmoid_out(self.raw(), place.raw()) };
+        written("sigmoid_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::sigmoid`], in place.
@@ -571,10 +625,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_erf(self.raw(), out) })
     }
 
-    /// [`Tensor::erf`], written to `dst`.
+    /// [`Tensor::erf`], written to `dst`, of the result's shape.
     #[inline]
     pub fn erf_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_erf_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_erf_out(self.raw(), place.raw()) };
+        written("erf_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::erf`], in place.
@@ -590,10 +646,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_erfc(self.raw(), out) })
     }
 
-    /// [`Tensor::erfc`], written to `dst`.
+    /// [`Tensor::erfc`], written to `dst`, of the result's shape.
     #[inline]
     pub fn erfc_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_erfc_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_erfc_out(self.raw(), place.raw()) };
+        written("erfc_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::erfc`], in place.
@@ -609,10 +667,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_conj(self.raw(), out) })
     }
 
-    /// [`Tensor::conj`], written to `dst`.
+    /// [`Tensor::conj`], written to `dst`, of the result's shape.
     #[inline]
     pub fn conj_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_conj_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_conj_out(self.raw(), place.raw()) };
+        written("conj_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::conj`], in place.
@@ -628,10 +688,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_relu(self.raw(), out) })
     }
 
-    /// [`Tensor::relu`], written to `dst`.
+    /// [`Tensor::relu`], written to `dst`, of the result's shape.
     #[inline]
     pub fn relu_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_relu_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_relu_out(self.raw(), place.raw()) };
+        written("relu_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::relu`], in place.
@@ -647,10 +709,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_silu(self.raw(), out) })
     }
 
-    /// [`Tensor::silu`], written to `dst`.
+    /// [`Tensor::silu`], written to `dst`, of the result's shape.
     #[inline]
     pub fn silu_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_silu_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_silu_out(self.raw(), place.raw()) };
+        written("silu_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::silu`], in place.
@@ -666,10 +730,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_isnan(self.raw(), out) })
     }
 
-    /// [`Tensor::isnan`], written to `dst`.
+    /// [`Tensor::isnan`], written to `dst`, of the result's shape.
     #[inline]
     pub fn isnan_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_isnan_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_isnan_out(self.raw(), place.raw()) };
+        written("isnan_out", status, &[(dst, &place)])
     }
 
     /// Whether each element is infinite.
@@ -678,10 +744,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_isinf(self.raw(), out) })
     }
 
-    /// [`Tensor::isinf`], written to `dst`.
+    /// [`Tensor::isinf`], written to `dst`, of the result's shape.
     #[inline]
     pub fn isinf_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_isinf_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_isinf_out(self.raw(), place.raw()) };
+        written("isinf_out", status, &[(dst, &place)])
     }
 
     /// Whether each element is neither infinite nor NaN.
@@ -690,10 +758,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_isfinite(self.raw(), out) })
     }
 
-    /// [`Tensor::isfinite`], written to `dst`.
+    /// [`Tensor::isfinite`], written to `dst`, of the result's shape.
     #[inline]
     pub fn isfinite_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_isfinite_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_isfinite_out(self.raw(), place.raw()) };
+        written("isfinite_out", status, &[(dst, &place)])
     }
 
     /// Whether each element is zero (false).
@@ -702,10 +772,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_logical_not(self.raw(), out) })
     }
 
-    /// [`Tensor::logical_not`], written to `dst`.
+    /// [`Tensor::logical_not`], written to `dst`, of the result's shape.
     #[inline]
     pub fn logical_not_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_logical_not_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_logical_not_out(self.raw(), place.raw()) };
+        written("logical_not_out", status, &[(dst, &place)])
     }
 
     /// Each element with all bits inverted; bool is negated; floating dtypes are refused.
@@ -715,10 +787,12 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_bitwise_invert(self.raw(), out) })
     }
 
-    /// [`Tensor::bitwise_invert`], written to `dst`.
+    /// [`Tensor::bitwise_invert`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_invert_out(&self, dst: &Tensor) -> Result<()> {
-        done(unsafe { sys::tsr_bitwise_invert_out(self.raw(), dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_bitwise_invert_out(self.raw(), place.raw()) };
+        written("bitwise_invert_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::bitwise_invert`], in place.
@@ -743,13 +817,15 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_leaky_relu(self.raw(), o.negative_slope, out) })
     }
 
-    /// [`Tensor::leaky_relu`], written to `dst`.
+    /// [`Tensor::leaky_relu`], written to `dst`, of the result's shape.
     #[inline]
     pub fn leaky_relu_out(
         &self, dst: &Tensor, options: impl FnOnce(LeakyReluOptions) -> LeakyReluOptions,
     ) -> Result<()> {
         let o = options(LeakyReluOptions::default());
-        done(unsafe { sys::tsr_leaky_relu_out(self.raw(), o.negative_slope, dst.raw()) })
+        let place = place_of(dst)?;
+        let status = unsafe { sys::tsr_leaky_relu_out(self.raw(), o.negative_slope, place.raw()) };
+        written("leaky_relu_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::leaky_relu`], in place.
@@ -781,17 +857,19 @@ impl Tensor {
         })
     }
 
-    /// [`Tensor::gelu`], written to `dst`.
+    /// [`Tensor::gelu`], written to `dst`, of the result's shape.
     #[inline]
     pub fn gelu_out<'a>(
         &self, dst: &Tensor, options: impl FnOnce(GeluOptions<'a>) -> GeluOptions<'a>,
     ) -> Result<()> {
         let o = options(GeluOptions::default());
-        done(unsafe {
+        let place = place_of(dst)?;
+        let status = unsafe {
             sys::tsr_gelu_out(
-                self.raw(), o.approximate.as_ptr().cast(), o.approximate.len() as i64, dst.raw(),
+                self.raw(), o.approximate.as_ptr().cast(), o.approximate.len() as i64, place.raw(),
             )
-        })
+        };
+        written("gelu_out", status, &[(dst, &place)])
     }
 
     /// [`Tensor::gelu`], in place.
