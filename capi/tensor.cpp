@@ -3,6 +3,7 @@
 // Tensors: life, metadata, wrapping of the caller's memory, reading and writing of elements.
 #include <cstring>
 
+#include "autograd/record.h"
 #include "autograd/tensor_grad.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
@@ -99,6 +100,9 @@ tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data) {
     const TensorArg arg(tensor, "tensor");
     out_arg(data, "data");
     TSR_CHECK(!arg.get().storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
+    TSR_CHECK(!needs_grad(arg.get()), Code::kAutograd, "tensor",
+              "expected one that does not require grad, or no_grad mode, because writing through a "
+              "pointer is not recorded");
     arg.get().bump_version();
     *data = arg.get().data();
   });

@@ -62,7 +62,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* in
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_data(tsr_tensor tensor, const void** data);
 
 /* Pointer to the first element, for writing now; counts as one in-place change.
- * BUFFER when the memory is read-only.
+ * BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless in
+ * no_grad mode.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data);
 

@@ -301,6 +301,8 @@ TEST(Tensor, conversions_to_cpp) {
   x.mutable_data<float>()[0] = 9;
   EXPECT_EQ(x.version(), version + 1);
   EXPECT_EQ(x.index({0, 0}).item<double>(), 9);
+  Tensor weight = zeros({2}).requires_grad_();
+  EXPECT_THROW(weight.mutable_data<float>(), AutogradError);
 }
 
 TEST(Tensor, conversions_of_dtype) {

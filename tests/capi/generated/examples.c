@@ -232,12 +232,17 @@ static void example_tsr_tensor_mutable_data(void) {
   void* data = NULL;
   CHECK_OK(tsr_tensor_mutable_data(t, &data));
   ((float*)data)[0] = 7.0f;
-  double value = 0;
+  CHECK(item(t, 0) == 7.0);
   int64_t version = -1;
   CHECK_OK(tsr_tensor_version(t, &version));
   CHECK(version == 1);
+  int32_t before = 0;
+  CHECK_OK(tsr_tensor_set_requires_grad(t, 1));
+  CHECK_FAILS(TSR_AUTOGRAD, tsr_tensor_mutable_data(t, &data));
+  CHECK_OK(tsr_grad_mode_set(0, &before));
+  CHECK_OK(tsr_tensor_mutable_data(t, &data));
+  CHECK_OK(tsr_grad_mode_set(before, &before));
   tsr_tensor_release(t);
-  CHECK(value == 0);
 }
 
 static void example_tsr_tensor_version(void) {

@@ -127,7 +127,8 @@ tsr_tensor_data(tensor, data) =
         tensor, data)
 
 # Pointer to the first element, for writing now; counts as one in-place change.
-# BUFFER when the memory is read-only.
+# BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless in
+# no_grad mode.
 tsr_tensor_mutable_data(tensor, data) =
     ccall((:tsr_tensor_mutable_data, libtessera), tsr_status,
         (tsr_tensor, Ptr{Ptr{Cvoid}}),

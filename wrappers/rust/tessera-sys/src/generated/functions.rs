@@ -98,7 +98,8 @@ extern "C" {
     pub fn tsr_tensor_data(tensor: tsr_tensor, data: *mut *const c_void) -> tsr_status;
 
     /// Pointer to the first element, for writing now; counts as one in-place change.
-    /// BUFFER when the memory is read-only.
+    /// BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless in
+    /// no_grad mode.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_mutable_data(tensor: tsr_tensor, data: *mut *mut c_void) -> tsr_status;
 
