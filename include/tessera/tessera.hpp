@@ -21,3 +21,4 @@
 #include "tessera/cpp/streams.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/cpp/threads.hpp"
+#include "tessera/tessera.h"
