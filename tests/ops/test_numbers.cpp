@@ -131,5 +131,44 @@ TEST(Numbers, a_bound_beyond_the_range_limits_nothing) {
   EXPECT_EQ(values(ops::clip(bytes(), Scalar(-7), Scalar(100))), (std::vector<double>{1, 5, 100}));
 }
 
+// What int64 cannot hold becomes INT64_MIN, and that is cut to the type; in single elements, in
+// whole vectors and behind the last one alike.
+template <class Float, class Int>
+void expect_defined_casts() {
+  const Float limits[] = {Float(0x1p63),
+                          Float(-0x1p63),
+                          Float(1e30),
+                          Float(-1e30),
+                          Float(3.75),
+                          Float(-3.75),
+                          std::numeric_limits<Float>::infinity(),
+                          -std::numeric_limits<Float>::infinity(),
+                          std::numeric_limits<Float>::quiet_NaN()};
+  for (const int64_t count : {1, 16, 67}) {
+    for (const Float value : limits) {
+      const bool inside = value >= Float(-0x1p63) && value < Float(0x1p63);
+      const Int wanted = static_cast<Int>(inside ? static_cast<int64_t>(value) : INT64_MIN);
+      const Tensor from =
+          tensor(Dims{count}, std::vector<Float>(static_cast<size_t>(count), value));
+      const Tensor to = ops::astype(from, dtype_of<Int>());
+      for (int64_t i = 0; i < count; ++i)
+        ASSERT_EQ(to.data_as<Int>()[i], wanted) << value << " at " << i << " of " << count;
+    }
+  }
+}
+
+TEST(Numbers, casts_of_floats_that_no_integer_holds_are_defined) {
+  expect_defined_casts<float, int64_t>();
+  expect_defined_casts<float, int32_t>();
+  expect_defined_casts<float, uint8_t>();
+  expect_defined_casts<double, int64_t>();
+  expect_defined_casts<double, int16_t>();
+  expect_defined_casts<double, uint32_t>();
+  const Tensor upper = ops::astype(f64(Dims{3}, {0x1.8p63, 0x1p64, -1}), DType::kUInt64);
+  EXPECT_EQ(upper.data_as<uint64_t>()[0], uint64_t{3} << 62);
+  EXPECT_EQ(upper.data_as<uint64_t>()[1], 0U);
+  EXPECT_EQ(upper.data_as<uint64_t>()[2], UINT64_MAX);
+}
+
 }  // namespace
 }  // namespace tsr

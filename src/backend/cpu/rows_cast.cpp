@@ -3,8 +3,9 @@
 // The conversions of one instruction-set level: every dtype to every dtype over contiguous
 // elements.
 //
-// A float outside the range of an integer type becomes what the 64-bit conversion gives, cut to the
-// type's bits. Complex to real keeps the real part. 16-bit floats go through float32.
+// A float outside the range of an integer type becomes what float_to_int.h says. Complex to real
+// keeps the real part. 16-bit floats go through float32.
+#include "backend/common/float_to_int.h"
 #include "backend/cpu/half_vec.h"
 #include "backend/cpu/row_loop.h"
 
@@ -40,13 +41,7 @@ inline constexpr bool kIsShort = std::is_same_v<T, Float16> || std::is_same_v<T,
 template <class To, class From>
 [[gnu::always_inline]] inline To convert(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if constexpr (std::is_same_v<To, uint64_t>) {
-      constexpr From kHalfRange = 9223372036854775808.0;
-      if (value >= kHalfRange)
-        return static_cast<uint64_t>(static_cast<int64_t>(value - kHalfRange)) +
-               (uint64_t{1} << 63);
-    }
-    return static_cast<To>(static_cast<int64_t>(value));
+    return math::to_integer<To>(value);
   } else {
     return static_cast<To>(value);
   }
