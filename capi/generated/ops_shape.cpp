@@ -5,6 +5,7 @@
 #include "capi/handle.h"
 #include "tessera/tessera.h"
 #include "ops/arrange.h"
+#include "ops/complex_parts.h"
 #include "ops/join.h"
 #include "ops/shape.h"
 #include "ops/slice.h"
@@ -25,6 +26,10 @@ constexpr CallInfo kInfo_matrix_transpose{"matrix_transpose", {"input"}};
 constexpr CallInfo kInfo_moveaxis{"moveaxis", {"input", "source", "destination"}};
 constexpr CallInfo kInfo_broadcast_to{"broadcast_to", {"input", "shape"}};
 constexpr CallInfo kInfo_expand{"expand", {"input", "shape"}};
+constexpr CallInfo kInfo_real{"real", {"input"}};
+constexpr CallInfo kInfo_imag{"imag", {"input"}};
+constexpr CallInfo kInfo_view_as_real{"view_as_real", {"input"}};
+constexpr CallInfo kInfo_view_as_complex{"view_as_complex", {"input"}};
 constexpr CallInfo kInfo_select{"select", {"input", "axis", "index"}};
 constexpr CallInfo kInfo_slice{"slice", {"input", "axis", "start", "stop", "step"}};
 constexpr CallInfo kInfo_narrow{"narrow", {"input", "axis", "start", "length"}};
@@ -150,6 +155,38 @@ tsr_status tsr_expand(tsr_tensor input, const int64_t* shape, int32_t n_shape, t
   return guard(kInfo_expand, [&] {
     out_arg(out, "out");
     give(tsr::ops::expand(TensorArg(input, "input").get(), list_arg(shape, n_shape, "shape")), out);
+  });
+}
+
+tsr_status tsr_real(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_real, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::real(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_imag(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_imag, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::imag(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_view_as_real(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_view_as_real, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::view_as_real(TensorArg(input, "input").get()), out);
+  });
+}
+
+tsr_status tsr_view_as_complex(tsr_tensor input, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_view_as_complex, [&] {
+    out_arg(out, "out");
+    give(tsr::ops::view_as_complex(TensorArg(input, "input").get()), out);
   });
 }
 

@@ -1185,6 +1185,19 @@ TSR_API TSR_NODISCARD tsr_status tsr_broadcast_to(
 TSR_API TSR_NODISCARD tsr_status tsr_expand(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
 
+/* The real parts of a complex tensor, a view; a real tensor itself. */
+TSR_API TSR_NODISCARD tsr_status tsr_real(tsr_tensor input, tsr_tensor* out);
+
+/* The imaginary parts of a complex tensor, a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_imag(tsr_tensor input, tsr_tensor* out);
+
+/* A complex tensor as real and imaginary parts along one more axis, the last; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_view_as_real(tsr_tensor input, tsr_tensor* out);
+
+/* Real and imaginary parts along the last axis as a complex tensor; a view.
+ * input: float32 or float64; the last axis holds the two parts, side by side */
+TSR_API TSR_NODISCARD tsr_status tsr_view_as_complex(tsr_tensor input, tsr_tensor* out);
+
 /* The part at one position of an axis, without that axis; a view. */
 TSR_API TSR_NODISCARD tsr_status tsr_select(
     tsr_tensor input, int64_t axis, int64_t index, tsr_tensor* out);

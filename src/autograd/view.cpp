@@ -21,6 +21,8 @@ const char* text_of(ViewKind kind) {
       return "it was made in inference mode";
     case ViewKind::kCustom:
       return "it was returned by a custom function";
+    case ViewKind::kOtherDType:
+      return "it shows its base under another dtype";
     case ViewKind::kNormal:
       break;
   }

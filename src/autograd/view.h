@@ -17,6 +17,7 @@ enum class ViewKind : uint8_t {
   kNoGrad,       // made in no_grad mode
   kInference,    // of an ordinary tensor, made in inference mode
   kCustom,       // returned by a custom function
+  kOtherDType,   // shows the memory under another dtype
 };
 
 namespace detail {
@@ -32,6 +33,14 @@ void track_alias(const Tensor& output, const Tensor& source, Node* node);
 template <class F>
 void record_view(const Tensor& view, const Tensor& source, const char* name, F derivative) {
   detail::track_view(view, source, ViewKind::kNormal);
+  if (needs_grad(source)) record(view, name, {source}, {}, std::move(derivative));
+}
+
+// As record_view where `view` shows `source`'s memory under another dtype: writes through it cannot
+// be followed, so they raise where something requires grad.
+template <class F>
+void record_cast_view(const Tensor& view, const Tensor& source, const char* name, F derivative) {
+  detail::track_view(view, source, ViewKind::kOtherDType);
   if (needs_grad(source)) record(view, name, {source}, {}, std::move(derivative));
 }
 

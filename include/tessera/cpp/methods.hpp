@@ -365,6 +365,10 @@ class TensorMethods {
   Tensor broadcast_to(const IntList& shape) const;
   // As broadcast_to, with -1 for sizes that stay.
   Tensor expand(const IntList& shape) const;
+  // A complex tensor as real and imaginary parts along one more axis, the last; a view.
+  Tensor view_as_real() const;
+  // Real and imaginary parts along the last axis as a complex tensor; a view.
+  Tensor view_as_complex() const;
   // The part at one position of an axis, without that axis; a view.
   Tensor select(int64_t axis, int64_t index) const;
   // A range of positions of an axis with Python's rules; a view.

@@ -2999,6 +2999,34 @@ inline Tensor expand(const Tensor& input, const IntList& shape) {
   return Tensor::take(out);
 }
 
+// The real parts of a complex tensor, a view; a real tensor itself.
+inline Tensor real(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_real(input.handle(), &out));
+  return Tensor::take(out);
+}
+
+// The imaginary parts of a complex tensor, a view.
+inline Tensor imag(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_imag(input.handle(), &out));
+  return Tensor::take(out);
+}
+
+// A complex tensor as real and imaginary parts along one more axis, the last; a view.
+inline Tensor view_as_real(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_view_as_real(input.handle(), &out));
+  return Tensor::take(out);
+}
+
+// Real and imaginary parts along the last axis as a complex tensor; a view.
+inline Tensor view_as_complex(const Tensor& input) {
+  tsr_tensor out = nullptr;
+  check(tsr_view_as_complex(input.handle(), &out));
+  return Tensor::take(out);
+}
+
 // The part at one position of an axis, without that axis; a view.
 inline Tensor select(const Tensor& input, int64_t axis, int64_t index) {
   tsr_tensor out = nullptr;
@@ -4642,6 +4670,12 @@ inline Tensor TensorMethods::broadcast_to(const IntList& shape) const {
 }
 inline Tensor TensorMethods::expand(const IntList& shape) const {
   return tessera::expand(self(), shape);
+}
+inline Tensor TensorMethods::view_as_real() const {
+  return tessera::view_as_real(self());
+}
+inline Tensor TensorMethods::view_as_complex() const {
+  return tessera::view_as_complex(self());
 }
 inline Tensor TensorMethods::select(int64_t axis, int64_t index) const {
   return tessera::select(self(), axis, index);

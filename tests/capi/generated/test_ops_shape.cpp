@@ -517,6 +517,116 @@ TEST(Op_expand, has_the_gradient) {
   });
 }
 
+TEST(Op_real, computes_its_cases) {
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+    Tensor out;
+    ok(tsr_real(input, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {1, 3}));
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    Tensor out;
+    ok(tsr_real(input, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {1, 2}));
+  }
+}
+
+TEST(Op_real, refuses_bad_arguments) {
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+    Tensor out;
+    refused(tsr_real(nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_real(wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_real(as_complex(input), out.slot()));
+    survives(tsr_real(as_bool(input), out.slot()));
+    refused(tsr_real(input, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Op_imag, computes_its_cases) {
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+    Tensor out;
+    ok(tsr_imag(input, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {2, -4}));
+  }
+}
+
+TEST(Op_imag, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    Tensor out;
+    refused(tsr_imag(input, out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+    Tensor out;
+    refused(tsr_imag(nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_imag(wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_imag(as_complex(input), out.slot()));
+    survives(tsr_imag(as_bool(input), out.slot()));
+    refused(tsr_imag(input, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Op_view_as_real, computes_its_cases) {
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+    Tensor out;
+    ok(tsr_view_as_real(input, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, -4}));
+  }
+}
+
+TEST(Op_view_as_real, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    Tensor out;
+    refused(tsr_view_as_real(input, out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+    Tensor out;
+    refused(tsr_view_as_real(nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_view_as_real(wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_view_as_real(as_complex(input), out.slot()));
+    survives(tsr_view_as_real(as_bool(input), out.slot()));
+    refused(tsr_view_as_real(input, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Op_view_as_complex, computes_its_cases) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, -4}));
+    Tensor out;
+    ok(tsr_view_as_complex(input, out.slot()));
+    same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, -4.0}));
+  }
+}
+
+TEST(Op_view_as_complex, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
+    Tensor out;
+    refused(tsr_view_as_complex(input, out.slot()), TSR_SHAPE);
+  }
+  {
+    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
+    Tensor out;
+    refused(tsr_view_as_complex(input, out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, -4}));
+    Tensor out;
+    refused(tsr_view_as_complex(nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_view_as_complex(wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_view_as_complex(as_complex(input), out.slot()));
+    survives(tsr_view_as_complex(as_bool(input), out.slot()));
+    refused(tsr_view_as_complex(input, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Op_select, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));

@@ -188,6 +188,36 @@ TEST(Conformance, expand_gradient) {
   expect_same(input.grad(), "expand_gradient/grad/input");
 }
 
+TEST(Conformance, real_0) {
+  const Tensor input = copy("real_0/in/input");
+  const Tensor out = tessera::real(input);
+  expect_same(out, "real_0/out/out");
+}
+
+TEST(Conformance, real_1) {
+  const Tensor input = copy("real_1/in/input");
+  const Tensor out = tessera::real(input);
+  expect_same(out, "real_1/out/out");
+}
+
+TEST(Conformance, imag_0) {
+  const Tensor input = copy("imag_0/in/input");
+  const Tensor out = tessera::imag(input);
+  expect_same(out, "imag_0/out/out");
+}
+
+TEST(Conformance, view_as_real_0) {
+  const Tensor input = copy("view_as_real_0/in/input");
+  const Tensor out = tessera::view_as_real(input);
+  expect_same(out, "view_as_real_0/out/out");
+}
+
+TEST(Conformance, view_as_complex_0) {
+  const Tensor input = copy("view_as_complex_0/in/input");
+  const Tensor out = tessera::view_as_complex(input);
+  expect_same(out, "view_as_complex_0/out/out");
+}
+
 TEST(Conformance, select_0) {
   const Tensor input = copy("select_0/in/input");
   const Tensor out = tessera::select(input, 1, -1);

@@ -6355,6 +6355,86 @@ static PyObject* py_expand(PyObject* self, PyObject* const* args, Py_ssize_t nar
   return result;
 }
 
+static const char* const names_real[] = {"input"};
+static PyObject* keys_real[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_real = {"real", 1, 1, 1, -1,
+    names_real, keys_real, 1u};
+static PyObject* py_real(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_real;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_real(a0, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
+static const char* const names_imag[] = {"input"};
+static PyObject* keys_imag[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_imag = {"imag", 1, 1, 1, -1,
+    names_imag, keys_imag, 1u};
+static PyObject* py_imag(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_imag;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_imag(a0, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
+static const char* const names_view_as_real[] = {"input"};
+static PyObject* keys_view_as_real[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_view_as_real = {"view_as_real", 1, 1, 1, -1,
+    names_view_as_real, keys_view_as_real, 1u};
+static PyObject* py_view_as_real(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_view_as_real;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_view_as_real(a0, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
+static const char* const names_view_as_complex[] = {"input"};
+static PyObject* keys_view_as_complex[1 * TPY_MAX_ALIASES];
+static const tpy_signature sig_view_as_complex = {"view_as_complex", 1, 1, 1, -1,
+    names_view_as_complex, keys_view_as_complex, 1u};
+static PyObject* py_view_as_complex(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const tpy_signature* sig = &sig_view_as_complex;
+  PyObject* s[2];
+  if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
+  PyObject* result = NULL;
+  tsr_status status = TSR_OK;
+  tsr_tensor a0;
+  if (tpy_tensor(sig, 0, s[0], &a0)) {
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_view_as_complex(a0, &out0));
+      result = tpy_result_alias(status, out0, s[0]);
+  }
+  Py_XDECREF(s[1]);
+  return result;
+}
+
 static const char* const names_select[] = {"input", "axis|dim|axes|dims", "index"};
 static PyObject* keys_select[3 * TPY_MAX_ALIASES];
 static const tpy_signature sig_select = {"select", 3, 3, 3, -1,
@@ -8541,6 +8621,10 @@ static int tpy_prepare_signatures(void) {
          tpy_prepare(&sig_moveaxis) &&
          tpy_prepare(&sig_broadcast_to) &&
          tpy_prepare(&sig_expand) &&
+         tpy_prepare(&sig_real) &&
+         tpy_prepare(&sig_imag) &&
+         tpy_prepare(&sig_view_as_real) &&
+         tpy_prepare(&sig_view_as_complex) &&
          tpy_prepare(&sig_select) &&
          tpy_prepare(&sig_slice) &&
          tpy_prepare(&sig_narrow) &&
@@ -8865,6 +8949,14 @@ static PyMethodDef tpy_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, "broadcast_to($input, shape)\n--\n\nA view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes."},
     {"expand", (PyCFunction)(void (*)(void))py_expand,
      METH_FASTCALL | METH_KEYWORDS, "expand($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that stay."},
+    {"real", (PyCFunction)(void (*)(void))py_real,
+     METH_FASTCALL | METH_KEYWORDS, "real($input)\n--\n\nThe real parts of a complex tensor, a view; a real tensor itself."},
+    {"imag", (PyCFunction)(void (*)(void))py_imag,
+     METH_FASTCALL | METH_KEYWORDS, "imag($input)\n--\n\nThe imaginary parts of a complex tensor, a view."},
+    {"view_as_real", (PyCFunction)(void (*)(void))py_view_as_real,
+     METH_FASTCALL | METH_KEYWORDS, "view_as_real($input)\n--\n\nA complex tensor as real and imaginary parts along one more axis, the last; a view."},
+    {"view_as_complex", (PyCFunction)(void (*)(void))py_view_as_complex,
+     METH_FASTCALL | METH_KEYWORDS, "view_as_complex($input)\n--\n\nReal and imaginary parts along the last axis as a complex tensor; a view."},
     {"select", (PyCFunction)(void (*)(void))py_select,
      METH_FASTCALL | METH_KEYWORDS, "select($input, axis, index)\n--\n\nThe part at one position of an axis, without that axis; a view."},
     {"slice", (PyCFunction)(void (*)(void))py_slice,
@@ -9384,6 +9476,10 @@ static PyMethodDef tpy_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, "broadcast_to($input, shape)\n--\n\nA view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes."},
     {"expand", (PyCFunction)(void (*)(void))py_expand,
      METH_FASTCALL | METH_KEYWORDS, "expand($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that stay."},
+    {"view_as_real", (PyCFunction)(void (*)(void))py_view_as_real,
+     METH_FASTCALL | METH_KEYWORDS, "view_as_real($input)\n--\n\nA complex tensor as real and imaginary parts along one more axis, the last; a view."},
+    {"view_as_complex", (PyCFunction)(void (*)(void))py_view_as_complex,
+     METH_FASTCALL | METH_KEYWORDS, "view_as_complex($input)\n--\n\nReal and imaginary parts along the last axis as a complex tensor; a view."},
     {"select", (PyCFunction)(void (*)(void))py_select,
      METH_FASTCALL | METH_KEYWORDS, "select($input, axis, index)\n--\n\nThe part at one position of an axis, without that axis; a view."},
     {"slice", (PyCFunction)(void (*)(void))py_slice,

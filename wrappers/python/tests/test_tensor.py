@@ -411,3 +411,13 @@ def test_squeeze_drops_every_axis_of_size_one_unless_some_are_named() -> None:
     assert leaf.grad is not None and leaf.grad.shape == (1, 2)
     with pytest.raises(ValueError):
         x.squeeze(1)
+
+
+def test_the_parts_of_a_complex_tensor_are_views() -> None:
+    z = ts.tensor([1 + 2j, 3 - 4j])
+    z.imag[0] = 7
+    assert z.tolist() == [1 + 7j, 3 - 4j]
+    assert z.real.tolist() == [1, 3]
+    assert np.imag(z).tolist() == [7, -4]  # type: ignore[arg-type]
+    x = ts.ones(2)
+    assert x.real is x or x.real.tolist() == [1, 1]

@@ -3133,6 +3133,26 @@ tsr_expand(input, shape, n_shape, out) =
         (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
         input, shape, n_shape, out)
 
+# The real parts of a complex tensor, a view; a real tensor itself.
+tsr_real(input, out) =
+    ccall((:tsr_real, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+
+# The imaginary parts of a complex tensor, a view.
+tsr_imag(input, out) =
+    ccall((:tsr_imag, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+
+# A complex tensor as real and imaginary parts along one more axis, the last; a view.
+tsr_view_as_real(input, out) =
+    ccall((:tsr_view_as_real, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}),
+        input, out)
+
+# Real and imaginary parts along the last axis as a complex tensor; a view.
+tsr_view_as_complex(input, out) =
+    ccall((:tsr_view_as_complex, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_tensor}),
+        input, out)
+
 # The part at one position of an axis, without that axis; a view.
 tsr_select(input, axis, index, out) =
     ccall((:tsr_select, libtessera), tsr_status,

@@ -27,7 +27,8 @@ export
     silu, silu!, sin!, sinh!, softmax, softmax!, sort_with_indices, sort_with_indices!,
     split_with_sizes, sqrt!, square, square!, stack, stack!, std!, subtract!, swapaxes, take,
     take_along_axis, take_along_axis!, tan!, tanh!, tile, tile!, topk, topk!, trunc!, uniform!,
-    unsqueeze, unstack, var!, vector_norm, vector_norm!, zero!, zeros_like
+    unsqueeze, unstack, var!, vector_norm, vector_norm!, view_as_complex, view_as_real, zero!,
+    zeros_like
 
 include("ops_unary.jl")
 include("ops_binary.jl")

@@ -166,6 +166,52 @@ function expand(input::Tensor, shape::Dimensions)
 end
 
 """
+    real(input)
+
+The real parts of a complex tensor, a view; a real tensor itself.
+"""
+function Base.real(input::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_real(input, out))
+    return wrap(out[])
+end
+
+"""
+    imag(input)
+
+The imaginary parts of a complex tensor, a view.
+"""
+function Base.imag(input::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_imag(input, out))
+    return wrap(out[])
+end
+
+"""
+    view_as_real(input)
+
+A complex tensor as real and imaginary parts along one more axis, the last; a view.
+"""
+function view_as_real(input::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_view_as_real(input, out))
+    return wrap(out[])
+end
+
+"""
+    view_as_complex(input)
+
+Real and imaginary parts along the last axis as a complex tensor; a view.
+
+- `input`: float32 or float64; the last axis holds the two parts, side by side
+"""
+function view_as_complex(input::Tensor)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_view_as_complex(input, out))
+    return wrap(out[])
+end
+
+"""
     select(input, index; dims)
 
 The part at one position of an axis, without that axis; a view.

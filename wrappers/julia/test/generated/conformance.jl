@@ -2370,6 +2370,36 @@ end
     @test difference(grad(input), "expand_gradient/grad/input") == ""
 end
 
+@testset "test_real_0" begin
+    input = taken("real_0/in/input")
+    out = real(input)
+    @test difference(out, "real_0/out/out") == ""
+end
+
+@testset "test_real_1" begin
+    input = taken("real_1/in/input")
+    out = real(input)
+    @test difference(out, "real_1/out/out") == ""
+end
+
+@testset "test_imag_0" begin
+    input = taken("imag_0/in/input")
+    out = imag(input)
+    @test difference(out, "imag_0/out/out") == ""
+end
+
+@testset "test_view_as_real_0" begin
+    input = taken("view_as_real_0/in/input")
+    out = view_as_real(input)
+    @test difference(out, "view_as_real_0/out/out") == ""
+end
+
+@testset "test_view_as_complex_0" begin
+    input = taken("view_as_complex_0/in/input")
+    out = view_as_complex(input)
+    @test difference(out, "view_as_complex_0/out/out") == ""
+end
+
 @testset "test_select_0" begin
     input = taken("select_0/in/input")
     out = select(input, 2; dims=2)

@@ -157,6 +157,10 @@ moveaxis = _table["moveaxis"]
 movedim = _table["moveaxis"]
 broadcast_to = _table["broadcast_to"]
 expand = _table["expand"]
+real = _table["real"]
+imag = _table["imag"]
+view_as_real = _table["view_as_real"]
+view_as_complex = _table["view_as_complex"]
 select = _table["select"]
 slice = _table["slice"]
 narrow = _table["narrow"]
@@ -234,11 +238,11 @@ __all__ = [
     "sort", "argsort", "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach",
     "copy_", "fill_", "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze",
     "permute_dims", "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim",
-    "broadcast_to", "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk",
-    "unstack", "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
-    "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
-    "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
-    "nonzero", "argwhere", "softmax", "log_softmax"]
+    "broadcast_to", "expand", "real", "imag", "view_as_real", "view_as_complex", "select", "slice",
+    "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind", "diagonal", "concat",
+    "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave", "flip", "roll", "tril",
+    "triu", "index_put", "index_select", "take", "gather", "take_along_axis", "take_along_dim",
+    "scatter_add", "masked_fill", "masked_select", "nonzero", "argwhere", "softmax", "log_softmax"]
 
 LINALG = ["vector_norm"]
 

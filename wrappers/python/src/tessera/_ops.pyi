@@ -403,6 +403,10 @@ def expand(input: Tensor, shape: int | Sequence[int]) -> Tensor: ...
 def expand(input: Tensor, *, size: int | Sequence[int] = ...) -> Tensor: ...
 @overload
 def expand(input: Tensor, *shape: int) -> Tensor: ...
+def real(input: Tensor) -> Tensor: ...
+def imag(input: Tensor) -> Tensor: ...
+def view_as_real(input: Tensor) -> Tensor: ...
+def view_as_complex(input: Tensor) -> Tensor: ...
 @overload
 def select(input: Tensor, axis: int, index: int) -> Tensor: ...
 @overload
@@ -619,11 +623,11 @@ __all__ = [
     "sort", "argsort", "sort_with_indices", "topk", "clone", "contiguous", "astype", "detach",
     "copy_", "fill_", "zero_", "reshape", "view", "flatten", "squeeze", "expand_dims", "unsqueeze",
     "permute_dims", "permute", "transpose", "swapaxes", "matrix_transpose", "moveaxis", "movedim",
-    "broadcast_to", "expand", "select", "slice", "narrow", "split", "split_with_sizes", "chunk",
-    "unstack", "unbind", "diagonal", "concat", "cat", "concatenate", "stack", "tile", "repeat",
-    "repeat_interleave", "flip", "roll", "tril", "triu", "index_put", "index_select", "take",
-    "gather", "take_along_axis", "take_along_dim", "scatter_add", "masked_fill", "masked_select",
-    "nonzero", "argwhere", "softmax", "log_softmax"]
+    "broadcast_to", "expand", "real", "imag", "view_as_real", "view_as_complex", "select", "slice",
+    "narrow", "split", "split_with_sizes", "chunk", "unstack", "unbind", "diagonal", "concat",
+    "cat", "concatenate", "stack", "tile", "repeat", "repeat_interleave", "flip", "roll", "tril",
+    "triu", "index_put", "index_select", "take", "gather", "take_along_axis", "take_along_dim",
+    "scatter_add", "masked_fill", "masked_select", "nonzero", "argwhere", "softmax", "log_softmax"]
 LINALG: list[str]
 NN_FUNCTIONAL: list[str]
 OPTIM_FUNCTIONAL: list[str]

@@ -54,6 +54,16 @@ class Tensor(TensorBase):
         return self.matrix_transpose()
 
     @property
+    def real(self) -> Tensor:
+        """The real parts, a view; a real tensor itself."""
+        return _ops.real(self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary parts of a complex tensor, a view."""
+        return _ops.imag(self)
+
+    @property
     def mT(self) -> Tensor:
         """The last two axes swapped."""
         return self.matrix_transpose()

@@ -2377,6 +2377,36 @@ def test_expand_gradient() -> None:
     same(input.grad, "expand_gradient/grad/input")
 
 
+def test_real_0() -> None:
+    input = copy("real_0/in/input")
+    out = ts.real(input)
+    same(out, "real_0/out/out")
+
+
+def test_real_1() -> None:
+    input = copy("real_1/in/input")
+    out = ts.real(input)
+    same(out, "real_1/out/out")
+
+
+def test_imag_0() -> None:
+    input = copy("imag_0/in/input")
+    out = ts.imag(input)
+    same(out, "imag_0/out/out")
+
+
+def test_view_as_real_0() -> None:
+    input = copy("view_as_real_0/in/input")
+    out = ts.view_as_real(input)
+    same(out, "view_as_real_0/out/out")
+
+
+def test_view_as_complex_0() -> None:
+    input = copy("view_as_complex_0/in/input")
+    out = ts.view_as_complex(input)
+    same(out, "view_as_complex_0/out/out")
+
+
 def test_select_0() -> None:
     input = copy("select_0/in/input")
     out = ts.select(input, axis=1, index=-1)

@@ -2295,6 +2295,19 @@ extern "C" {
         input: tsr_tensor, shape: *const i64, n_shape: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
+    /// The real parts of a complex tensor, a view; a real tensor itself.
+    pub fn tsr_real(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// The imaginary parts of a complex tensor, a view.
+    pub fn tsr_imag(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// A complex tensor as real and imaginary parts along one more axis, the last; a view.
+    pub fn tsr_view_as_real(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// Real and imaginary parts along the last axis as a complex tensor; a view.
+    /// input: float32 or float64; the last axis holds the two parts, side by side
+    pub fn tsr_view_as_complex(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
     /// The part at one position of an axis, without that axis; a view.
     pub fn tsr_select(input: tsr_tensor, axis: i64, index: i64, out: *mut tsr_tensor) -> tsr_status;
 

@@ -444,6 +444,30 @@ impl Tensor {
         one(|out| unsafe { sys::tsr_expand(self.raw(), shape.as_ptr(), count(shape.len()), out) })
     }
 
+    /// The real parts of a complex tensor, a view; a real tensor itself.
+    #[inline]
+    pub fn real(&self) -> Result<Tensor> {
+        one(|out| unsafe { sys::tsr_real(self.raw(), out) })
+    }
+
+    /// The imaginary parts of a complex tensor, a view.
+    #[inline]
+    pub fn imag(&self) -> Result<Tensor> {
+        one(|out| unsafe { sys::tsr_imag(self.raw(), out) })
+    }
+
+    /// A complex tensor as real and imaginary parts along one more axis, the last; a view.
+    #[inline]
+    pub fn view_as_real(&self) -> Result<Tensor> {
+        one(|out| unsafe { sys::tsr_view_as_real(self.raw(), out) })
+    }
+
+    /// Real and imaginary parts along the last axis as a complex tensor; a view.
+    #[inline]
+    pub fn view_as_complex(&self) -> Result<Tensor> {
+        one(|out| unsafe { sys::tsr_view_as_complex(self.raw(), out) })
+    }
+
     /// The part at one position of an axis, without that axis; a view.
     #[inline]
     pub fn select(&self, axis: i64, index: i64) -> Result<Tensor> {

@@ -3069,6 +3069,46 @@ fn expand_gradient() -> Result<()> {
 }
 
 #[test]
+fn real_0() -> Result<()> {
+    let input = copy("real_0/in/input")?;
+    let out = input.real()?;
+    same(&out, "real_0/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn real_1() -> Result<()> {
+    let input = copy("real_1/in/input")?;
+    let out = input.real()?;
+    same(&out, "real_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn imag_0() -> Result<()> {
+    let input = copy("imag_0/in/input")?;
+    let out = input.imag()?;
+    same(&out, "imag_0/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn view_as_real_0() -> Result<()> {
+    let input = copy("view_as_real_0/in/input")?;
+    let out = input.view_as_real()?;
+    same(&out, "view_as_real_0/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn view_as_complex_0() -> Result<()> {
+    let input = copy("view_as_complex_0/in/input")?;
+    let out = input.view_as_complex()?;
+    same(&out, "view_as_complex_0/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn select_0() -> Result<()> {
     let input = copy("select_0/in/input")?;
     let out = input.select(1, -1)?;

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Complex tensors and their parts: views of one memory under two dtypes.
+//
+// With grad mode on a view of the other dtype is written in place only where nothing that requires
+// grad takes part: autograd follows writes through windows of one dtype. Other writes throw
+// kAutograd.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace tsr::ops {
+
+// (...) complex as (..., 2) real: the real parts at 0 of the last axis, the imaginary ones at 1.
+Tensor view_as_real(const Tensor& input);
+// The reverse. Throws kShape unless the last axis has 2 elements side by side and the other strides
+// and the offset are even.
+Tensor view_as_complex(const Tensor& input);
+// The real parts; a real tensor itself.
+Tensor real(const Tensor& input);
+// The imaginary parts; kDType for a real tensor.
+Tensor imag(const Tensor& input);
+
+}  // namespace tsr::ops
