@@ -37,8 +37,10 @@ Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
   if (!known) fail_argument(Code::kDevice, arg, "a device type", type);
   const Device device{static_cast<DeviceType>(type), index};
   const int32_t count = kernel::device_count(device.type);
+  TSR_CHECK(count > 0, Code::kDevice, arg, "expected a device that can be used here, got ", device,
+            kernel::missing_plugin(device.type));
   TSR_CHECK(index >= 0 && index < count, Code::kDevice, arg, "expected one of ", count,
-            " devices of this type, got index ", index, kernel::missing_plugin(device.type));
+            " devices of this type, got index ", index);
   return device;
 }
 

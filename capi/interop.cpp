@@ -87,7 +87,7 @@ Device imported_device(DLDevice device, const char* arg) {
 
 void check_exportable(const Tensor& tensor) {
   TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
-            "expected a tensor that does not require grad; export tensor.detach()");
+            "expected a tensor that does not require grad, got one that does; export what detach gives");
 }
 
 DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags) {

@@ -122,8 +122,7 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   for (size_t i = 0; i < results.size() && !allow_unused; ++i) {
     TSR_CHECK(results[i].defined(), Code::kAutograd, "inputs",
               "expected every input to be used in the graph, got input ", i,
-              " that appears to not have been used; set allow_unused=True if this is the desired "
-              "behavior");
+              " that appears to not have been used; allow_unused accepts that");
   }
   return results;
 }

@@ -149,7 +149,8 @@ Tensor Node::saved(size_t index) const {
 void Node::check_not_released() const {
   TSR_CHECK(!released_, Code::kAutograd, nullptr, "expected the tensors that ", name_,
             " saved, got a graph that has already been used by a backward, which freed them; to "
-            "go through the graph a second time, specify retain_graph=True the first time");
+            "go through the graph a second time, the first backward must retain it "
+            "(retain_graph)");
 }
 
 size_t Node::saved_count() const {

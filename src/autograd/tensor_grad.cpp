@@ -50,7 +50,7 @@ void set_requires_grad(const Tensor& tensor, bool value) {
   if (!value) {
     TSR_CHECK(is_leaf(tensor), Code::kAutograd, nullptr,
               "expected a leaf, because only leaves can stop requiring grad, got the result of ",
-              grad_fn(tensor)->name(), "; use detach() for a tensor without history");
+              grad_fn(tensor)->name(), "; detach gives a tensor without history");
     tensor.impl()->flags &= ~uint32_t{kRequiresGradFlag};
     return;
   }
@@ -149,7 +149,7 @@ Tensor detach(const Tensor& tensor) {
 void detach_inplace(const Tensor& tensor) {
   TSR_CHECK(!tensor.has(kViewFlag), Code::kAutograd, nullptr,
             "expected a tensor that is no view, because the base of a view would still lead to its "
-            "history, got a view; use detach()");
+            "history, got a view; detach gives a tensor without history");
   tensor.impl()->flags &= ~uint32_t{kRequiresGradFlag};
   TensorRecord* record = record_of(tensor);
   if (record == nullptr) return;

@@ -91,11 +91,11 @@ std::string try_cuda() {
       load_backend(path);
       return {};
     } catch (const Error& error) {
-      return concat(" (the plugin ", path, place.source, " does not serve: ", error.message(),
-                    searched.empty() ? "" : "; there was none in ", searched, ")");
+      return concat(": the CUDA plugin finds no GPU that it can use (", path, place.source, ": ",
+                    error.message(), searched.empty() ? "" : "; there was none in ", searched, ")");
     }
   }
-  return concat(" (the plugin ", kCudaPlugin, " is in none of ", searched, ")");
+  return concat(": the CUDA plugin was not found (", kCudaPlugin, " is in none of ", searched, ")");
 }
 
 }  // namespace

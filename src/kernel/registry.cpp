@@ -99,7 +99,7 @@ const Backend& backend_for(Device device) {
     return *backend;
   if (backend == nullptr) backend = load_default_backend(device.type);
   TSR_CHECK(backend != nullptr, Code::kDevice, "device",
-            "expected a device that a backend serves, got ", device, missing_plugin(device.type));
+            "expected a device that can be used here, got ", device, missing_plugin(device.type));
   TSR_CHECK(device.index >= 0 && device.index < backend->device->device_count(), Code::kDevice,
             "device", "expected a device index below ", backend->device->device_count(), ", got ",
             device);

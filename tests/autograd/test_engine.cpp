@@ -111,7 +111,7 @@ TEST_F(Engine, second_backward_needs_retain_graph) {
   backward(std::array{y});
   EXPECT_EQ(grad_values(x), (Values{12}));
   const std::string text = message_of([&] { backward(std::array{y}); }, Code::kAutograd);
-  EXPECT_NE(text.find("retain_graph=True"), std::string::npos) << text;
+  EXPECT_NE(text.find("(retain_graph)"), std::string::npos) << text;
   EXPECT_EQ(grad_values(x), (Values{12}));
 }
 
@@ -198,7 +198,7 @@ TEST_F(Engine, unused_input_raises_unless_allowed) {
         grad(std::array{y}, std::array{x, unused});
       },
       Code::kAutograd);
-  EXPECT_NE(text.find("allow_unused=True"), std::string::npos) << text;
+  EXPECT_NE(text.find("allow_unused accepts"), std::string::npos) << text;
   const auto grads = grad(std::array{y}, std::array{x, unused}, {}, {}, true);
   EXPECT_EQ(values(grads[0]), (Values{2}));
   EXPECT_FALSE(grads[1].defined());
@@ -487,7 +487,7 @@ TEST_F(Engine, losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
           backward(std::array{y});
           ++won;
         } catch (const Error& error) {
-          EXPECT_NE(error.message().find("retain_graph=True"), std::string::npos);
+          EXPECT_NE(error.message().find("(retain_graph)"), std::string::npos);
           ++lost;
         }
       });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles: scopes, deferred drops, use from many threads.
 #include <array>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -218,6 +219,23 @@ TEST(Ambient, moves_pushed_saved_tensor_hooks) {
   }).join();
   EXPECT_EQ(packed, 1);
   refused(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
+}
+
+// A machine with the plugin and a GPU has nothing to complain of.
+TEST(Device, that_is_absent_is_told_in_plain_words) {
+  int32_t count = 0;
+  ok(tsr_device_count(TSR_DEVICE_CUDA, &count));
+  if (count > 0) return;
+  const int64_t one = 1;
+  tsr_tensor out = nullptr;
+  refused(tsr_ones(&one, 1, -1, TSR_DEVICE_CUDA, 0, &out), TSR_DEVICE);
+  tsr_error_view view = {};
+  view.struct_size = sizeof(view);
+  ok(tsr_error_last(&view));
+  const std::string text = view.message;
+  EXPECT_NE(text.find("expected a device that can be used here, got cuda:0: the CUDA plugin"),
+            std::string::npos)
+      << text;
 }
 
 TEST(OutHandle, is_null_after_a_failure) {
