@@ -3,9 +3,8 @@
 // AccumulateGrad: the node at a leaf, which adds what arrives to the leaf's .grad.
 #pragma once
 
-#include <mutex>
-
 #include "autograd/node.h"
+#include "base/fork_mutex.h"
 
 namespace tsr {
 
@@ -30,7 +29,7 @@ class AccumulateGrad final : public Node {
   void accumulate(TensorRecord& record, Tensor grad);
 
   Tensor leaf_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
 };
 
 // The leaf's accumulator, made if there is none.

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
-#include "memory/small_alloc.h"
+#include "base/thread_exit.h"
+#include "memory/quarantine.h"
 
 namespace tsr {
 namespace {
@@ -23,7 +24,7 @@ struct ThreadCounts {
   uint64_t next_sequence = 0;
   Node* pending = nullptr;  // nodes that wait for the running destroy
   bool destroying = false;
-  enum : uint8_t { kNew, kRegistered, kExited } state = kNew;
+  bool registered = false;
 };
 constinit thread_local ThreadCounts t_counts;
 
@@ -36,30 +37,34 @@ Registry& registry() {
   return immortal<Registry>();
 }
 
-struct AtThreadExit {
-  ~AtThreadExit() {
-    const std::lock_guard guard(registry().mutex);
-    registry().threads.erase(&t_counts);
-    registry().of_exited_threads += t_counts.live.load();
-    t_counts.state = ThreadCounts::kExited;
-  }
-};
+void leave_registry() noexcept {
+  const std::lock_guard guard(registry().mutex);
+  registry().threads.erase(&t_counts);
+  registry().of_exited_threads += t_counts.live.exchange(0);
+  t_counts.registered = false;
+}
 
+// Joins the registry when there is memory for that. Otherwise this change is counted for all
+// threads together, and the next one tries again.
 [[gnu::noinline, gnu::cold]] void count_slowly(int64_t change) noexcept {
-  if (t_counts.state == ThreadCounts::kExited) {
+  if (!at_thread_exit(ThreadPart::kNodeCounts, leave_registry)) {
     registry().of_exited_threads += change;
     return;
   }
-  static thread_local const AtThreadExit at_exit;
-  static_cast<void>(at_exit);
   const std::lock_guard guard(registry().mutex);
-  registry().threads.insert(&t_counts);
-  t_counts.state = ThreadCounts::kRegistered;
+  try {
+    registry().threads.insert(&t_counts);
+  } catch (...) {
+    registry().of_exited_threads += change;
+    return;
+  }
+  t_counts.registered = true;
   t_counts.live += change;
 }
 
 void count(int64_t change) noexcept {
-  if (t_counts.state != ThreadCounts::kRegistered) return count_slowly(change);
+  if (!t_counts.registered) [[unlikely]]
+    return count_slowly(change);
   t_counts.live.store(t_counts.live.load(std::memory_order_relaxed) + change,
                       std::memory_order_relaxed);
 }
@@ -90,7 +95,7 @@ void* Node::operator new(size_t size) {
   return small_allocate(size);
 }
 void Node::operator delete(void* block, size_t size) noexcept {
-  small_free(block, size);
+  free_object(block, size);
 }
 
 // Freeing a node gives up the nodes it leads to. Those that die of it line up here instead of being

@@ -2,24 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/generator.h"
 
+#include <new>
 #include <utility>
+
+#include "base/immortal.h"
+#include "base/thread_exit.h"
 
 namespace tsr {
 namespace {
 
+// Owns a reference. See Note [Thread-local state].
 constinit thread_local Generator* t_current = nullptr;
 
-// Made by the first set on a thread, so that other threads have nothing to end.
-struct Owner {
-  ~Owner() { t_current = nullptr; }
-  IntrusivePtr<Generator> current;
-};
+void forget_current() noexcept {
+  IntrusivePtr<Generator>::adopt(std::exchange(t_current, nullptr)).reset();
+}
 
 }  // namespace
 
 Generator& default_generator() {
-  static auto* const kDefault = new Generator(0);  // never destroyed: handles may outlive main
-  return *kDefault;
+  struct Default {
+    Generator generator{0};
+  };
+  return immortal<Default>().generator;
 }
 
 Generator& current_generator() {
@@ -27,10 +32,9 @@ Generator& current_generator() {
 }
 
 void set_current_generator(IntrusivePtr<Generator> generator) {
-  if (!generator && t_current == nullptr) return;
-  static thread_local Owner owner;
-  owner.current = std::move(generator);
-  t_current = owner.current.get();
+  if (generator && !at_thread_exit(ThreadPart::kGenerator, forget_current)) throw std::bad_alloc();
+  forget_current();
+  t_current = generator.detach();
 }
 
 }  // namespace tsr

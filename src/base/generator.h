@@ -19,7 +19,7 @@ struct GeneratorState {
 // Any thread may use any generator; each call takes numbers that nobody else gets.
 class Generator final : public Object {
  public:
-  explicit Generator(uint64_t seed) noexcept : Object(ObjectTag::kGenerator), state_{seed, 0} {}
+  explicit Generator(uint64_t seed) : Object(ObjectTag::kGenerator), state_{seed, 0} {}
   static void destroy(Generator* generator) noexcept {
     generator->tag = ObjectTag::kDead;
     delete generator;

@@ -4,9 +4,12 @@
 
 #include <pthread.h>
 
+#include "base/fork_mutex.h"
 #include "base/immortal.h"
 
 namespace tsr {
+
+std::atomic<uint8_t> g_fork_mark{1};
 
 struct ForkRegistry {
   // Its own mutex may be waited for under an outer lock, when an inner one is made there.
@@ -26,7 +29,7 @@ struct ForkRegistry {
   Members outer;
   Members inner;
 
-  ForkRegistry() { pthread_atfork(before, after, after); }
+  ForkRegistry() { pthread_atfork(before, after, in_child); }
 
   static void before() {
     immortal<ForkRegistry>().outer.hold();
@@ -35,6 +38,13 @@ struct ForkRegistry {
   static void after() {
     immortal<ForkRegistry>().inner.let_go();
     immortal<ForkRegistry>().outer.let_go();
+  }
+
+  static void in_child() {
+    const uint8_t mark = fork_mark();
+    g_fork_mark.store(mark == UINT8_MAX ? 1 : static_cast<uint8_t>(mark + 1),
+                      std::memory_order_relaxed);
+    after();
   }
 
   static Members& members_of(LockLevel level) {

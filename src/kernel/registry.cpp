@@ -8,6 +8,8 @@
 
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
+#include "base/kept_text.h"
+#include "base/thread_exit.h"
 #include "kernel/plugin.h"
 #include "memory/allocator.h"
 
@@ -18,10 +20,23 @@ std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends{};
 namespace {
 
 struct KernelFailure {
-  std::string text;
+  KeptText text;
   int64_t native_code = 0;
 };
-thread_local KernelFailure t_failure;
+// See Note [Thread-local state].
+constinit thread_local KernelFailure t_failure;
+
+void forget_failure() noexcept {
+  t_failure.text.clear();
+}
+
+// Says and forgets what a kernel has said; `otherwise` when it said nothing.
+std::string take_text(std::string_view otherwise) {
+  const std::string_view said = t_failure.text.view();
+  std::string text(said.empty() ? otherwise : said);
+  t_failure.text.clear();
+  return text;
+}
 
 void* workspace_allocate(DeviceType type, Place place, uint64_t nbytes) {
   try {
@@ -43,11 +58,8 @@ void release_cached(DeviceType type, Place place) {
 }
 
 void set_error(const char* text, int64_t native_code) {
-  try {
-    t_failure.text = text;
-  } catch (...) {
-    t_failure.text.clear();
-  }
+  t_failure.text.assign({text});
+  static_cast<void>(at_thread_exit(ThreadPart::kKernelError, forget_failure));
   t_failure.native_code = native_code;
 }
 
@@ -63,8 +75,7 @@ struct RegistrationMutex : GuardedMutex {};
 const Backend& register_backend(BackendEntry entry) {
   const Backend* backend = entry(&kServices);
   TSR_CHECK(backend != nullptr, Code::kBackend, "path",
-            "expected a backend that runs on this machine, got one that refuses: ",
-            std::exchange(t_failure.text, {}));
+            "expected a backend that runs on this machine, got one that refuses: ", take_text(""));
   TSR_CHECK(backend->contract_version == kContractVersion, Code::kBackend, "path",
             "expected contract version ", kContractVersion, ", got ", backend->contract_version);
   const auto type = static_cast<int32_t>(backend->device_type);
@@ -107,9 +118,8 @@ const Backend& backend_for(Device device) {
 }
 
 void throw_kernel_error(Device device, const char* family, Status status) {
-  const std::string text = std::exchange(t_failure.text, {});
   Error error(static_cast<Code>(status), nullptr,
-              text.empty() ? concat(family, " kernel failed on ", device) : text);
+              take_text(concat(family, " kernel failed on ", device)));
   error.set_native_code(std::exchange(t_failure.native_code, 0));
   throw error;
 }

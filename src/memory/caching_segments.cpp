@@ -18,7 +18,7 @@ constexpr uint64_t kMinOwnSegment = 10 * kMiB;  // requests from here on get the
 constexpr int kReliefSteps = 5;
 
 // A pressure callback that allocates must not be called for its own allocation.
-thread_local bool t_in_pressure_callback = false;
+constinit thread_local bool t_in_pressure_callback = false;
 
 // Ends with the call, also when the host's callback throws.
 struct InPressureCallback {

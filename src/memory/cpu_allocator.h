@@ -39,7 +39,7 @@ class CpuAllocator final : public Allocator {
 
  private:
   CpuAllocator();
-  friend CpuAllocator& immortal<CpuAllocator>() noexcept;
+  friend CpuAllocator& detail::make_immortal<CpuAllocator>() noexcept;
 
   CachingAllocator core_;
   mutable GuardedMutex mutex_;

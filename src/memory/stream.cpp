@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
+#include "base/thread_exit.h"
 
 namespace tsr {
 namespace {
@@ -239,15 +241,8 @@ void end_list(CurrentStream* list) noexcept {
   }
 }
 
-// Made by the first set on a thread, so that other threads have nothing to end.
-struct AtThreadExit {
-  ~AtThreadExit() { end_list(std::exchange(t_current_streams, nullptr)); }
-};
-
-CurrentStream* own_list(CurrentStream* list) {
-  static thread_local const AtThreadExit at_exit;
-  static_cast<void>(at_exit);
-  return list;
+void forget_streams() noexcept {
+  end_list(std::exchange(t_current_streams, nullptr));
 }
 
 CurrentStream* find(Device device) noexcept {
@@ -278,8 +273,9 @@ void set_current_stream(IntrusivePtr<Stream> stream) {
     entry->stream = std::move(stream);
     return;
   }
-  detail::t_current_streams = detail::own_list(
-      new detail::CurrentStream{device, std::move(stream), detail::t_current_streams});
+  if (!at_thread_exit(ThreadPart::kStreams, detail::forget_streams)) throw std::bad_alloc();
+  detail::t_current_streams =
+      new detail::CurrentStream{device, std::move(stream), detail::t_current_streams};
 }
 
 std::vector<IntrusivePtr<Stream>> current_streams() {

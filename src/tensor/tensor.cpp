@@ -3,7 +3,7 @@
 #include "tensor/tensor.h"
 
 #include "base/error.h"
-#include "memory/small_alloc.h"
+#include "memory/quarantine.h"
 #include "tensor/grad_mode.h"
 
 namespace tsr {
@@ -30,7 +30,7 @@ void* TensorImpl::operator new(size_t size) {
   return small_allocate(size);
 }
 void TensorImpl::operator delete(void* block, size_t size) noexcept {
-  small_free(block, size);
+  free_object(block, size);
 }
 
 void TensorImpl::destroy(TensorImpl* impl) noexcept {

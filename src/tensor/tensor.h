@@ -3,6 +3,7 @@
 // Tensor: a counted pointer to a TensorImpl, which is a typed, strided window on a Storage.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -45,6 +46,8 @@ struct TensorImpl final : Object {
   void set_layout(DimsView new_sizes, DimsView new_strides, int64_t first);
 
   DType dtype;
+  // For the C ABI: not 0 while a scope owns a handle to this; see Note [Scopes] in capi/scope.h.
+  std::atomic<uint16_t> scope_place{0};
   Device device;
   uint32_t flags = 0;
   StoragePtr storage;
