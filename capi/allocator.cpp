@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -67,16 +69,14 @@ struct Served {
   ExternalAllocator* host;
 };
 
-// Never destroyed, nor is an allocator in it: a thread may have found one just before it was
-// replaced.
+// An allocator in it lives for ever: a thread may have found one just before it was replaced.
 struct Table {
-  std::mutex mutex;
+  GuardedMutex mutex{LockLevel::kOuter};
   std::map<std::pair<DeviceType, int32_t>, Served> devices;
   std::vector<std::unique_ptr<ExternalAllocator>> hosts;
 };
 Table& table() {
-  static auto* const kTable = new Table;
-  return *kTable;
+  return immortal<Table>();
 }
 
 // A null host stands for the device's own allocator.
@@ -95,10 +95,6 @@ void serve(Device device, std::unique_ptr<ExternalAllocator> host) {
     if (host != nullptr) table().hosts.push_back(std::move(host));
   }
   if (replaced != nullptr) replaced->retire();  // may drop the host's data: with no lock held
-}
-
-tsr_drop_fn drop_of(const tsr_allocator_vtable* vtable) {
-  return vtable != nullptr && vtable->struct_size >= sizeof(*vtable) ? vtable->drop : nullptr;
 }
 
 }  // namespace

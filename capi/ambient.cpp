@@ -28,6 +28,8 @@ struct AmbientObject final : Object {
   IntrusivePtr<Generator> generator = IntrusivePtr<Generator>::share(&current_generator());
   std::vector<IntrusivePtr<Stream>> streams = current_streams();
   std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
+  // Scopes belong to their thread: the number of the one that saved, and its innermost scope.
+  uint64_t thread = this_slot().thread;
   IntrusivePtr<ScopeObject> scope = IntrusivePtr<ScopeObject>::share(t_scope);
 };
 
@@ -47,13 +49,14 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
   return guard(kInfo_ambient_restore, [&] {
     const auto& state =
         *object_arg<AmbientObject>(ambient, ObjectTag::kAmbient, "saved state", "ambient");
-    TSR_CHECK(!state.scope || state.scope->open, Code::kInvalidArgument, "ambient",
+    const bool at_home = state.thread == this_slot().thread;
+    TSR_CHECK(!at_home || !state.scope || state.scope->open, Code::kInvalidArgument, "ambient",
               "expected one whose scope is open, got one whose scope has ended");
-    set_current_streams(state.streams);  // may run out of memory, so it comes first
-    set_current_generator(state.generator);
+    set_current_streams(state.streams);      // may run out of memory, so it comes first
+    set_current_generator(state.generator);  // so may this
     t_grad_mode = state.grad_mode;
     t_default_device = state.default_device;
-    t_scope = state.scope.get();
+    if (at_home) t_scope = state.scope.get();
     set_drops_deferred(state.defer_drops);
     set_pushed_hooks(state.saved_hooks);
   });

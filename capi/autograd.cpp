@@ -95,8 +95,7 @@ tsr_status tsr_backward(const tsr_tensor* roots, int32_t n_roots, const tsr_tens
 tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads,
                     int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs, int32_t flags,
                     tsr_tensor* results) {
-  clear_list(results, n_inputs, nullptr);
-  return guard(kInfo_grad, [&] {
+  const tsr_status status = guard(kInfo_grad, [&] {
     check_flags(flags,
                 TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_ALLOW_UNUSED |
                     TSR_BACKWARD_FREE_GRAPH,
@@ -108,6 +107,9 @@ tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tens
                   options_of(flags), (flags & TSR_BACKWARD_ALLOW_UNUSED) != 0);
     for (size_t i = 0; i < found.size(); ++i) give(std::move(found[i]), results + i);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(results, n_inputs);
+  return status;
 }
 
 int32_t tsr_grad_mode(void) {

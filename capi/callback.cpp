@@ -3,7 +3,12 @@
 #include "capi/callback.h"
 
 #include <mutex>
+#include <new>
 #include <vector>
+
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
+#include "capi/log.h"
 
 namespace tsr::capi {
 namespace {
@@ -13,17 +18,62 @@ struct Drop {
   void* user;
 };
 struct Queue {
-  std::mutex mutex;
+  GuardedMutex mutex;
   std::vector<Drop> drops;
 };
 
-// Never destroyed: the last references may go while the process exits.
 Queue& queue() {
-  static Queue* const kQueue = new Queue;
-  return *kQueue;
+  return immortal<Queue>();
 }
 
 constinit thread_local bool t_defer = false;
+
+// A drop may release what has a drop of its own, and so on: so deep they nest on the host's stack,
+// further ones wait for the outermost.
+constexpr int kDeepest = 64;
+
+struct Waiting {
+  Drop entry;
+  Waiting* next;
+};
+constinit thread_local int t_depth = 0;
+constinit thread_local Waiting* t_waiting = nullptr;
+
+// A drop that throws breaks its promise; no exception may leave a release.
+bool call(tsr_drop_fn drop, void* user) noexcept {
+  try {
+    drop(user);
+    return true;
+  } catch (...) {
+    log_message(TSR_LOG_ERROR, "callback", "a drop function threw an exception, which is lost");
+    return false;
+  }
+}
+
+bool call_nested(tsr_drop_fn drop, void* user) noexcept {
+  ++t_depth;
+  const bool fine = call(drop, user);
+  --t_depth;
+  if (t_depth != 0) return fine;
+  while (t_waiting != nullptr) {
+    Waiting* first = t_waiting;
+    t_waiting = first->next;
+    const Drop entry = first->entry;
+    delete first;
+    ++t_depth;
+    call(entry.drop, entry.user);
+    --t_depth;
+  }
+  return fine;
+}
+
+// False when there is no memory to wait in.
+bool wait_for_outermost(tsr_drop_fn drop, void* user) noexcept {
+  auto* waiting = new (std::nothrow) Waiting{{drop, user}, t_waiting};
+  if (waiting == nullptr) return false;
+  t_waiting = waiting;
+  return true;
+}
 
 }  // namespace
 
@@ -38,18 +88,17 @@ void queue_drop(tsr_drop_fn drop, void* user) noexcept {
   try {
     const std::lock_guard lock(queue().mutex);
     queue().drops.push_back({drop, user});
+    return;
   } catch (...) {
-    drop(user);  // no memory to wait in: now rather than never
   }
+  call_nested(drop, user);  // no memory to wait in: now rather than never
 }
 
 void run_drop(tsr_drop_fn drop, void* user) noexcept {
   if (drop == nullptr) return;
-  if (t_defer) {
-    queue_drop(drop, user);
-  } else {
-    drop(user);
-  }
+  if (t_defer) return queue_drop(drop, user);
+  if (t_depth >= kDeepest && wait_for_outermost(drop, user)) return;
+  call_nested(drop, user);
 }
 
 int64_t run_queued_drops() {
@@ -58,7 +107,10 @@ int64_t run_queued_drops() {
     const std::lock_guard lock(queue().mutex);
     ready.swap(queue().drops);
   }
-  for (const Drop& entry : ready) entry.drop(entry.user);
+  int64_t thrown = 0;
+  for (const Drop& entry : ready) thrown += call_nested(entry.drop, entry.user) ? 0 : 1;
+  TSR_CHECK(thrown == 0, Code::kCallback, nullptr, thrown, " of ", ready.size(),
+            " drop functions threw an exception; the others have run");
   return static_cast<int64_t>(ready.size());
 }
 

@@ -101,11 +101,6 @@ CustomNode& custom_arg(tsr_node handle) {
   return *custom;
 }
 
-// The table's drop also serves a table that is refused, if it can be read.
-tsr_drop_fn drop_of(const tsr_node_vtable* table) {
-  return table != nullptr && table->struct_size >= sizeof(*table) ? table->drop : nullptr;
-}
-
 }  // namespace
 
 extern "C" {
@@ -156,9 +151,8 @@ tsr_status tsr_node_attach(tsr_node node, const tsr_tensor* outputs, int32_t n_o
 tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node_vtable* vtable,
                               void* user, const tsr_tensor* inputs, int32_t n_inputs,
                               int32_t n_results, tsr_tensor* results) {
-  clear_list(results, n_results, nullptr);
   UserData data(user, drop_of(vtable));
-  return guard(kInfo_function_apply, [&] {
+  const tsr_status status = guard(kInfo_function_apply, [&] {
     const tsr_node_vtable table = read_struct(vtable, "vtable");
     TSR_CHECK(table.forward != nullptr, Code::kInvalidArgument, "vtable",
               "expected a forward callback");
@@ -173,6 +167,9 @@ tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node
     made.node->attach(outputs);
     for (size_t i = 0; i < outputs.size(); ++i) give(std::move(outputs[i]), results + i);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(results, n_results);
+  return status;
 }
 
 }  // extern "C"

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// TSR_DEBUG=handles: a table of every handle that is out, so that a released one is always caught.
+// TSR_DEBUG=handles: a table of every handle that is out and of those released lately, so that a
+// released one is always caught, and what is never released is told at exit.
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "base/intrusive_ptr.h"
 
@@ -16,10 +18,15 @@ extern const bool g_debug_handles;
 void debug_hand_out(const void* handle) noexcept;
 // The caller gave one back; false when it had none.
 bool debug_take_back(const void* handle) noexcept;
-// Tells the log of a release that found no object.
-[[gnu::cold]] void report_bad_release() noexcept;
 // Whether the caller may use this handle now.
 bool debug_is_live(const void* handle) noexcept;
+// What is known of a handle that is not live, to be put behind "got a released or foreign handle".
+std::string debug_history(const void* handle);
+// The handles that are out as a JSON array, oldest first.
+std::string debug_snapshot();
+
+// Tells the log of a release that found no object.
+[[gnu::cold]] void report_bad_release(const void* handle) noexcept;
 
 inline void hand_out(const void* handle) noexcept {
   if (g_debug_handles) [[unlikely]]

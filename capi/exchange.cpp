@@ -3,6 +3,7 @@
 // The exchange table: DLPack's C exchange API with tensor handles in place of Python objects.
 #include "capi/generated/infos.h"
 #include "capi/interop.h"
+#include "capi/tables.h"
 #include "memory/stream.h"
 #include "ops/create.h"
 
@@ -17,7 +18,7 @@ constexpr CallInfo kAllocateLike{"exchange.allocate_like", {"prototype", "manage
 constexpr CallInfo kCurrentStream{"exchange.current_stream", {"device", "stream"}};
 
 tsr_status from_managed(DLManagedTensorVersioned* managed, tsr_tensor* out) {
-  return tsr_from_dlpack_versioned(managed, 0, out);
+  return import_versioned(managed, 0, out);
 }
 
 // Unlike tsr_to_dlpack_versioned it makes no stream wait for another.
@@ -64,7 +65,7 @@ extern "C" {
 const tsr_exchange_table* tsr_exchange_api(void) {
   static const tsr_exchange_table kTable = {
       .struct_size = sizeof(tsr_exchange_table),
-      .abi_version = tsr_abi_version(),
+      .abi_version = kAbiVersion,
       .dlpack_major = kDlMajor,
       .dlpack_minor = kDlMinor,
       .from_managed = from_managed,

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/handle.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "capi/lend.h"
@@ -11,13 +10,11 @@
 
 namespace tsr::capi {
 
-constinit thread_local ScopeObject* t_scope = nullptr;
-
 void fail_handle(const void* handle, const char* kind, const char* arg) {
   throw_error(Code::kInvalidArgument, arg, __FILE__, __LINE__,
-              handle == nullptr
-                  ? concat("expected a ", kind, ", got NULL")
-                  : concat("expected a ", kind, ", got a released or foreign handle"));
+              handle == nullptr ? concat("expected a ", kind, ", got NULL")
+                                : concat("expected a ", kind, ", got a released or foreign handle",
+                                         g_debug_handles ? debug_history(handle) : std::string()));
 }
 
 void fail_argument(Code code, const char* arg, const char* expected, int64_t got) {
@@ -55,8 +52,7 @@ std::string_view text_arg(const char* text, int64_t length, const char* arg) {
   return {text, static_cast<size_t>(length)};
 }
 
-void clear_list(tsr_tensor* out, int32_t capacity, int32_t* count) noexcept {
-  if (count != nullptr) *count = 0;
+void clear_list(tsr_tensor* out, int32_t capacity) noexcept {
   if (out == nullptr || capacity <= 0 || capacity > kMaxListLength) return;
   std::memset(out, 0, static_cast<size_t>(capacity) * sizeof(*out));
 }
@@ -81,20 +77,8 @@ Tensor consume_handle(tsr_tensor handle, const char* what) {
   Tensor tensor = Tensor::adopt(reinterpret_cast<TensorImpl*>(handle));
   static_cast<void>(take_back(handle));
   count_handle(-1);
-  if (t_scope != nullptr) {  // the arena no longer owns it
-    auto& owned = t_scope->tensors;
-    const auto found = std::find_if(owned.begin(), owned.end(),
-                                    [&](const Tensor& entry) { return entry.is_same(tensor); });
-    if (found != owned.end()) {
-      static_cast<void>(found->detach_impl());
-      owned.erase(found);
-    }
-  }
+  if (in_scope(tensor.impl())) leave_scope(tensor.impl());
   return tensor;
-}
-
-void add_to_scope(TensorImpl* impl) {
-  t_scope->tensors.emplace_back() = Tensor::adopt(impl);  // grows before it owns
 }
 
 }  // namespace tsr::capi

@@ -16,8 +16,8 @@
 #include "base/scalar.h"
 #include "capi/debug_handles.h"
 #include "capi/guard.h"
-#include "capi/live_count.h"
 #include "capi/objects.h"
+#include "capi/scope.h"
 #include "tensor/tensor.h"
 
 namespace tsr {
@@ -203,7 +203,7 @@ template <class T, class Handle>
 bool release_handle(Handle handle, ObjectTag tag) noexcept {
   if (!is_live(handle, tag) || !take_back(handle)) {
     if (handle != nullptr) [[unlikely]]
-      report_bad_release();
+      report_bad_release(handle);
     return false;
   }
   auto* object = reinterpret_cast<Object*>(handle);
@@ -218,6 +218,19 @@ bool retain_handle(Handle handle, ObjectTag tag) noexcept {
   return true;
 }
 
+// Gives one reference of the caller's back, or that of a scope which owns the handle.
+inline void release_tensor(tsr_tensor handle) noexcept {
+  if (!is_live(handle, ObjectTag::kTensor) || !take_back(handle)) [[unlikely]] {
+    if (handle != nullptr) report_bad_release(handle);
+    return;
+  }
+  auto* impl = reinterpret_cast<TensorImpl*>(handle);
+  if (in_scope(impl)) [[unlikely]]
+    leave_scope(impl);
+  if (drop_reference(impl)) TensorImpl::destroy(impl);
+  count_handle(-1);
+}
+
 // ---- Results ----
 
 template <class T>
@@ -227,11 +240,16 @@ T* out_arg(T* out, const char* arg) {
   return out;
 }
 
-template <class Handle>
-inline void clear(Handle* out) noexcept {
-  if (out != nullptr) *out = nullptr;
+// Out handles are NULL after a failure.
+template <class... Handles>
+inline void clear(Handles*... outs) noexcept {
+  ((outs != nullptr ? void(*outs = nullptr) : void()), ...);
 }
-void clear_list(tsr_tensor* out, int32_t capacity, int32_t* count) noexcept;
+inline void clear_count(int32_t* count) noexcept {
+  if (count != nullptr) *count = 0;
+}
+// The same for a list. Only after a failure: the places may be those of an argument.
+[[gnu::cold]] void clear_list(tsr_tensor* out, int32_t capacity) noexcept;
 
 [[gnu::cold]] void add_to_scope(TensorImpl* impl);
 

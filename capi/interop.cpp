@@ -74,20 +74,23 @@ DType imported_dtype(DLDataType bits, const char* arg) {
   return *dtype;
 }
 
-Device imported_device(DLDevice device, const char* arg) {
+Device imported_device(const DLDevice& device, const char* arg) {
   // Pinned host memory is host memory here.
-  const bool host = device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
-  if (host) return Device{};
+  int32_t type = 0;  // copied: a foreign number need not be one of the enumeration
+  static_assert(sizeof(type) == sizeof(device.device_type));
+  std::memcpy(&type, &device.device_type, sizeof(type));
+  if (type == kDLCPU || type == kDLCUDAHost) return Device{};
   try {
-    return device_arg(device.device_type, device.device_id, arg);
+    return device_arg(type, device.device_id, arg);
   } catch (const Error& error) {
     throw_error(Code::kBuffer, arg, __FILE__, __LINE__, error.message());
   }
 }
 
 void check_exportable(const Tensor& tensor) {
-  TSR_CHECK(!requires_grad(tensor), Code::kBuffer, "tensor",
-            "expected a tensor that does not require grad, got one that does; export what detach gives");
+  TSR_CHECK(
+      !requires_grad(tensor), Code::kBuffer, "tensor",
+      "expected a tensor that does not require grad, got one that does; export what detach gives");
 }
 
 DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags) {
@@ -124,7 +127,15 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   const Dims strides = from.strides == nullptr
                            ? contiguous_strides(sizes)
                            : Dims(DimsView(from.strides, static_cast<size_t>(from.ndim)));
-  void* first = from.data == nullptr ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
+  void* first = nullptr;
+  if (from.data != nullptr) {
+    uintptr_t address = 0;
+    TSR_CHECK(
+        !__builtin_add_overflow(reinterpret_cast<uintptr_t>(from.data), from.byte_offset, &address),
+        Code::kBuffer, "managed", "expected an offset inside the memory, got ", from.byte_offset,
+        " bytes");
+    first = reinterpret_cast<void*>(address);
+  }
   TSR_CHECK(
       reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(itemsize(real_dtype(dtype))) == 0,
       Code::kBuffer, "managed", "expected memory aligned to its elements");
@@ -157,6 +168,25 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   owner->armed = true;
 }
 
+}  // namespace
+
+namespace tsr::capi {
+
+tsr_status import_versioned(DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out) {
+  clear(out);
+  return guard(kInfo_from_dlpack_versioned, [&] {
+    out_arg(managed, "managed");
+    out_arg(out, "out");
+    TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed", "expected DLPack version ",
+              kDlMajor, ", got ", managed->version.major);
+    import(managed, (managed->flags & kDlReadOnly) != 0, flags, out);
+  });
+}
+
+}  // namespace tsr::capi
+
+namespace {
+
 // ---- Export ----
 
 // The consumer's stream waits for what this thread has queued.
@@ -187,14 +217,7 @@ tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_t
 
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags,
                                      tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_from_dlpack_versioned, [&] {
-    out_arg(managed, "managed");
-    out_arg(out, "out");
-    TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed", "expected DLPack version ",
-              kDlMajor, ", got ", managed->version.major);
-    import(managed, (managed->flags & kDlReadOnly) != 0, flags, out);
-  });
+  return import_versioned(managed, flags, out);
 }
 
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed) {

@@ -69,6 +69,10 @@ tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* arc
   });
 }
 
+void tsr_archive_retain(tsr_archive archive) {
+  retain_handle(archive, io::kArchiveTag);
+}
+
 void tsr_archive_release(tsr_archive archive) {
   release_handle<io::Archive>(archive, io::kArchiveTag);
 }

@@ -6,9 +6,12 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "capi/log.h"
 #include "capi/structs.h"
 #include "memory/allocator.h"
 #include "memory/caching_allocator.h"
@@ -87,14 +90,13 @@ struct Pressure {
 
 // By number, so that a removal while the callback runs on another thread leaves that run its data.
 struct PressureTable {
-  std::mutex mutex;
+  GuardedMutex mutex;
   int64_t next = 1;
   std::unordered_map<int64_t, std::shared_ptr<Pressure>> entries;
 };
 
 PressureTable& pressure_table() {
-  static auto* const kTable = new PressureTable;  // never destroyed: allocators call to the end
-  return *kTable;
+  return immortal<PressureTable>();
 }
 
 std::shared_ptr<Pressure> find_pressure(int64_t id, bool remove) {
@@ -118,7 +120,12 @@ bool call_pressure(void* user, const MemoryPressure& pressure) {
   event.cached_free = clamp_size(pressure.cached_free);
   event.live_bytes = clamp_size(pressure.live);
   event.live_handles = live_handles();
-  return entry->callback(entry->data.get(), &event) == TSR_PRESSURE_FREED_MAYBE;
+  try {
+    return entry->callback(entry->data.get(), &event) == TSR_PRESSURE_FREED_MAYBE;
+  } catch (...) {  // breaks its promise; the allocation goes on without it
+    log_message(TSR_LOG_ERROR, "memory", "a pressure callback threw an exception, which is lost");
+    return false;
+  }
 }
 
 PressureCallback registration(int64_t id) {

@@ -3,6 +3,9 @@
 // Saved-tensor hooks: the host's way of keeping what nodes save.
 #include "capi/saved_hooks.h"
 
+#include <new>
+
+#include "base/thread_exit.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/lend.h"
@@ -13,18 +16,15 @@ using namespace tsr::capi;
 
 namespace {
 
-struct ThisThread {
-  ThisThread() = default;
-  ThisThread(const ThisThread&) = delete;
-  ThisThread& operator=(const ThisThread&) = delete;
-  // A thread that ends with hooks still pushed takes them off; host code must not run in it.
-  ~ThisThread() {
-    set_drops_deferred(true);
-    set_saved_tensor_hooks(nullptr);
-  }
-  std::shared_ptr<const PushedHooks> innermost;
-};
-thread_local ThisThread t_this;
+// See Note [Thread-local state].
+constinit thread_local ThreadValue<std::shared_ptr<const PushedHooks>> t_innermost;
+
+// A thread that ends with hooks still pushed takes them off; host code must not run in it.
+void take_off_hooks() noexcept {
+  set_drops_deferred(true);
+  set_saved_tensor_hooks(nullptr);
+  t_innermost.end();
+}
 
 // A pack callback runs as if nothing had been pushed, and what it leaves pushed goes.
 class Packing {
@@ -64,23 +64,22 @@ class HostSavedHooks final : public SavedTensorHooks {
   UserData data_;
 };
 
-// The table's drop also serves a table that is refused, if it can be read.
-tsr_drop_fn drop_of(const tsr_saved_hooks_vtable* table) {
-  return table != nullptr && table->struct_size >= sizeof(*table) ? table->drop : nullptr;
-}
-
 }  // namespace
 
 namespace tsr::capi {
 
 std::shared_ptr<const PushedHooks> pushed_hooks() {
-  return t_this.innermost;
+  return t_innermost.get();
 }
 
 void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost) {
+  if (innermost != nullptr && !at_thread_exit(ThreadPart::kSavedHooks, take_off_hooks)) {
+    throw std::bad_alloc();
+  }
   // What was the innermost goes last: its drop may call the library.
-  innermost.swap(t_this.innermost);
-  set_saved_tensor_hooks(t_this.innermost != nullptr ? &t_this.innermost->hooks : nullptr);
+  std::shared_ptr<const PushedHooks>& now = t_innermost.get();
+  innermost.swap(now);
+  set_saved_tensor_hooks(now != nullptr ? &now->hooks : nullptr);
 }
 
 }  // namespace tsr::capi

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error records: what a failure leaves on its thread, and the functions that read, take and set it.
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
+#include "base/kept_text.h"
+#include "base/thread_exit.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
-#include "capi/log.h"
 #include "capi/structs.h"
 #include "capi/tables.h"
 
@@ -20,19 +20,25 @@ const char kHostFile[] = "host";
 
 namespace {
 
-// A record whose payload outlives its thread goes to tsr_poll: host code cannot run in a thread
-// that is ending.
+// The last failure of a thread. See Note [Thread-local state]: what it holds of the heap is the
+// message and the host's payload.
 struct ThreadRecord {
-  Record record;
+  ErrorHead head;
+  KeptText message;
+  ThreadValue<std::shared_ptr<void>> payload;
   uint64_t count = 0;
   bool set = false;
-
-  ~ThreadRecord() {
-    if (record.payload) set_drops_deferred(true);
-  }
 };
+constinit thread_local ThreadRecord t_record;
 
-thread_local ThreadRecord t_record;
+// The thread ends. A payload goes to tsr_poll: host code cannot run in such a thread.
+void forget_record() noexcept {
+  set_drops_deferred(true);
+  t_record.payload.end();
+  t_record.message.clear();
+  t_record.head = {};
+  t_record.set = false;
+}
 
 bool has_arg(const CallInfo& info, std::string_view arg) noexcept {
   return std::any_of(std::begin(info.args), std::end(info.args),
@@ -49,63 +55,63 @@ int32_t index_of(const CallInfo& info, const char* arg) noexcept {
   return -1;
 }
 
-Record& begin_record(Code code, const char* op) noexcept {
-  ThreadRecord& slot = t_record;
-  slot.record = Record{};
-  slot.record.code = static_cast<int32_t>(code);
-  slot.record.op = op;
-  slot.set = true;
-  ++slot.count;
-  return slot.record;
+ThreadRecord& begin_record(Code code, const char* op) noexcept {
+  ThreadRecord& record = t_record;
+  record.payload.end();  // first: its drop may fail in the library and write a record itself
+  record.head = {};
+  record.head.code = static_cast<int32_t>(code);
+  record.head.op = op;
+  record.set = true;
+  ++record.count;
+  return record;
+}
+
+// After all fields are written.
+void finish_record() noexcept {
+  static_cast<void>(at_thread_exit(ThreadPart::kError, forget_record));
 }
 
 void record_error(const CallInfo& info, const Error& error) noexcept {
-  Record& record = begin_record(error.code(), info.op);
-  record.line = error.line();
-  record.file = error.file();
-  record.native_code = error.native_code();
-  record.payload = error.payload();
-  record.fallback = "out of memory while describing an error";
-  try {
-    if (error.file() == kHostFile) {
-      record.message = error.message();
+  std::shared_ptr<void> payload = error.payload();
+  ThreadRecord& record = begin_record(error.code(), info.op);
+  record.head.line = error.line();
+  record.head.file = error.file();
+  record.head.native_code = error.native_code();
+  if (payload) record.payload.get() = std::move(payload);
+  if (error.file() == kHostFile) {
+    record.message.assign({error.message()});
+  } else {
+    const int32_t arg = index_of(info, error.arg());
+    record.head.arg_index = arg;
+    if (arg < 0) {
+      record.message.assign({info.op, ": ", error.message()});
     } else {
-      record.arg_index = index_of(info, error.arg());
-      record.message = record.arg_index < 0 ? concat(info.op, ": ", error.message())
-                                            : concat(info.op, ": ", info.args[record.arg_index],
-                                                     ": ", error.message());
+      record.message.assign({info.op, ": ", info.args[arg], ": ", error.message()});
     }
-    record.fallback = nullptr;
-  } catch (...) {  // the fallback stands
   }
+  finish_record();
 }
 
 void record_text(const CallInfo& info, Code code, const char* literal,
                  const char* detail) noexcept {
-  Record& record = begin_record(code, info.op);
-  record.fallback = literal;
-  try {
-    record.message = concat(info.op, ": ", literal, detail);
-    record.fallback = nullptr;
-  } catch (...) {  // the fallback stands
-  }
+  begin_record(code, info.op).message.assign({info.op, ": ", literal, detail});
+  finish_record();
 }
 
-void fill_view(const Record& record, tsr_error_view* view) {
+void fill_view(const ErrorHead& head, std::string_view message, void* payload,
+               tsr_error_view* view) {
   tsr_error_view value{};
-  value.code = record.code;
-  value.arg_index = record.arg_index;
-  value.line = record.line;
-  value.op = record.op;
-  value.op_len = static_cast<int64_t>(std::string_view(record.op).size());
-  const std::string_view message = record.fallback != nullptr ? std::string_view(record.fallback)
-                                                              : std::string_view(record.message);
+  value.code = head.code;
+  value.arg_index = head.arg_index;
+  value.line = head.line;
+  value.op = head.op;
+  value.op_len = static_cast<int64_t>(std::string_view(head.op).size());
   value.message = message.data();
   value.message_len = static_cast<int64_t>(message.size());
-  value.file = record.file;
-  value.file_len = static_cast<int64_t>(std::string_view(record.file).size());
-  value.native_code = record.native_code;
-  value.payload = record.payload.get();
+  value.file = head.file;
+  value.file_len = static_cast<int64_t>(std::string_view(head.file).size());
+  value.native_code = head.native_code;
+  value.payload = payload;
   fill_struct(view, value, "view");
 }
 
@@ -127,7 +133,7 @@ tsr_status record_failure(const CallInfo& info) noexcept {
   } catch (...) {
     record_text(info, Code::kInternal, "internal error, please report: ", "a foreign exception");
   }
-  return t_record.record.code;
+  return t_record.head.code;
 }
 
 void trace_call(TracePoint point, const CallInfo& info) noexcept {
@@ -139,43 +145,15 @@ uint64_t failures_recorded() noexcept {
 }
 
 void throw_host_failure(tsr_status status, uint64_t before, const char* callback) {
-  ThreadRecord& slot = t_record;
-  if (slot.count != before && slot.record.code == status) {
-    Error error(static_cast<Code>(status), nullptr, slot.record.message, kHostFile);
-    error.set_payload(std::move(slot.record.payload));
-    error.set_native_code(slot.record.native_code);
+  ThreadRecord& record = t_record;
+  if (record.count != before && record.head.code == status) {
+    Error error(static_cast<Code>(status), nullptr, std::string(record.message.view()), kHostFile);
+    error.set_payload(std::exchange(record.payload.get(), nullptr));
+    error.set_native_code(record.head.native_code);
     throw error;
   }
   const Code code = is_known_code(status) ? static_cast<Code>(status) : Code::kCallback;
   throw Error(code, nullptr, concat("the ", callback, " callback returned ", status), kHostFile);
-}
-
-namespace {
-
-struct LogTarget {
-  tsr_log_fn callback;
-  UserData data;
-};
-std::mutex g_log_mutex;
-std::atomic<bool> g_log_set{false};
-// Never destroyed: messages may come while the process exits.
-std::shared_ptr<LogTarget>& log_target() {
-  static auto* const kTarget = new std::shared_ptr<LogTarget>;
-  return *kTarget;
-}
-
-}  // namespace
-
-void log_message(tsr_log_level level, const char* component, std::string_view message) noexcept {
-  if (!g_log_set.load(std::memory_order_relaxed)) return;
-  std::shared_ptr<LogTarget> target;
-  {
-    const std::lock_guard lock(g_log_mutex);
-    target = log_target();
-  }
-  if (!target) return;
-  target->callback(target->data.get(), level, component, message.data(),
-                   static_cast<int64_t>(message.size()));
 }
 
 }  // namespace tsr::capi
@@ -189,7 +167,7 @@ tsr_status tsr_error_last(tsr_error_view* view) {
   return guard(kInfo_error_last, [&] {
     check_struct_size(view, "view");
     TSR_CHECK(t_record.set, Code::kValue, nullptr, "no function has failed on this thread");
-    fill_view(t_record.record, view);
+    fill_view(t_record.head, t_record.message.view(), t_record.payload.get().get(), view);
   });
 }
 
@@ -198,15 +176,23 @@ tsr_status tsr_error_take(tsr_error* error) {
   return guard(kInfo_error_take, [&] {
     out_arg(error, "error");
     if (!t_record.set) return;
-    give_object(new ErrorObject(std::exchange(t_record.record, Record{})), error);
+    auto* taken = new ErrorObject(t_record.head, t_record.message.view());
+    taken->payload.swap(t_record.payload.get());
+    t_record.message.clear();
     t_record.set = false;
+    give_object(taken, error);
   });
 }
 
 tsr_status tsr_error_info(tsr_error error, tsr_error_view* view) {
   return guard(kInfo_error_info, [&] {
-    fill_view(object_arg<ErrorObject>(error, ObjectTag::kError, "error", "error")->record, view);
+    const auto* taken = object_arg<ErrorObject>(error, ObjectTag::kError, "error", "error");
+    fill_view(taken->head, taken->message, taken->payload.get(), view);
   });
+}
+
+void tsr_error_retain(tsr_error error) {
+  retain_handle(error, ObjectTag::kError);
 }
 
 void tsr_error_release(tsr_error error) {
@@ -218,13 +204,14 @@ tsr_status tsr_error_set(tsr_status code, const char* message, int64_t message_l
   UserData data(payload, drop);
   return guard(kInfo_error_set, [&] {
     TSR_CHECK(is_known_code(code), Code::kValue, "code", "expected a status code, got ", code);
-    std::string text(text_arg(message, message_len, "message"));
+    const std::string_view text = text_arg(message, message_len, "message");
     std::shared_ptr<void> owner;
     if (payload != nullptr || drop != nullptr) owner = payload_owner(std::move(data));
-    Record& record = begin_record(static_cast<Code>(code), "host");
-    record.file = kHostFile;
-    record.message = std::move(text);
-    record.payload = std::move(owner);
+    ThreadRecord& record = begin_record(static_cast<Code>(code), "host");
+    record.head.file = kHostFile;
+    record.message.assign({text});
+    if (owner) record.payload.get() = std::move(owner);
+    finish_record();
   });
 }
 
@@ -233,18 +220,6 @@ const char* tsr_status_name(tsr_status code) {
     if (kStatusNames[i].code == code) return kStatusNames[i].name;
   }
   return "UNKNOWN";
-}
-
-tsr_status tsr_log_set(tsr_log_fn callback, void* user, tsr_drop_fn drop) {
-  UserData data(user, drop);
-  return guard(kInfo_log_set, [&] {
-    std::shared_ptr<LogTarget> target;
-    if (callback != nullptr)
-      target = std::make_shared<LogTarget>(LogTarget{callback, std::move(data)});
-    g_log_set.store(target != nullptr, std::memory_order_relaxed);
-    const std::lock_guard lock(g_log_mutex);
-    log_target().swap(target);
-  });
 }
 
 tsr_status tsr_poll(int64_t* count) {

@@ -5,40 +5,72 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "base/error.h"
+#include "capi/generated/struct_sizes.h"
 
 namespace tsr::capi {
 
+// Note [Structs that grow]
+// A struct only ever gets fields at its end. kFirstSize, generated from the schema, is the size
+// with which it was first released: callers with that size are served for ever. What passes is
+// min(the caller's size, ours). Fields that the caller does not have are not filled and are zero,
+// that is, default, when read; fields that we do not have are zeroed when filled, so that the
+// caller finds the default, and must be zero when read, because we cannot do what they ask for.
 inline constexpr uint32_t kMaxStructSize = 4096;  // larger values of struct_size are garbage
 
 template <class T>
 void check_struct_size(const T* from, const char* arg) {
   TSR_CHECK(from != nullptr, Code::kInvalidArgument, arg, "expected a struct, got NULL");
-  TSR_CHECK(from->struct_size >= sizeof(T) && from->struct_size <= kMaxStructSize, Code::kAbi, arg,
-            "expected struct_size ", sizeof(T), " or a newer struct's, got ", from->struct_size);
+  TSR_CHECK(from->struct_size >= kFirstSize<T> && from->struct_size <= kMaxStructSize, Code::kAbi,
+            arg, "expected struct_size ", sizeof(T), " (", kFirstSize<T>,
+            " at least, or a newer struct's), got ", from->struct_size);
 }
 
-// The fields this library knows. A newer caller's further fields must be zero, that is, default.
 template <class T>
 T read_struct(const T* from, const char* arg) {
+  static_assert(std::is_trivially_copyable_v<T>);
   check_struct_size(from, arg);
+  const size_t size = from->struct_size;
+  const size_t common = std::min(size, sizeof(T));
   const char* bytes = reinterpret_cast<const char*>(from);
-  TSR_CHECK(
-      std::all_of(bytes + sizeof(T), bytes + from->struct_size, [](char c) { return c == 0; }),
-      Code::kAbi, arg, "expected zero in fields this version does not know");
-  T value;
-  std::memcpy(&value, from, sizeof(T));
+  TSR_CHECK(std::all_of(bytes + common, bytes + size, [](char c) { return c == 0; }), Code::kAbi,
+            arg, "expected zero in fields this version does not know");
+  T value{};
+  std::memcpy(&value, from, common);
   return value;
 }
 
-// Fills the fields this library knows and leaves struct_size as the caller set it.
+[[gnu::noinline, gnu::cold]] inline void clear_tail(void* to, size_t known, size_t size) noexcept {
+  std::memset(static_cast<char*>(to) + known, 0, size - known);
+}
+
+// struct_size stays as the caller set it.
 template <class T>
 void fill_struct(T* to, T value, const char* arg) {
+  static_assert(std::is_trivially_copyable_v<T>);
   check_struct_size(to, arg);
+  const size_t size = to->struct_size;
   value.struct_size = to->struct_size;
+  if constexpr (kFirstSize<T> < sizeof(T)) {
+    if (size < sizeof(T)) [[unlikely]] {
+      std::memcpy(to, &value, size);
+      return;
+    }
+  }
   std::memcpy(to, &value, sizeof(T));
+  if (size > sizeof(T)) [[unlikely]]
+    clear_tail(to, sizeof(T), size);
+}
+
+// The drop function of a table, also of one that is refused, if it can be read.
+template <class Table>
+auto drop_of(const Table* table) noexcept -> decltype(table->drop) {
+  constexpr size_t kEnd = offsetof(Table, drop) + sizeof(table->drop);
+  return table != nullptr && table->struct_size >= kEnd ? table->drop : nullptr;
 }
 
 }  // namespace tsr::capi

@@ -8,6 +8,9 @@
 
 namespace tsr::capi {
 
+// Of this library: the major version and 16 bits of the minor one.
+inline constexpr uint32_t kAbiVersion = 0U << 16 | 1U;
+
 using AnyFunction = void (*)();
 
 struct Symbol {

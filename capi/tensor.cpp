@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors: life, metadata, wrapping of the caller's memory, reading and writing of elements.
 #include <cstring>
+#include <utility>
 
 #include "autograd/record.h"
 #include "autograd/tensor_grad.h"
@@ -57,12 +58,17 @@ void tsr_tensor_retain(tsr_tensor tensor) {
 }
 
 void tsr_tensor_release(tsr_tensor tensor) {
-  if (release_handle<TensorImpl>(tensor, ObjectTag::kTensor)) count_handle(-1);
+  release_tensor(tensor);
+}
+
+void tsr_tensor_clear(tsr_tensor* tensor) {
+  // Emptied first: what goes with the last reference may call back.
+  if (tensor != nullptr) release_tensor(std::exchange(*tensor, nullptr));
 }
 
 void tsr_tensor_release_many(const tsr_tensor* tensors, int32_t n_tensors) {
   if (tensors == nullptr) return;
-  for (int32_t i = 0; i < n_tensors; ++i) tsr_tensor_release(tensors[i]);
+  for (int32_t i = 0; i < n_tensors; ++i) release_tensor(tensors[i]);
 }
 
 tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {

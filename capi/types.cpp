@@ -21,6 +21,10 @@ tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_l
   });
 }
 
+void tsr_buffer_retain(tsr_buffer buffer) {
+  retain_handle(buffer, ObjectTag::kBuffer);
+}
+
 void tsr_buffer_release(tsr_buffer buffer) {
   release_handle<BufferObject>(buffer, ObjectTag::kBuffer);
 }

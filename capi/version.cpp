@@ -14,8 +14,6 @@ using namespace tsr::capi;
 
 namespace {
 
-constexpr uint32_t kMajor = 0, kMinor = 1;
-
 // A loaded library is ready: no entry point tests for it.
 [[gnu::constructor]] void on_load() {
   start_up();
@@ -34,7 +32,7 @@ AnyFunction find_symbol(std::string_view name) noexcept {
 extern "C" {
 
 uint32_t tsr_abi_version(void) {
-  return kMajor << 16 | kMinor;
+  return kAbiVersion;
 }
 
 const char* tsr_version_string(void) {

@@ -27,6 +27,7 @@ Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize) {
   overflow |= __builtin_sub_overflow(extent.high, extent.low, &span);
   overflow |= __builtin_mul_overflow(span, itemsize, &span);
   overflow |= __builtin_mul_overflow(extent.low, itemsize, &span);
+  overflow |= __builtin_mul_overflow(extent.high, itemsize, &span);
   TSR_CHECK(!overflow, Code::kShape, "strides", "expected offsets that fit int64, got shape ",
             sizes, " with strides ", strides);
   return extent;
@@ -36,6 +37,23 @@ bool is_aligned_for(Device device, DType dtype, const void* first) noexcept {
   const auto address = reinterpret_cast<uintptr_t>(first);
   return device.is_cpu() || address % static_cast<uintptr_t>(itemsize(dtype)) == 0;
 }
+
+namespace {
+
+// Where the lowest element begins; all of them must have addresses.
+char* first_byte(void* first, const Extent& extent, int64_t itemsize) {
+  const auto address = reinterpret_cast<uintptr_t>(first);
+  uintptr_t low = 0;
+  uintptr_t end = 0;
+  const bool overflow = __builtin_add_overflow(address, extent.low * itemsize, &low) ||
+                        __builtin_add_overflow(address, extent.high * itemsize, &end);
+  TSR_CHECK(!overflow, Code::kShape, "strides",
+            "expected elements inside the address space, got offsets from ", extent.low, " to ",
+            extent.high, " elements");
+  return reinterpret_cast<char*>(low);
+}
+
+}  // namespace
 
 Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, Device device,
                    UserData data, bool read_only) {
@@ -48,7 +66,7 @@ Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, D
             "expected memory of ", device, " aligned to its elements of ", itemsize(dtype),
             " bytes, got an address that is not");
   const Extent extent = count == 0 ? Extent{0, 0} : checked_extent(sizes, strides, itemsize(dtype));
-  char* base = count == 0 ? nullptr : static_cast<char*>(first) + extent.low * itemsize(dtype);
+  char* base = count == 0 ? nullptr : first_byte(first, extent, itemsize(dtype));
   const int64_t nbytes = (extent.high - extent.low) * itemsize(dtype);
   auto owner = std::make_unique<UserData>(std::move(data));
   StoragePtr storage =

@@ -8,6 +8,7 @@
 namespace tsr::capi {
 
 inline constexpr CallInfo kInfo_none{"tsr_none", {}};
+inline constexpr CallInfo kInfo_buffer_retain{"tsr_buffer_retain", {"buffer"}};
 inline constexpr CallInfo kInfo_buffer_data{"tsr_buffer_data", {"buffer", "data"}};
 inline constexpr CallInfo kInfo_buffer_release{"tsr_buffer_release", {"buffer"}};
 inline constexpr CallInfo kInfo_abi_version{"tsr_abi_version", {}};
@@ -19,6 +20,7 @@ inline constexpr CallInfo kInfo_schema_json{"tsr_schema_json", {"json"}};
 inline constexpr CallInfo kInfo_error_last{"tsr_error_last", {"view"}};
 inline constexpr CallInfo kInfo_error_take{"tsr_error_take", {"error"}};
 inline constexpr CallInfo kInfo_error_info{"tsr_error_info", {"error", "view"}};
+inline constexpr CallInfo kInfo_error_retain{"tsr_error_retain", {"error"}};
 inline constexpr CallInfo kInfo_error_release{"tsr_error_release", {"error"}};
 inline constexpr CallInfo kInfo_error_set{"tsr_error_set", {"code", "message", "payload", "drop"}};
 inline constexpr CallInfo kInfo_status_name{"tsr_status_name", {"code"}};
@@ -26,6 +28,7 @@ inline constexpr CallInfo kInfo_log_set{"tsr_log_set", {"callback"}};
 inline constexpr CallInfo kInfo_poll{"tsr_poll", {"count"}};
 inline constexpr CallInfo kInfo_defer_drops{"tsr_defer_drops", {"enabled"}};
 inline constexpr CallInfo kInfo_tensor_retain{"tsr_tensor_retain", {"tensor"}};
+inline constexpr CallInfo kInfo_tensor_clear{"tsr_tensor_clear", {"tensor"}};
 inline constexpr CallInfo kInfo_tensor_release{"tsr_tensor_release", {"tensor"}};
 inline constexpr CallInfo kInfo_tensor_release_many{"tsr_tensor_release_many", {"tensors"}};
 inline constexpr CallInfo kInfo_tensor_info{"tsr_tensor_info", {"tensor", "info"}};
@@ -99,6 +102,7 @@ inline constexpr CallInfo kInfo_memory_pressure_threshold{"tsr_memory_pressure_t
 inline constexpr CallInfo kInfo_memory_pressure_threshold_set{"tsr_memory_pressure_threshold_set", {"device", "nbytes"}};
 inline constexpr CallInfo kInfo_memory_allocator_set{"tsr_memory_allocator_set", {"device", "vtable", "user"}};
 inline constexpr CallInfo kInfo_memory_allocator_reset{"tsr_memory_allocator_reset", {"device"}};
+inline constexpr CallInfo kInfo_debug_snapshot{"tsr_debug_snapshot", {"json"}};
 inline constexpr CallInfo kInfo_from_dlpack{"tsr_from_dlpack", {"managed", "flags", "out"}};
 inline constexpr CallInfo kInfo_from_dlpack_versioned{"tsr_from_dlpack_versioned", {"managed", "flags", "out"}};
 inline constexpr CallInfo kInfo_to_dlpack{"tsr_to_dlpack", {"tensor", "flags", "managed"}};
@@ -145,6 +149,7 @@ inline constexpr CallInfo kInfo_event_query{"tsr_event_query", {"event", "done"}
 inline constexpr CallInfo kInfo_event_synchronize{"tsr_event_synchronize", {"event"}};
 inline constexpr CallInfo kInfo_tensor_record_stream{"tsr_tensor_record_stream", {"tensor", "stream"}};
 inline constexpr CallInfo kInfo_archive_open{"tsr_archive_open", {"path", "archive"}};
+inline constexpr CallInfo kInfo_archive_retain{"tsr_archive_retain", {"archive"}};
 inline constexpr CallInfo kInfo_archive_release{"tsr_archive_release", {"archive"}};
 inline constexpr CallInfo kInfo_archive_count{"tsr_archive_count", {"archive", "count"}};
 inline constexpr CallInfo kInfo_archive_name{"tsr_archive_name", {"archive", "index", "name"}};

@@ -39,11 +39,13 @@ constexpr CallInfo kInfo_bitwise_xor{"bitwise_xor", {"input", "other"}};
 extern "C" {
 
 tsr_status tsr_add(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_add, [&] {
+  const tsr_status status = guard(kInfo_add, [&] {
     out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_add_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -63,11 +65,13 @@ tsr_status tsr_add_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_add_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_add, [&] {
+  const tsr_status status = guard(kInfo_add, [&] {
     out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_add_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -87,11 +91,13 @@ tsr_status tsr_add_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_add_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_add, [&] {
+  const tsr_status status = guard(kInfo_add, [&] {
     out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_add_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -111,11 +117,13 @@ tsr_status tsr_add_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_add_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_add, [&] {
+  const tsr_status status = guard(kInfo_add, [&] {
     out_arg(out, "out");
     give(tsr::ops::add(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_add_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
@@ -135,11 +143,13 @@ tsr_status tsr_add_c128_inplace(tsr_tensor input, double other_re, double other_
 }
 
 tsr_status tsr_subtract(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -159,11 +169,13 @@ tsr_status tsr_subtract_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_subtract_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -183,11 +195,13 @@ tsr_status tsr_subtract_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_subtract_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -207,11 +221,13 @@ tsr_status tsr_subtract_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_subtract_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_c128_out(
@@ -232,11 +248,13 @@ tsr_status tsr_subtract_c128_inplace(tsr_tensor input, double other_re, double o
 }
 
 tsr_status tsr_subtract_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
@@ -248,11 +266,13 @@ tsr_status tsr_subtract_f64_left_out(double input, tsr_tensor other, tsr_tensor 
 }
 
 tsr_status tsr_subtract_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
@@ -265,11 +285,13 @@ tsr_status tsr_subtract_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor
 
 tsr_status tsr_subtract_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_subtract, [&] {
+  const tsr_status status = guard(kInfo_subtract, [&] {
     out_arg(out, "out");
     give(tsr::ops::subtract(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_subtract_c128_left_out(
@@ -282,11 +304,13 @@ tsr_status tsr_subtract_c128_left_out(
 }
 
 tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_multiply, [&] {
+  const tsr_status status = guard(kInfo_multiply, [&] {
     out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_multiply_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -306,11 +330,13 @@ tsr_status tsr_multiply_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_multiply_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_multiply, [&] {
+  const tsr_status status = guard(kInfo_multiply, [&] {
     out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_multiply_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -330,11 +356,13 @@ tsr_status tsr_multiply_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_multiply_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_multiply, [&] {
+  const tsr_status status = guard(kInfo_multiply, [&] {
     out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_multiply_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -354,11 +382,13 @@ tsr_status tsr_multiply_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_multiply_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_multiply, [&] {
+  const tsr_status status = guard(kInfo_multiply, [&] {
     out_arg(out, "out");
     give(tsr::ops::multiply(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_multiply_c128_out(
@@ -379,11 +409,13 @@ tsr_status tsr_multiply_c128_inplace(tsr_tensor input, double other_re, double o
 }
 
 tsr_status tsr_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -403,11 +435,13 @@ tsr_status tsr_divide_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_divide_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -427,11 +461,13 @@ tsr_status tsr_divide_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -451,11 +487,13 @@ tsr_status tsr_divide_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_divide_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
@@ -475,11 +513,13 @@ tsr_status tsr_divide_c128_inplace(tsr_tensor input, double other_re, double oth
 }
 
 tsr_status tsr_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
@@ -491,11 +531,13 @@ tsr_status tsr_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor ds
 }
 
 tsr_status tsr_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
@@ -508,11 +550,13 @@ tsr_status tsr_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor d
 
 tsr_status tsr_divide_c128_left(
     double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_divide, [&] {
+  const tsr_status status = guard(kInfo_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::divide(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_divide_c128_left_out(
@@ -525,11 +569,13 @@ tsr_status tsr_divide_c128_left_out(
 }
 
 tsr_status tsr_floor_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
+  const tsr_status status = guard(kInfo_floor_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::floor_divide(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_floor_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -549,11 +595,13 @@ tsr_status tsr_floor_divide_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_floor_divide_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
+  const tsr_status status = guard(kInfo_floor_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::floor_divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_floor_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -573,11 +621,13 @@ tsr_status tsr_floor_divide_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_floor_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
+  const tsr_status status = guard(kInfo_floor_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::floor_divide(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_floor_divide_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -597,11 +647,13 @@ tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_floor_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
+  const tsr_status status = guard(kInfo_floor_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::floor_divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_floor_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
@@ -613,11 +665,13 @@ tsr_status tsr_floor_divide_f64_left_out(double input, tsr_tensor other, tsr_ten
 }
 
 tsr_status tsr_floor_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor_divide, [&] {
+  const tsr_status status = guard(kInfo_floor_divide, [&] {
     out_arg(out, "out");
     give(tsr::ops::floor_divide(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_floor_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
@@ -629,11 +683,13 @@ tsr_status tsr_floor_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_te
 }
 
 tsr_status tsr_remainder(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
+  const tsr_status status = guard(kInfo_remainder, [&] {
     out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_remainder_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -653,11 +709,13 @@ tsr_status tsr_remainder_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_remainder_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
+  const tsr_status status = guard(kInfo_remainder, [&] {
     out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_remainder_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -677,11 +735,13 @@ tsr_status tsr_remainder_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_remainder_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
+  const tsr_status status = guard(kInfo_remainder, [&] {
     out_arg(out, "out");
     give(tsr::ops::remainder(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_remainder_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -701,11 +761,13 @@ tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_remainder_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
+  const tsr_status status = guard(kInfo_remainder, [&] {
     out_arg(out, "out");
     give(tsr::ops::remainder(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_remainder_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
@@ -717,11 +779,13 @@ tsr_status tsr_remainder_f64_left_out(double input, tsr_tensor other, tsr_tensor
 }
 
 tsr_status tsr_remainder_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_remainder, [&] {
+  const tsr_status status = guard(kInfo_remainder, [&] {
     out_arg(out, "out");
     give(tsr::ops::remainder(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_remainder_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
@@ -733,11 +797,13 @@ tsr_status tsr_remainder_i64_left_out(int64_t input, tsr_tensor other, tsr_tenso
 }
 
 tsr_status tsr_pow(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -757,11 +823,13 @@ tsr_status tsr_pow_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_pow_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -781,11 +849,13 @@ tsr_status tsr_pow_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_pow_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -805,11 +875,13 @@ tsr_status tsr_pow_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_pow_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
@@ -829,11 +901,13 @@ tsr_status tsr_pow_c128_inplace(tsr_tensor input, double other_re, double other_
 }
 
 tsr_status tsr_pow_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
@@ -845,11 +919,13 @@ tsr_status tsr_pow_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) 
 }
 
 tsr_status tsr_pow_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
@@ -861,11 +937,13 @@ tsr_status tsr_pow_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst)
 }
 
 tsr_status tsr_pow_c128_left(double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pow, [&] {
+  const tsr_status status = guard(kInfo_pow, [&] {
     out_arg(out, "out");
     give(tsr::ops::pow(complex_scalar(input_re, input_im), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pow_c128_left_out(
@@ -878,11 +956,13 @@ tsr_status tsr_pow_c128_left_out(
 }
 
 tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_maximum, [&] {
+  const tsr_status status = guard(kInfo_maximum, [&] {
     out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_maximum_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -902,11 +982,13 @@ tsr_status tsr_maximum_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_maximum_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_maximum, [&] {
+  const tsr_status status = guard(kInfo_maximum, [&] {
     out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_maximum_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -926,11 +1008,13 @@ tsr_status tsr_maximum_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_maximum, [&] {
+  const tsr_status status = guard(kInfo_maximum, [&] {
     out_arg(out, "out");
     give(tsr::ops::maximum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_maximum_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -950,11 +1034,13 @@ tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_minimum, [&] {
+  const tsr_status status = guard(kInfo_minimum, [&] {
     out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_minimum_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -974,11 +1060,13 @@ tsr_status tsr_minimum_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_minimum_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_minimum, [&] {
+  const tsr_status status = guard(kInfo_minimum, [&] {
     out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_minimum_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -998,11 +1086,13 @@ tsr_status tsr_minimum_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_minimum, [&] {
+  const tsr_status status = guard(kInfo_minimum, [&] {
     out_arg(out, "out");
     give(tsr::ops::minimum(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_minimum_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1022,11 +1112,13 @@ tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
+  const tsr_status status = guard(kInfo_atan2, [&] {
     out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_atan2_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1046,11 +1138,13 @@ tsr_status tsr_atan2_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_atan2_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
+  const tsr_status status = guard(kInfo_atan2, [&] {
     out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_atan2_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1070,11 +1164,13 @@ tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
+  const tsr_status status = guard(kInfo_atan2, [&] {
     out_arg(out, "out");
     give(tsr::ops::atan2(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_atan2_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1094,11 +1190,13 @@ tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_atan2_f64_left(double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
+  const tsr_status status = guard(kInfo_atan2, [&] {
     out_arg(out, "out");
     give(tsr::ops::atan2(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_atan2_f64_left_out(double input, tsr_tensor other, tsr_tensor dst) {
@@ -1110,11 +1208,13 @@ tsr_status tsr_atan2_f64_left_out(double input, tsr_tensor other, tsr_tensor dst
 }
 
 tsr_status tsr_atan2_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan2, [&] {
+  const tsr_status status = guard(kInfo_atan2, [&] {
     out_arg(out, "out");
     give(tsr::ops::atan2(tsr::Scalar(input), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_atan2_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst) {
@@ -1126,11 +1226,13 @@ tsr_status tsr_atan2_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor ds
 }
 
 tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_hypot, [&] {
+  const tsr_status status = guard(kInfo_hypot, [&] {
     out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_hypot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1150,11 +1252,13 @@ tsr_status tsr_hypot_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_hypot_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_hypot, [&] {
+  const tsr_status status = guard(kInfo_hypot, [&] {
     out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_hypot_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1174,11 +1278,13 @@ tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double other) {
 }
 
 tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_hypot, [&] {
+  const tsr_status status = guard(kInfo_hypot, [&] {
     out_arg(out, "out");
     give(tsr::ops::hypot(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_hypot_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1198,11 +1304,13 @@ tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_equal, [&] {
+  const tsr_status status = guard(kInfo_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1214,11 +1322,13 @@ tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 }
 
 tsr_status tsr_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_equal, [&] {
+  const tsr_status status = guard(kInfo_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1230,11 +1340,13 @@ tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
 }
 
 tsr_status tsr_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_equal, [&] {
+  const tsr_status status = guard(kInfo_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1246,11 +1358,13 @@ tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
 }
 
 tsr_status tsr_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_equal, [&] {
+  const tsr_status status = guard(kInfo_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::equal(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_equal_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst) {
@@ -1262,11 +1376,13 @@ tsr_status tsr_equal_c128_out(tsr_tensor input, double other_re, double other_im
 }
 
 tsr_status tsr_not_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_not_equal, [&] {
+  const tsr_status status = guard(kInfo_not_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_not_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1278,11 +1394,13 @@ tsr_status tsr_not_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst)
 }
 
 tsr_status tsr_not_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_not_equal, [&] {
+  const tsr_status status = guard(kInfo_not_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_not_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1294,11 +1412,13 @@ tsr_status tsr_not_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst)
 }
 
 tsr_status tsr_not_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_not_equal, [&] {
+  const tsr_status status = guard(kInfo_not_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_not_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1310,11 +1430,13 @@ tsr_status tsr_not_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst
 }
 
 tsr_status tsr_not_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_not_equal, [&] {
+  const tsr_status status = guard(kInfo_not_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::not_equal(TensorArg(input, "input").get(), complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_not_equal_c128_out(
@@ -1327,11 +1449,13 @@ tsr_status tsr_not_equal_c128_out(
 }
 
 tsr_status tsr_less(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less, [&] {
+  const tsr_status status = guard(kInfo_less, [&] {
     out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1343,11 +1467,13 @@ tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 }
 
 tsr_status tsr_less_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less, [&] {
+  const tsr_status status = guard(kInfo_less, [&] {
     out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1359,11 +1485,13 @@ tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
 }
 
 tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less, [&] {
+  const tsr_status status = guard(kInfo_less, [&] {
     out_arg(out, "out");
     give(tsr::ops::less(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1375,11 +1503,13 @@ tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
 }
 
 tsr_status tsr_less_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less_equal, [&] {
+  const tsr_status status = guard(kInfo_less_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::less_equal(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_less_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1391,11 +1521,13 @@ tsr_status tsr_less_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst
 }
 
 tsr_status tsr_less_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less_equal, [&] {
+  const tsr_status status = guard(kInfo_less_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::less_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_less_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1407,11 +1539,13 @@ tsr_status tsr_less_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst
 }
 
 tsr_status tsr_less_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_less_equal, [&] {
+  const tsr_status status = guard(kInfo_less_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::less_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_less_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1423,11 +1557,13 @@ tsr_status tsr_less_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor ds
 }
 
 tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater, [&] {
+  const tsr_status status = guard(kInfo_greater, [&] {
     out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_greater_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1439,11 +1575,13 @@ tsr_status tsr_greater_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 }
 
 tsr_status tsr_greater_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater, [&] {
+  const tsr_status status = guard(kInfo_greater, [&] {
     out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_greater_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1455,11 +1593,13 @@ tsr_status tsr_greater_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
 }
 
 tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater, [&] {
+  const tsr_status status = guard(kInfo_greater, [&] {
     out_arg(out, "out");
     give(tsr::ops::greater(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_greater_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1471,12 +1611,14 @@ tsr_status tsr_greater_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) 
 }
 
 tsr_status tsr_greater_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater_equal, [&] {
+  const tsr_status status = guard(kInfo_greater_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::greater_equal(
         TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_greater_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1488,11 +1630,13 @@ tsr_status tsr_greater_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor 
 }
 
 tsr_status tsr_greater_equal_f64(tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater_equal, [&] {
+  const tsr_status status = guard(kInfo_greater_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::greater_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_greater_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst) {
@@ -1504,11 +1648,13 @@ tsr_status tsr_greater_equal_f64_out(tsr_tensor input, double other, tsr_tensor 
 }
 
 tsr_status tsr_greater_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_greater_equal, [&] {
+  const tsr_status status = guard(kInfo_greater_equal, [&] {
     out_arg(out, "out");
     give(tsr::ops::greater_equal(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_greater_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1520,11 +1666,13 @@ tsr_status tsr_greater_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor
 }
 
 tsr_status tsr_logical_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_logical_and, [&] {
+  const tsr_status status = guard(kInfo_logical_and, [&] {
     out_arg(out, "out");
     give(tsr::ops::logical_and(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_logical_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1536,11 +1684,13 @@ tsr_status tsr_logical_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor ds
 }
 
 tsr_status tsr_logical_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_logical_or, [&] {
+  const tsr_status status = guard(kInfo_logical_or, [&] {
     out_arg(out, "out");
     give(tsr::ops::logical_or(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_logical_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1552,11 +1702,13 @@ tsr_status tsr_logical_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst
 }
 
 tsr_status tsr_logical_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_logical_xor, [&] {
+  const tsr_status status = guard(kInfo_logical_xor, [&] {
     out_arg(out, "out");
     give(tsr::ops::logical_xor(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_logical_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1568,11 +1720,13 @@ tsr_status tsr_logical_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor ds
 }
 
 tsr_status tsr_bitwise_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_and, [&] {
+  const tsr_status status = guard(kInfo_bitwise_and, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_and(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1592,11 +1746,13 @@ tsr_status tsr_bitwise_and_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_bitwise_and_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_and, [&] {
+  const tsr_status status = guard(kInfo_bitwise_and, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_and(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_and_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1616,11 +1772,13 @@ tsr_status tsr_bitwise_and_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_bitwise_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_or, [&] {
+  const tsr_status status = guard(kInfo_bitwise_or, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_or(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1640,11 +1798,13 @@ tsr_status tsr_bitwise_or_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_bitwise_or_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_or, [&] {
+  const tsr_status status = guard(kInfo_bitwise_or, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_or(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_or_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {
@@ -1664,11 +1824,13 @@ tsr_status tsr_bitwise_or_i64_inplace(tsr_tensor input, int64_t other) {
 }
 
 tsr_status tsr_bitwise_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_xor, [&] {
+  const tsr_status status = guard(kInfo_bitwise_xor, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_xor(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -1688,11 +1850,13 @@ tsr_status tsr_bitwise_xor_inplace(tsr_tensor input, tsr_tensor other) {
 }
 
 tsr_status tsr_bitwise_xor_i64(tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_xor, [&] {
+  const tsr_status status = guard(kInfo_bitwise_xor, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_xor(TensorArg(input, "input").get(), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_xor_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst) {

@@ -24,11 +24,13 @@ constexpr CallInfo kInfo_zero{"zero", {"input"}};
 extern "C" {
 
 tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_clone, [&] {
+  const tsr_status status = guard(kInfo_clone, [&] {
     out_arg(out, "out");
     give(tsr::ops::clone(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst) {
@@ -40,41 +42,49 @@ tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst) {
 }
 
 tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_contiguous, [&] {
+  const tsr_status status = guard(kInfo_contiguous, [&] {
     out_arg(out, "out");
     give(tsr::ops::contiguous(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_astype, [&] {
+  const tsr_status status = guard(kInfo_astype, [&] {
     out_arg(out, "out");
     give(tsr::ops::astype(
         TensorArg(input, "input").get(), dtype_arg(dtype, "dtype"), bool_arg(copy,
         "copy")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_to(
     tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t
     copy, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_to, [&] {
+  const tsr_status status = guard(kInfo_to, [&] {
     out_arg(out, "out");
     give(tsr::ops::to(
         TensorArg(input, "input").get(), optional_device_arg(device_type, device_index,
         "device"), optional_dtype_arg(dtype, "dtype"), bool_arg(copy, "copy")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_detach, [&] {
+  const tsr_status status = guard(kInfo_detach, [&] {
     out_arg(out, "out");
     give(tsr::ops::detach(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source) {

@@ -31,234 +31,272 @@ extern "C" {
 tsr_status tsr_empty(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_empty, [&] {
+  const tsr_status status = guard(kInfo_empty, [&] {
     out_arg(out, "out");
     give(tsr::ops::empty(
         list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_zeros(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_zeros, [&] {
+  const tsr_status status = guard(kInfo_zeros, [&] {
     out_arg(out, "out");
     give(tsr::ops::zeros(
         list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_ones(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_ones, [&] {
+  const tsr_status status = guard(kInfo_ones, [&] {
     out_arg(out, "out");
     give(tsr::ops::ones(
         list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_f64(
     const int64_t* shape, int32_t n_shape, double value, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full, [&] {
+  const tsr_status status = guard(kInfo_full, [&] {
     out_arg(out, "out");
     give(tsr::ops::full(
         list_arg(shape, n_shape, "shape"), tsr::Scalar(value), optional_dtype_arg(dtype,
         "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_i64(
     const int64_t* shape, int32_t n_shape, int64_t value, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full, [&] {
+  const tsr_status status = guard(kInfo_full, [&] {
     out_arg(out, "out");
     give(tsr::ops::full(
         list_arg(shape, n_shape, "shape"), tsr::Scalar(value), optional_dtype_arg(dtype,
         "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_c128(
     const int64_t* shape, int32_t n_shape, double value_re, double value_im, tsr_dtype dtype,
     tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full, [&] {
+  const tsr_status status = guard(kInfo_full, [&] {
     out_arg(out, "out");
     give(tsr::ops::full(
         list_arg(shape, n_shape, "shape"), complex_scalar(value_re, value_im),
         optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
         device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_bool(
     const int64_t* shape, int32_t n_shape, int32_t value, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full, [&] {
+  const tsr_status status = guard(kInfo_full, [&] {
     out_arg(out, "out");
     give(tsr::ops::full(
         list_arg(shape, n_shape, "shape"), tsr::Scalar(bool_arg(value, "value")),
         optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
         device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_empty_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_empty_like, [&] {
+  const tsr_status status = guard(kInfo_empty_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::empty_like(
         TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_zeros_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_zeros_like, [&] {
+  const tsr_status status = guard(kInfo_zeros_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::zeros_like(
         TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_ones_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_ones_like, [&] {
+  const tsr_status status = guard(kInfo_ones_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::ones_like(
         TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_like_f64(
     tsr_tensor input, double value, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full_like, [&] {
+  const tsr_status status = guard(kInfo_full_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::full_like(
         TensorArg(input, "input").get(), tsr::Scalar(value), optional_dtype_arg(dtype,
         "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_like_i64(
     tsr_tensor input, int64_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full_like, [&] {
+  const tsr_status status = guard(kInfo_full_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::full_like(
         TensorArg(input, "input").get(), tsr::Scalar(value), optional_dtype_arg(dtype,
         "dtype"), optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_like_c128(
     tsr_tensor input, double value_re, double value_im, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full_like, [&] {
+  const tsr_status status = guard(kInfo_full_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::full_like(
         TensorArg(input, "input").get(), complex_scalar(value_re, value_im),
         optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
         device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_full_like_bool(
     tsr_tensor input, int32_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_full_like, [&] {
+  const tsr_status status = guard(kInfo_full_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::full_like(
         TensorArg(input, "input").get(), tsr::Scalar(bool_arg(value, "value")),
         optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
         device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_arange(
     double start, double stop, double step, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_arange, [&] {
+  const tsr_status status = guard(kInfo_arange, [&] {
     out_arg(out, "out");
     give(tsr::ops::arange(
         start, stop, step, optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_arange_int(
     int64_t start, int64_t stop, int64_t step, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_arange_int, [&] {
+  const tsr_status status = guard(kInfo_arange_int, [&] {
     out_arg(out, "out");
     give(tsr::ops::arange(
         start, stop, step, optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_linspace(
     double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_linspace, [&] {
+  const tsr_status status = guard(kInfo_linspace, [&] {
     out_arg(out, "out");
     give(tsr::ops::linspace(
         start, stop, num, optional_dtype_arg(dtype, "dtype"), bool_arg(endpoint,
         "endpoint"), optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_eye(
     int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_eye, [&] {
+  const tsr_status status = guard(kInfo_eye, [&] {
     out_arg(out, "out");
     give(tsr::ops::eye(
         n_rows, optional_int(n_cols), k, optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_asarray(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, int32_t
     copy, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_asarray, [&] {
+  const tsr_status status = guard(kInfo_asarray, [&] {
     out_arg(out, "out");
     give(tsr::ops::asarray(
         TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device"),
         optional_bool_arg(copy, "copy")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 }  // extern "C"

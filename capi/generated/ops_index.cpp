@@ -36,32 +36,38 @@ extern "C" {
 tsr_status tsr_getitem(
     tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
     n_arrays, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_getitem, [&] {
+  const tsr_status status = guard(kInfo_getitem, [&] {
     out_arg(out, "out");
     give(tsr::ops::getitem(
         TensorArg(input, "input").get(), list_arg(items, n_items, "items"),
         tensors_arg(arrays, n_arrays, "arrays")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_getitem_basic(
     tsr_tensor input, const int64_t* items, int32_t n_items, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_getitem_basic, [&] {
+  const tsr_status status = guard(kInfo_getitem_basic, [&] {
     out_arg(out, "out");
     give(tsr::ops::getitem_basic(
         TensorArg(input, "input").get(), list_arg(items, n_items, "items")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_getitem_boolean(tsr_tensor input, tsr_tensor mask, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_getitem_boolean, [&] {
+  const tsr_status status = guard(kInfo_getitem_boolean, [&] {
     out_arg(out, "out");
     give(tsr::ops::getitem_boolean(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_getitem_boolean_out(tsr_tensor input, tsr_tensor mask, tsr_tensor dst) {
@@ -74,13 +80,15 @@ tsr_status tsr_getitem_boolean_out(tsr_tensor input, tsr_tensor mask, tsr_tensor
 
 tsr_status tsr_getitem_integer(
     tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_getitem_integer, [&] {
+  const tsr_status status = guard(kInfo_getitem_integer, [&] {
     out_arg(out, "out");
     give(tsr::ops::getitem_integer(
         TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
         "indices")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_getitem_integer_out(
@@ -145,14 +153,16 @@ tsr_status tsr_setitem_bool_inplace(
 tsr_status tsr_index_put(
     tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
     accumulate, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_index_put, [&] {
+  const tsr_status status = guard(kInfo_index_put, [&] {
     out_arg(out, "out");
     give(tsr::ops::index_put(
         TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
         "indices"), TensorArg(values, "values").get(), bool_arg(accumulate,
         "accumulate")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_index_put_out(
@@ -178,12 +188,14 @@ tsr_status tsr_index_put_inplace(
 }
 
 tsr_status tsr_index_select(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_index_select, [&] {
+  const tsr_status status = guard(kInfo_index_select, [&] {
     out_arg(out, "out");
     give(tsr::ops::index_select(
         TensorArg(input, "input").get(), axis, TensorArg(index, "index").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_index_select_out(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst) {
@@ -195,13 +207,15 @@ tsr_status tsr_index_select_out(tsr_tensor input, int64_t axis, tsr_tensor index
 }
 
 tsr_status tsr_take(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_take, [&] {
+  const tsr_status status = guard(kInfo_take, [&] {
     out_arg(out, "out");
     give(tsr::ops::take(
         TensorArg(input, "input").get(), TensorArg(indices, "indices").get(),
         optional_int(axis)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_take_out(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst) {
@@ -214,13 +228,15 @@ tsr_status tsr_take_out(tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_
 
 tsr_status tsr_embedding(
     tsr_tensor input, tsr_tensor weight, int64_t padding_idx, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_embedding, [&] {
+  const tsr_status status = guard(kInfo_embedding, [&] {
     out_arg(out, "out");
     give(tsr::ops::embedding(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
         optional_int(padding_idx)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_embedding_out(
@@ -233,11 +249,13 @@ tsr_status tsr_embedding_out(
 }
 
 tsr_status tsr_gather(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_gather, [&] {
+  const tsr_status status = guard(kInfo_gather, [&] {
     out_arg(out, "out");
     give(tsr::ops::gather(TensorArg(input, "input").get(), axis, TensorArg(index, "index").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_gather_out(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst) {
@@ -250,12 +268,14 @@ tsr_status tsr_gather_out(tsr_tensor input, int64_t axis, tsr_tensor index, tsr_
 
 tsr_status tsr_take_along_axis(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_take_along_axis, [&] {
+  const tsr_status status = guard(kInfo_take_along_axis, [&] {
     out_arg(out, "out");
     give(tsr::ops::take_along_axis(
         TensorArg(input, "input").get(), TensorArg(indices, "indices").get(), axis), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_take_along_axis_out(
@@ -269,13 +289,15 @@ tsr_status tsr_take_along_axis_out(
 
 tsr_status tsr_scatter_add(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_scatter_add, [&] {
+  const tsr_status status = guard(kInfo_scatter_add, [&] {
     out_arg(out, "out");
     give(tsr::ops::scatter_add(
         TensorArg(input, "input").get(), axis, TensorArg(index, "index").get(),
         TensorArg(source, "source").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_scatter_add_out(
@@ -299,13 +321,15 @@ tsr_status tsr_scatter_add_inplace(
 }
 
 tsr_status tsr_masked_fill(tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_masked_fill, [&] {
+  const tsr_status status = guard(kInfo_masked_fill, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(), TensorArg(value,
         "value").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_masked_fill_out(
@@ -326,13 +350,15 @@ tsr_status tsr_masked_fill_inplace(tsr_tensor input, tsr_tensor mask, tsr_tensor
 }
 
 tsr_status tsr_masked_fill_f64(tsr_tensor input, tsr_tensor mask, double value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_masked_fill, [&] {
+  const tsr_status status = guard(kInfo_masked_fill, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
         tsr::Scalar(value)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_masked_fill_f64_out(
@@ -353,13 +379,15 @@ tsr_status tsr_masked_fill_f64_inplace(tsr_tensor input, tsr_tensor mask, double
 }
 
 tsr_status tsr_masked_fill_i64(tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_masked_fill, [&] {
+  const tsr_status status = guard(kInfo_masked_fill, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
         tsr::Scalar(value)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_masked_fill_i64_out(
@@ -381,13 +409,15 @@ tsr_status tsr_masked_fill_i64_inplace(tsr_tensor input, tsr_tensor mask, int64_
 
 tsr_status tsr_masked_fill_c128(
     tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_masked_fill, [&] {
+  const tsr_status status = guard(kInfo_masked_fill, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
         complex_scalar(value_re, value_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_masked_fill_c128_out(
@@ -411,13 +441,15 @@ tsr_status tsr_masked_fill_c128_inplace(
 }
 
 tsr_status tsr_masked_fill_bool(tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_masked_fill, [&] {
+  const tsr_status status = guard(kInfo_masked_fill, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
         tsr::Scalar(bool_arg(value, "value"))), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_masked_fill_bool_out(
@@ -440,11 +472,13 @@ tsr_status tsr_masked_fill_bool_inplace(tsr_tensor input, tsr_tensor mask, int32
 }
 
 tsr_status tsr_masked_select(tsr_tensor input, tsr_tensor mask, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_masked_select, [&] {
+  const tsr_status status = guard(kInfo_masked_select, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_select(TensorArg(input, "input").get(), TensorArg(mask, "mask").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_masked_select_out(tsr_tensor input, tsr_tensor mask, tsr_tensor dst) {
@@ -457,19 +491,24 @@ tsr_status tsr_masked_select_out(tsr_tensor input, tsr_tensor mask, tsr_tensor d
 
 tsr_status tsr_nonzero(
     tsr_tensor input, tsr_tensor* out, int32_t out_capacity, int32_t* out_count) {
-  clear_list(out, out_capacity, out_count);
-  return guard(kInfo_nonzero, [&] {
+  clear_count(out_count);
+  const tsr_status status = guard(kInfo_nonzero, [&] {
     check_list_out(out, out_capacity, out_count, "out");
     give_list(tsr::ops::nonzero(TensorArg(input, "input").get()), out, out_capacity, out_count);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(out, out_capacity);
+  return status;
 }
 
 tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_argwhere, [&] {
+  const tsr_status status = guard(kInfo_argwhere, [&] {
     out_arg(out, "out");
     give(tsr::ops::argwhere(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 }  // extern "C"

@@ -23,11 +23,13 @@ constexpr CallInfo kInfo_outer{"outer", {"input", "other"}};
 extern "C" {
 
 tsr_status tsr_matmul(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_matmul, [&] {
+  const tsr_status status = guard(kInfo_matmul, [&] {
     out_arg(out, "out");
     give(tsr::ops::matmul(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_matmul_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -39,13 +41,15 @@ tsr_status tsr_matmul_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 }
 
 tsr_status tsr_linear(tsr_tensor input, tsr_tensor weight, tsr_tensor bias, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_linear, [&] {
+  const tsr_status status = guard(kInfo_linear, [&] {
     out_arg(out, "out");
     give(tsr::ops::linear(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
         OptionalTensorArg(bias, "bias").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_linear_out(tsr_tensor input, tsr_tensor weight, tsr_tensor bias, tsr_tensor dst) {
@@ -59,13 +63,15 @@ tsr_status tsr_linear_out(tsr_tensor input, tsr_tensor weight, tsr_tensor bias, 
 
 tsr_status tsr_addmm(
     tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_addmm, [&] {
+  const tsr_status status = guard(kInfo_addmm, [&] {
     out_arg(out, "out");
     give(tsr::ops::addmm(
         TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
         "mat2").get(), beta, alpha), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_addmm_out(
@@ -88,11 +94,13 @@ tsr_status tsr_addmm_inplace(
 }
 
 tsr_status tsr_bmm(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bmm, [&] {
+  const tsr_status status = guard(kInfo_bmm, [&] {
     out_arg(out, "out");
     give(tsr::ops::bmm(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bmm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -104,11 +112,13 @@ tsr_status tsr_bmm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 }
 
 tsr_status tsr_dot(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_dot, [&] {
+  const tsr_status status = guard(kInfo_dot, [&] {
     out_arg(out, "out");
     give(tsr::ops::dot(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -120,11 +130,13 @@ tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
 }
 
 tsr_status tsr_outer(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_outer, [&] {
+  const tsr_status status = guard(kInfo_outer, [&] {
     out_arg(out, "out");
     give(tsr::ops::outer(TensorArg(input, "input").get(), TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {

@@ -43,8 +43,7 @@ tsr_status tsr_conv1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
     const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
     groups, int32_t same, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conv1d, [&] {
+  const tsr_status status = guard(kInfo_conv1d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv1d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
@@ -53,6 +52,9 @@ tsr_status tsr_conv1d(
         optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
         "same")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conv1d_out(
@@ -73,8 +75,7 @@ tsr_status tsr_conv2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
     const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
     groups, int32_t same, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conv2d, [&] {
+  const tsr_status status = guard(kInfo_conv2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv2d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
@@ -83,6 +84,9 @@ tsr_status tsr_conv2d(
         optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
         "same")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conv2d_out(
@@ -103,8 +107,7 @@ tsr_status tsr_conv3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
     const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
     groups, int32_t same, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conv3d, [&] {
+  const tsr_status status = guard(kInfo_conv3d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv3d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
@@ -113,6 +116,9 @@ tsr_status tsr_conv3d(
         optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
         "same")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conv3d_out(
@@ -133,8 +139,7 @@ tsr_status tsr_conv_transpose1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
     const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
     n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conv_transpose1d, [&] {
+  const tsr_status status = guard(kInfo_conv_transpose1d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv_transpose1d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
@@ -143,6 +148,9 @@ tsr_status tsr_conv_transpose1d(
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conv_transpose1d_out(
@@ -164,8 +172,7 @@ tsr_status tsr_conv_transpose2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
     const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
     n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conv_transpose2d, [&] {
+  const tsr_status status = guard(kInfo_conv_transpose2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv_transpose2d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
@@ -174,6 +181,9 @@ tsr_status tsr_conv_transpose2d(
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conv_transpose2d_out(
@@ -195,8 +205,7 @@ tsr_status tsr_conv_transpose3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
     const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
     n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conv_transpose3d, [&] {
+  const tsr_status status = guard(kInfo_conv_transpose3d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv_transpose3d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
@@ -205,6 +214,9 @@ tsr_status tsr_conv_transpose3d(
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conv_transpose3d_out(
@@ -226,8 +238,7 @@ tsr_status tsr_max_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
     int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
     n_dilation, int32_t ceil_mode, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_max_pool2d, [&] {
+  const tsr_status status = guard(kInfo_max_pool2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::max_pool2d(
         TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
@@ -235,6 +246,9 @@ tsr_status tsr_max_pool2d(
         optional_list_arg(padding, n_padding, "padding"), optional_list_arg(dilation,
         n_dilation, "dilation"), bool_arg(ceil_mode, "ceil_mode")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_max_pool2d_out(
@@ -255,23 +269,23 @@ tsr_status tsr_max_pool2d_with_positions(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
     int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
     n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions) {
-  clear(values);
-  clear(positions);
-  return guard(kInfo_max_pool2d_with_positions, [&] {
+  const tsr_status status = guard(kInfo_max_pool2d_with_positions, [&] {
     give_all(tsr::ops::max_pool2d_with_positions(
         TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
         "kernel_size"), optional_list_arg(stride, n_stride, "stride"),
         optional_list_arg(padding, n_padding, "padding"), optional_list_arg(dilation,
         n_dilation, "dilation"), bool_arg(ceil_mode, "ceil_mode")), values, positions);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(values, positions);
+  return status;
 }
 
 tsr_status tsr_avg_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
     int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
     count_include_pad, int64_t divisor_override, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_avg_pool2d, [&] {
+  const tsr_status status = guard(kInfo_avg_pool2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::avg_pool2d(
         TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
@@ -280,6 +294,9 @@ tsr_status tsr_avg_pool2d(
         "ceil_mode"), bool_arg(count_include_pad, "count_include_pad"),
         optional_int(divisor_override)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_avg_pool2d_out(
@@ -298,13 +315,15 @@ tsr_status tsr_avg_pool2d_out(
 
 tsr_status tsr_adaptive_avg_pool2d(
     tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_adaptive_avg_pool2d, [&] {
+  const tsr_status status = guard(kInfo_adaptive_avg_pool2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::adaptive_avg_pool2d(
         TensorArg(input, "input").get(), list_arg(output_size, n_output_size,
         "output_size")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_adaptive_avg_pool2d_out(
@@ -319,8 +338,7 @@ tsr_status tsr_adaptive_avg_pool2d_out(
 tsr_status tsr_batch_norm(
     tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
     bias, int32_t training, double momentum, double eps, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_batch_norm, [&] {
+  const tsr_status status = guard(kInfo_batch_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::batch_norm(
         TensorArg(input, "input").get(), OptionalTensorArg(running_mean,
@@ -328,6 +346,9 @@ tsr_status tsr_batch_norm(
         OptionalTensorArg(weight, "weight").get(), OptionalTensorArg(bias,
         "bias").get(), bool_arg(training, "training"), momentum, eps), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_batch_norm_out(
@@ -346,14 +367,16 @@ tsr_status tsr_batch_norm_out(
 tsr_status tsr_layer_norm(
     tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
     weight, tsr_tensor bias, double eps, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_layer_norm, [&] {
+  const tsr_status status = guard(kInfo_layer_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::layer_norm(
         TensorArg(input, "input").get(), list_arg(normalized_shape, n_normalized_shape,
         "normalized_shape"), OptionalTensorArg(weight, "weight").get(),
         OptionalTensorArg(bias, "bias").get(), eps), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_layer_norm_out(
@@ -369,12 +392,14 @@ tsr_status tsr_layer_norm_out(
 }
 
 tsr_status tsr_softmax(tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_softmax, [&] {
+  const tsr_status status = guard(kInfo_softmax, [&] {
     out_arg(out, "out");
     give(tsr::ops::softmax(
         TensorArg(input, "input").get(), axis, optional_dtype_arg(dtype, "dtype")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_softmax_out(tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor dst) {
@@ -386,12 +411,14 @@ tsr_status tsr_softmax_out(tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_
 }
 
 tsr_status tsr_log_softmax(tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_log_softmax, [&] {
+  const tsr_status status = guard(kInfo_log_softmax, [&] {
     out_arg(out, "out");
     give(tsr::ops::log_softmax(
         TensorArg(input, "input").get(), axis, optional_dtype_arg(dtype, "dtype")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_log_softmax_out(tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor dst) {
@@ -405,63 +432,73 @@ tsr_status tsr_log_softmax_out(tsr_tensor input, int64_t axis, tsr_dtype dtype, 
 tsr_status tsr_cross_entropy(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
     reduction, int64_t reduction_len, double label_smoothing, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_cross_entropy, [&] {
+  const tsr_status status = guard(kInfo_cross_entropy, [&] {
     out_arg(out, "out");
     give(tsr::ops::cross_entropy(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
         OptionalTensorArg(weight, "weight").get(), ignore_index, text_arg(reduction,
         reduction_len, "reduction"), label_smoothing), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_nll_loss(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
     reduction, int64_t reduction_len, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_nll_loss, [&] {
+  const tsr_status status = guard(kInfo_nll_loss, [&] {
     out_arg(out, "out");
     give(tsr::ops::nll_loss(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
         OptionalTensorArg(weight, "weight").get(), ignore_index, text_arg(reduction,
         reduction_len, "reduction")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_mse_loss(
     tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, tsr_tensor*
     out) {
-  clear(out);
-  return guard(kInfo_mse_loss, [&] {
+  const tsr_status status = guard(kInfo_mse_loss, [&] {
     out_arg(out, "out");
     give(tsr::ops::mse_loss(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
         text_arg(reduction, reduction_len, "reduction")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_binary_cross_entropy_with_logits(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight, const char*
     reduction, int64_t reduction_len, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_binary_cross_entropy_with_logits, [&] {
+  const tsr_status status = guard(kInfo_binary_cross_entropy_with_logits, [&] {
     out_arg(out, "out");
     give(tsr::ops::binary_cross_entropy_with_logits(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
         OptionalTensorArg(weight, "weight").get(), OptionalTensorArg(pos_weight,
         "pos_weight").get(), text_arg(reduction, reduction_len, "reduction")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_dropout(
     tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_dropout, [&] {
+  const tsr_status status = guard(kInfo_dropout, [&] {
     out_arg(out, "out");
     give(tsr::ops::dropout(
         TensorArg(input, "input").get(), p, bool_arg(training, "training"),
         generator_arg(generator, "generator")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_dropout_out(

@@ -67,25 +67,29 @@ tsr_status tsr_adamw_step(
 tsr_status tsr_clip_norm(
     const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type, int32_t
     error_if_nonfinite, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_clip_norm, [&] {
+  const tsr_status status = guard(kInfo_clip_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip_norm(
         tensors_arg(tensors, n_tensors, "tensors"), max_norm, norm_type,
         bool_arg(error_if_nonfinite, "error_if_nonfinite")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_clip_grad_norm(
     const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type, int32_t
     error_if_nonfinite, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_clip_grad_norm, [&] {
+  const tsr_status status = guard(kInfo_clip_grad_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip_grad_norm(
         tensors_arg(params, n_params, "params"), max_norm, norm_type,
         bool_arg(error_if_nonfinite, "error_if_nonfinite")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_clip_grad_value(const tsr_tensor* params, int32_t n_params, double clip_value) {

@@ -25,61 +25,71 @@ extern "C" {
 tsr_status tsr_rand(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_generator generator, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_rand, [&] {
+  const tsr_status status = guard(kInfo_rand, [&] {
     out_arg(out, "out");
     give(tsr::ops::rand(
         list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device"),
         generator_arg(generator, "generator")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_randn(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_generator generator, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_randn, [&] {
+  const tsr_status status = guard(kInfo_randn, [&] {
     out_arg(out, "out");
     give(tsr::ops::randn(
         list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device"),
         generator_arg(generator, "generator")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_randint(
     int64_t low, int64_t high, const int64_t* shape, int32_t n_shape, tsr_dtype dtype,
     tsr_device_type device_type, int32_t device_index, tsr_generator generator, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_randint, [&] {
+  const tsr_status status = guard(kInfo_randint, [&] {
     out_arg(out, "out");
     give(tsr::ops::randint(
         low, high, list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype,
         "dtype"), optional_device_arg(device_type, device_index, "device"),
         generator_arg(generator, "generator")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_randperm(
     int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_generator
     generator, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_randperm, [&] {
+  const tsr_status status = guard(kInfo_randperm, [&] {
     out_arg(out, "out");
     give(tsr::ops::randperm(
         n, optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
         device_index, "device"), generator_arg(generator, "generator")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bernoulli(tsr_tensor input, tsr_generator generator, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bernoulli, [&] {
+  const tsr_status status = guard(kInfo_bernoulli, [&] {
     out_arg(out, "out");
     give(tsr::ops::bernoulli(
         TensorArg(input, "input").get(), generator_arg(generator, "generator")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_uniform_inplace(tsr_tensor input, double low, double high, tsr_generator generator) {

@@ -37,13 +37,15 @@ extern "C" {
 tsr_status tsr_sum(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sum, [&] {
+  const tsr_status status = guard(kInfo_sum, [&] {
     out_arg(out, "out");
     give(tsr::ops::sum(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sum_out(
@@ -60,13 +62,15 @@ tsr_status tsr_sum_out(
 tsr_status tsr_nansum(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_nansum, [&] {
+  const tsr_status status = guard(kInfo_nansum, [&] {
     out_arg(out, "out");
     give(tsr::ops::nansum(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_nansum_out(
@@ -83,13 +87,15 @@ tsr_status tsr_nansum_out(
 tsr_status tsr_prod(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_prod, [&] {
+  const tsr_status status = guard(kInfo_prod, [&] {
     out_arg(out, "out");
     give(tsr::ops::prod(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_prod_out(
@@ -106,13 +112,15 @@ tsr_status tsr_prod_out(
 tsr_status tsr_mean(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_mean, [&] {
+  const tsr_status status = guard(kInfo_mean, [&] {
     out_arg(out, "out");
     give(tsr::ops::mean(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), optional_dtype_arg(dtype, "dtype")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_mean_out(
@@ -129,13 +137,15 @@ tsr_status tsr_mean_out(
 tsr_status tsr_var(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_var, [&] {
+  const tsr_status status = guard(kInfo_var, [&] {
     out_arg(out, "out");
     give(tsr::ops::var(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         correction, bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_var_out(
@@ -152,13 +162,15 @@ tsr_status tsr_var_out(
 tsr_status tsr_std(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_std, [&] {
+  const tsr_status status = guard(kInfo_std, [&] {
     out_arg(out, "out");
     give(tsr::ops::std(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         correction, bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_std_out(
@@ -174,13 +186,15 @@ tsr_status tsr_std_out(
 
 tsr_status tsr_max(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_max, [&] {
+  const tsr_status status = guard(kInfo_max, [&] {
     out_arg(out, "out");
     give(tsr::ops::max(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_max_out(
@@ -194,13 +208,15 @@ tsr_status tsr_max_out(
 
 tsr_status tsr_min(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_min, [&] {
+  const tsr_status status = guard(kInfo_min, [&] {
     out_arg(out, "out");
     give(tsr::ops::min(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_min_out(
@@ -214,13 +230,15 @@ tsr_status tsr_min_out(
 
 tsr_status tsr_amax(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_amax, [&] {
+  const tsr_status status = guard(kInfo_amax, [&] {
     out_arg(out, "out");
     give(tsr::ops::max(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_amax_out(
@@ -234,13 +252,15 @@ tsr_status tsr_amax_out(
 
 tsr_status tsr_amin(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_amin, [&] {
+  const tsr_status status = guard(kInfo_amin, [&] {
     out_arg(out, "out");
     give(tsr::ops::min(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_amin_out(
@@ -253,13 +273,15 @@ tsr_status tsr_amin_out(
 }
 
 tsr_status tsr_argmax(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_argmax, [&] {
+  const tsr_status status = guard(kInfo_argmax, [&] {
     out_arg(out, "out");
     give(tsr::ops::argmax(
         TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
         "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_argmax_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst) {
@@ -271,13 +293,15 @@ tsr_status tsr_argmax_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_
 }
 
 tsr_status tsr_argmin(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_argmin, [&] {
+  const tsr_status status = guard(kInfo_argmin, [&] {
     out_arg(out, "out");
     give(tsr::ops::argmin(
         TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
         "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_argmin_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst) {
@@ -290,13 +314,15 @@ tsr_status tsr_argmin_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_
 
 tsr_status tsr_any(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_any, [&] {
+  const tsr_status status = guard(kInfo_any, [&] {
     out_arg(out, "out");
     give(tsr::ops::any(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_any_out(
@@ -310,13 +336,15 @@ tsr_status tsr_any_out(
 
 tsr_status tsr_all(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_all, [&] {
+  const tsr_status status = guard(kInfo_all, [&] {
     out_arg(out, "out");
     give(tsr::ops::all(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_all_out(
@@ -330,13 +358,15 @@ tsr_status tsr_all_out(
 
 tsr_status tsr_count_nonzero(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_count_nonzero, [&] {
+  const tsr_status status = guard(kInfo_count_nonzero, [&] {
     out_arg(out, "out");
     give(tsr::ops::count_nonzero(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_count_nonzero_out(
@@ -350,13 +380,15 @@ tsr_status tsr_count_nonzero_out(
 
 tsr_status tsr_logsumexp(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_logsumexp, [&] {
+  const tsr_status status = guard(kInfo_logsumexp, [&] {
     out_arg(out, "out");
     give(tsr::ops::logsumexp(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_logsumexp_out(
@@ -371,13 +403,15 @@ tsr_status tsr_logsumexp_out(
 tsr_status tsr_vector_norm(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor*
     out) {
-  clear(out);
-  return guard(kInfo_vector_norm, [&] {
+  const tsr_status status = guard(kInfo_vector_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::vector_norm(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
         bool_arg(keepdims, "keepdims"), ord), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_vector_norm_out(
@@ -393,13 +427,15 @@ tsr_status tsr_vector_norm_out(
 
 tsr_status tsr_cumulative_sum(
     tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_cumulative_sum, [&] {
+  const tsr_status status = guard(kInfo_cumulative_sum, [&] {
     out_arg(out, "out");
     give(tsr::ops::cumulative_sum(
         TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
         "dtype"), bool_arg(include_initial, "include_initial")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_cumulative_sum_out(

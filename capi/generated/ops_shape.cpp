@@ -54,225 +54,279 @@ extern "C" {
 
 tsr_status tsr_reshape(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, int32_t copy, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_reshape, [&] {
+  const tsr_status status = guard(kInfo_reshape, [&] {
     out_arg(out, "out");
     give(tsr::ops::reshape(
         TensorArg(input, "input").get(), list_arg(shape, n_shape, "shape"),
         optional_bool_arg(copy, "copy")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_view(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_view, [&] {
+  const tsr_status status = guard(kInfo_view, [&] {
     out_arg(out, "out");
     give(tsr::ops::view(TensorArg(input, "input").get(), list_arg(shape, n_shape, "shape")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_flatten(tsr_tensor input, int64_t start, int64_t end_axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_flatten, [&] {
+  const tsr_status status = guard(kInfo_flatten, [&] {
     out_arg(out, "out");
     give(tsr::ops::flatten(TensorArg(input, "input").get(), start, end_axis), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_squeeze(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_squeeze, [&] {
+  const tsr_status status = guard(kInfo_squeeze, [&] {
     out_arg(out, "out");
     give(tsr::ops::squeeze(TensorArg(input, "input").get(), list_arg(axes, n_axes, "axes")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_expand_dims, [&] {
+  const tsr_status status = guard(kInfo_expand_dims, [&] {
     out_arg(out, "out");
     give(tsr::ops::expand_dims(TensorArg(input, "input").get(), axis), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_unsqueeze, [&] {
+  const tsr_status status = guard(kInfo_unsqueeze, [&] {
     out_arg(out, "out");
     give(tsr::ops::expand_dims(TensorArg(input, "input").get(), axis), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_permute_dims(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_permute_dims, [&] {
+  const tsr_status status = guard(kInfo_permute_dims, [&] {
     out_arg(out, "out");
     give(tsr::ops::permute_dims(TensorArg(input, "input").get(), list_arg(axes, n_axes, "axes")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_transpose(tsr_tensor input, int64_t axis0, int64_t axis1, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_transpose, [&] {
+  const tsr_status status = guard(kInfo_transpose, [&] {
     out_arg(out, "out");
     give(tsr::ops::transpose(TensorArg(input, "input").get(), axis0, axis1), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_matrix_transpose, [&] {
+  const tsr_status status = guard(kInfo_matrix_transpose, [&] {
     out_arg(out, "out");
     give(tsr::ops::matrix_transpose(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_moveaxis(
     tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination, int32_t
     n_destination, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_moveaxis, [&] {
+  const tsr_status status = guard(kInfo_moveaxis, [&] {
     out_arg(out, "out");
     give(tsr::ops::moveaxis(
         TensorArg(input, "input").get(), list_arg(source, n_source, "source"),
         list_arg(destination, n_destination, "destination")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_broadcast_to(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_broadcast_to, [&] {
+  const tsr_status status = guard(kInfo_broadcast_to, [&] {
     out_arg(out, "out");
     give(tsr::ops::broadcast_to(
         TensorArg(input, "input").get(), list_arg(shape, n_shape, "shape")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_expand(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_expand, [&] {
+  const tsr_status status = guard(kInfo_expand, [&] {
     out_arg(out, "out");
     give(tsr::ops::expand(TensorArg(input, "input").get(), list_arg(shape, n_shape, "shape")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_real(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_real, [&] {
+  const tsr_status status = guard(kInfo_real, [&] {
     out_arg(out, "out");
     give(tsr::ops::real(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_imag(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_imag, [&] {
+  const tsr_status status = guard(kInfo_imag, [&] {
     out_arg(out, "out");
     give(tsr::ops::imag(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_view_as_real(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_view_as_real, [&] {
+  const tsr_status status = guard(kInfo_view_as_real, [&] {
     out_arg(out, "out");
     give(tsr::ops::view_as_real(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_view_as_complex(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_view_as_complex, [&] {
+  const tsr_status status = guard(kInfo_view_as_complex, [&] {
     out_arg(out, "out");
     give(tsr::ops::view_as_complex(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_select(tsr_tensor input, int64_t axis, int64_t index, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_select, [&] {
+  const tsr_status status = guard(kInfo_select, [&] {
     out_arg(out, "out");
     give(tsr::ops::select(TensorArg(input, "input").get(), axis, index), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_slice(
     tsr_tensor input, int64_t axis, int64_t start, int64_t stop, int64_t step, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_slice, [&] {
+  const tsr_status status = guard(kInfo_slice, [&] {
     out_arg(out, "out");
     give(tsr::ops::slice(
         TensorArg(input, "input").get(), axis, optional_int(start), optional_int(stop),
         step), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_narrow(
     tsr_tensor input, int64_t axis, int64_t start, int64_t length, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_narrow, [&] {
+  const tsr_status status = guard(kInfo_narrow, [&] {
     out_arg(out, "out");
     give(tsr::ops::narrow(TensorArg(input, "input").get(), axis, start, length), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_split(
     tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
     out_count) {
-  clear_list(out, out_capacity, out_count);
-  return guard(kInfo_split, [&] {
+  clear_count(out_count);
+  const tsr_status status = guard(kInfo_split, [&] {
     check_list_out(out, out_capacity, out_count, "out");
     give_list(tsr::ops::split(TensorArg(input, "input").get(), size, axis), out, out_capacity, out_count);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(out, out_capacity);
+  return status;
 }
 
 tsr_status tsr_split_with_sizes(
     tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out, int32_t
     out_capacity, int32_t* out_count) {
-  clear_list(out, out_capacity, out_count);
-  return guard(kInfo_split_with_sizes, [&] {
+  clear_count(out_count);
+  const tsr_status status = guard(kInfo_split_with_sizes, [&] {
     check_list_out(out, out_capacity, out_count, "out");
     give_list(tsr::ops::split_with_sizes(
         TensorArg(input, "input").get(), list_arg(sizes, n_sizes, "sizes"), axis), out, out_capacity, out_count);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(out, out_capacity);
+  return status;
 }
 
 tsr_status tsr_chunk(
     tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
     out_count) {
-  clear_list(out, out_capacity, out_count);
-  return guard(kInfo_chunk, [&] {
+  clear_count(out_count);
+  const tsr_status status = guard(kInfo_chunk, [&] {
     check_list_out(out, out_capacity, out_count, "out");
     give_list(tsr::ops::chunk(TensorArg(input, "input").get(), chunks, axis), out, out_capacity, out_count);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(out, out_capacity);
+  return status;
 }
 
 tsr_status tsr_unstack(
     tsr_tensor input, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count) {
-  clear_list(out, out_capacity, out_count);
-  return guard(kInfo_unstack, [&] {
+  clear_count(out_count);
+  const tsr_status status = guard(kInfo_unstack, [&] {
     check_list_out(out, out_capacity, out_count, "out");
     give_list(tsr::ops::unstack(TensorArg(input, "input").get(), axis), out, out_capacity, out_count);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(out, out_capacity);
+  return status;
 }
 
 tsr_status tsr_diagonal(
     tsr_tensor input, int64_t offset, int64_t axis1, int64_t axis2, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_diagonal, [&] {
+  const tsr_status status = guard(kInfo_diagonal, [&] {
     out_arg(out, "out");
     give(tsr::ops::diagonal(TensorArg(input, "input").get(), offset, axis1, axis2), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_concat(const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_concat, [&] {
+  const tsr_status status = guard(kInfo_concat, [&] {
     out_arg(out, "out");
     give(tsr::ops::concat(tensors_arg(tensors, n_tensors, "tensors"), optional_int(axis)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_concat_out(
@@ -285,11 +339,13 @@ tsr_status tsr_concat_out(
 }
 
 tsr_status tsr_stack(const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_stack, [&] {
+  const tsr_status status = guard(kInfo_stack, [&] {
     out_arg(out, "out");
     give(tsr::ops::stack(tensors_arg(tensors, n_tensors, "tensors"), axis), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_stack_out(
@@ -303,13 +359,15 @@ tsr_status tsr_stack_out(
 
 tsr_status tsr_tile(
     tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_tile, [&] {
+  const tsr_status status = guard(kInfo_tile, [&] {
     out_arg(out, "out");
     give(tsr::ops::tile(
         TensorArg(input, "input").get(), list_arg(repetitions, n_repetitions,
         "repetitions")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_tile_out(
@@ -322,13 +380,15 @@ tsr_status tsr_tile_out(
 }
 
 tsr_status tsr_repeat(tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_repeat, [&] {
+  const tsr_status status = guard(kInfo_repeat, [&] {
     out_arg(out, "out");
     give(tsr::ops::repeat(
         TensorArg(input, "input").get(), TensorArg(repeats, "repeats").get(),
         optional_int(axis)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_repeat_out(tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor dst) {
@@ -340,12 +400,14 @@ tsr_status tsr_repeat_out(tsr_tensor input, tsr_tensor repeats, int64_t axis, ts
 }
 
 tsr_status tsr_repeat_i64(tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_repeat, [&] {
+  const tsr_status status = guard(kInfo_repeat, [&] {
     out_arg(out, "out");
     give(tsr::ops::repeat(
         TensorArg(input, "input").get(), tsr::Scalar(repeats), optional_int(axis)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_repeat_i64_out(tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor dst) {
@@ -357,11 +419,13 @@ tsr_status tsr_repeat_i64_out(tsr_tensor input, int64_t repeats, int64_t axis, t
 }
 
 tsr_status tsr_flip(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_flip, [&] {
+  const tsr_status status = guard(kInfo_flip, [&] {
     out_arg(out, "out");
     give(tsr::ops::flip(TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_flip_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst) {
@@ -375,13 +439,15 @@ tsr_status tsr_flip_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, t
 tsr_status tsr_roll(
     tsr_tensor input, const int64_t* shift, int32_t n_shift, const int64_t* axes, int32_t n_axes,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_roll, [&] {
+  const tsr_status status = guard(kInfo_roll, [&] {
     out_arg(out, "out");
     give(tsr::ops::roll(
         TensorArg(input, "input").get(), list_arg(shift, n_shift, "shift"),
         optional_list_arg(axes, n_axes, "axes")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_roll_out(
@@ -396,11 +462,13 @@ tsr_status tsr_roll_out(
 }
 
 tsr_status tsr_tril(tsr_tensor input, int64_t diagonal, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_tril, [&] {
+  const tsr_status status = guard(kInfo_tril, [&] {
     out_arg(out, "out");
     give(tsr::ops::tril(TensorArg(input, "input").get(), diagonal), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_tril_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst) {
@@ -420,11 +488,13 @@ tsr_status tsr_tril_inplace(tsr_tensor input, int64_t diagonal) {
 }
 
 tsr_status tsr_triu(tsr_tensor input, int64_t diagonal, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_triu, [&] {
+  const tsr_status status = guard(kInfo_triu, [&] {
     out_arg(out, "out");
     give(tsr::ops::triu(TensorArg(input, "input").get(), diagonal), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_triu_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst) {
@@ -446,13 +516,15 @@ tsr_status tsr_triu_inplace(tsr_tensor input, int64_t diagonal) {
 tsr_status tsr_pad(
     tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
     double value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_pad, [&] {
+  const tsr_status status = guard(kInfo_pad, [&] {
     out_arg(out, "out");
     give(tsr::ops::pad(
         TensorArg(input, "input").get(), list_arg(padding, n_padding, "padding"),
         text_arg(mode, mode_len, "mode"), value), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_pad_out(

@@ -21,13 +21,15 @@ extern "C" {
 
 tsr_status tsr_sort(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sort, [&] {
+  const tsr_status status = guard(kInfo_sort, [&] {
     out_arg(out, "out");
     give(tsr::ops::sort(
         TensorArg(input, "input").get(), axis, bool_arg(descending, "descending"),
         bool_arg(stable, "stable")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sort_out(
@@ -41,13 +43,15 @@ tsr_status tsr_sort_out(
 
 tsr_status tsr_argsort(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_argsort, [&] {
+  const tsr_status status = guard(kInfo_argsort, [&] {
     out_arg(out, "out");
     give(tsr::ops::argsort(
         TensorArg(input, "input").get(), axis, bool_arg(descending, "descending"),
         bool_arg(stable, "stable")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_argsort_out(
@@ -62,13 +66,14 @@ tsr_status tsr_argsort_out(
 tsr_status tsr_sort_with_indices(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* values,
     tsr_tensor* indices) {
-  clear(values);
-  clear(indices);
-  return guard(kInfo_sort_with_indices, [&] {
+  const tsr_status status = guard(kInfo_sort_with_indices, [&] {
     give_all(tsr::ops::sort_with_indices(
         TensorArg(input, "input").get(), axis, bool_arg(descending, "descending"),
         bool_arg(stable, "stable")), values, indices);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(values, indices);
+  return status;
 }
 
 tsr_status tsr_sort_with_indices_out(
@@ -86,13 +91,14 @@ tsr_status tsr_sort_with_indices_out(
 tsr_status tsr_topk(
     tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor* values,
     tsr_tensor* indices) {
-  clear(values);
-  clear(indices);
-  return guard(kInfo_topk, [&] {
+  const tsr_status status = guard(kInfo_topk, [&] {
     give_all(tsr::ops::topk(
         TensorArg(input, "input").get(), k, axis, bool_arg(largest, "largest"),
         bool_arg(sorted, "sorted")), values, indices);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(values, indices);
+  return status;
 }
 
 tsr_status tsr_topk_out(

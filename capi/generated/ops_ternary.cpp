@@ -21,13 +21,15 @@ constexpr CallInfo kInfo_clip{"clip", {"input", "min", "max"}};
 extern "C" {
 
 tsr_status tsr_where(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
         TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
@@ -40,13 +42,15 @@ tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor othe
 }
 
 tsr_status tsr_where_f64(tsr_tensor condition, tsr_tensor input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
         tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_f64_out(tsr_tensor condition, tsr_tensor input, double other, tsr_tensor dst) {
@@ -58,13 +62,15 @@ tsr_status tsr_where_f64_out(tsr_tensor condition, tsr_tensor input, double othe
 }
 
 tsr_status tsr_where_i64(tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
         tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_i64_out(
@@ -78,13 +84,15 @@ tsr_status tsr_where_i64_out(
 
 tsr_status tsr_where_c128(
     tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
         complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_c128_out(
@@ -99,13 +107,15 @@ tsr_status tsr_where_c128_out(
 
 tsr_status tsr_where_f64_left(
     tsr_tensor condition, double input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), tsr::Scalar(input), TensorArg(other,
         "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_f64_left_out(
@@ -119,13 +129,15 @@ tsr_status tsr_where_f64_left_out(
 
 tsr_status tsr_where_i64_left(
     tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), tsr::Scalar(input), TensorArg(other,
         "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_i64_left_out(
@@ -139,13 +151,15 @@ tsr_status tsr_where_i64_left_out(
 
 tsr_status tsr_where_c128_left(
     tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), complex_scalar(input_re, input_im),
         TensorArg(other, "other").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_c128_left_out(
@@ -159,12 +173,14 @@ tsr_status tsr_where_c128_left_out(
 }
 
 tsr_status tsr_where_f64_both(tsr_tensor condition, double input, double other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), tsr::Scalar(input), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_f64_both_out(
@@ -177,12 +193,14 @@ tsr_status tsr_where_f64_both_out(
 }
 
 tsr_status tsr_where_i64_both(tsr_tensor condition, int64_t input, int64_t other, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), tsr::Scalar(input), tsr::Scalar(other)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_i64_both_out(
@@ -197,13 +215,15 @@ tsr_status tsr_where_i64_both_out(
 tsr_status tsr_where_c128_both(
     tsr_tensor condition, double input_re, double input_im, double other_re, double other_im,
     tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_where, [&] {
+  const tsr_status status = guard(kInfo_where, [&] {
     out_arg(out, "out");
     give(tsr::ops::where(
         TensorArg(condition, "condition").get(), complex_scalar(input_re, input_im),
         complex_scalar(other_re, other_im)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_where_c128_both_out(
@@ -218,13 +238,15 @@ tsr_status tsr_where_c128_both_out(
 }
 
 tsr_status tsr_lerp(tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_lerp, [&] {
+  const tsr_status status = guard(kInfo_lerp, [&] {
     out_arg(out, "out");
     give(tsr::ops::lerp(
         TensorArg(input, "input").get(), TensorArg(other, "other").get(),
         TensorArg(weight, "weight").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_lerp_out(tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor dst) {
@@ -246,13 +268,15 @@ tsr_status tsr_lerp_inplace(tsr_tensor input, tsr_tensor other, tsr_tensor weigh
 }
 
 tsr_status tsr_lerp_f64(tsr_tensor input, tsr_tensor other, double weight, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_lerp, [&] {
+  const tsr_status status = guard(kInfo_lerp, [&] {
     out_arg(out, "out");
     give(tsr::ops::lerp(
         TensorArg(input, "input").get(), TensorArg(other, "other").get(),
         tsr::Scalar(weight)), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_lerp_f64_out(tsr_tensor input, tsr_tensor other, double weight, tsr_tensor dst) {
@@ -273,13 +297,15 @@ tsr_status tsr_lerp_f64_inplace(tsr_tensor input, tsr_tensor other, double weigh
 
 tsr_status tsr_addcmul(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_addcmul, [&] {
+  const tsr_status status = guard(kInfo_addcmul, [&] {
     out_arg(out, "out");
     give(tsr::ops::addcmul(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
         TensorArg(tensor2, "tensor2").get(), value), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_addcmul_out(
@@ -304,13 +330,15 @@ tsr_status tsr_addcmul_inplace(
 
 tsr_status tsr_addcdiv(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_addcdiv, [&] {
+  const tsr_status status = guard(kInfo_addcdiv, [&] {
     out_arg(out, "out");
     give(tsr::ops::addcdiv(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
         TensorArg(tensor2, "tensor2").get(), value), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_addcdiv_out(
@@ -334,13 +362,15 @@ tsr_status tsr_addcdiv_inplace(
 }
 
 tsr_status tsr_clip(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_clip, [&] {
+  const tsr_status status = guard(kInfo_clip, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip(
         TensorArg(input, "input").get(), OptionalTensorArg(min, "min").get(),
         OptionalTensorArg(max, "max").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_clip_out(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor dst) {
@@ -363,13 +393,15 @@ tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max) {
 
 tsr_status tsr_clip_f64(
     tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_clip, [&] {
+  const tsr_status status = guard(kInfo_clip, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
         "min"), optional_scalar(has_max, tsr::Scalar(max), "max")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_clip_f64_out(
@@ -394,13 +426,15 @@ tsr_status tsr_clip_f64_inplace(
 
 tsr_status tsr_clip_i64(
     tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_clip, [&] {
+  const tsr_status status = guard(kInfo_clip, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip(
         TensorArg(input, "input").get(), optional_scalar(has_min, tsr::Scalar(min),
         "min"), optional_scalar(has_max, tsr::Scalar(max), "max")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_clip_i64_out(

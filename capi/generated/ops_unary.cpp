@@ -55,11 +55,13 @@ constexpr CallInfo kInfo_gelu{"gelu", {"input", "approximate"}};
 extern "C" {
 
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_abs, [&] {
+  const tsr_status status = guard(kInfo_abs, [&] {
     out_arg(out, "out");
     give(tsr::ops::abs(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst) {
@@ -79,11 +81,13 @@ tsr_status tsr_abs_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_negative(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_negative, [&] {
+  const tsr_status status = guard(kInfo_negative, [&] {
     out_arg(out, "out");
     give(tsr::ops::negative(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_negative_out(tsr_tensor input, tsr_tensor dst) {
@@ -103,11 +107,13 @@ tsr_status tsr_negative_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_sign(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sign, [&] {
+  const tsr_status status = guard(kInfo_sign, [&] {
     out_arg(out, "out");
     give(tsr::ops::sign(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sign_out(tsr_tensor input, tsr_tensor dst) {
@@ -127,11 +133,13 @@ tsr_status tsr_sign_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_reciprocal(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_reciprocal, [&] {
+  const tsr_status status = guard(kInfo_reciprocal, [&] {
     out_arg(out, "out");
     give(tsr::ops::reciprocal(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_reciprocal_out(tsr_tensor input, tsr_tensor dst) {
@@ -151,11 +159,13 @@ tsr_status tsr_reciprocal_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_square(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_square, [&] {
+  const tsr_status status = guard(kInfo_square, [&] {
     out_arg(out, "out");
     give(tsr::ops::square(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_square_out(tsr_tensor input, tsr_tensor dst) {
@@ -175,11 +185,13 @@ tsr_status tsr_square_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_sqrt(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sqrt, [&] {
+  const tsr_status status = guard(kInfo_sqrt, [&] {
     out_arg(out, "out");
     give(tsr::ops::sqrt(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sqrt_out(tsr_tensor input, tsr_tensor dst) {
@@ -199,11 +211,13 @@ tsr_status tsr_sqrt_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_rsqrt(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_rsqrt, [&] {
+  const tsr_status status = guard(kInfo_rsqrt, [&] {
     out_arg(out, "out");
     give(tsr::ops::rsqrt(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_rsqrt_out(tsr_tensor input, tsr_tensor dst) {
@@ -223,11 +237,13 @@ tsr_status tsr_rsqrt_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_exp(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_exp, [&] {
+  const tsr_status status = guard(kInfo_exp, [&] {
     out_arg(out, "out");
     give(tsr::ops::exp(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_exp_out(tsr_tensor input, tsr_tensor dst) {
@@ -247,11 +263,13 @@ tsr_status tsr_exp_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_expm1(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_expm1, [&] {
+  const tsr_status status = guard(kInfo_expm1, [&] {
     out_arg(out, "out");
     give(tsr::ops::expm1(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_expm1_out(tsr_tensor input, tsr_tensor dst) {
@@ -271,11 +289,13 @@ tsr_status tsr_expm1_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_log(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_log, [&] {
+  const tsr_status status = guard(kInfo_log, [&] {
     out_arg(out, "out");
     give(tsr::ops::log(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_log_out(tsr_tensor input, tsr_tensor dst) {
@@ -295,11 +315,13 @@ tsr_status tsr_log_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_log1p(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_log1p, [&] {
+  const tsr_status status = guard(kInfo_log1p, [&] {
     out_arg(out, "out");
     give(tsr::ops::log1p(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_log1p_out(tsr_tensor input, tsr_tensor dst) {
@@ -319,11 +341,13 @@ tsr_status tsr_log1p_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_log2(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_log2, [&] {
+  const tsr_status status = guard(kInfo_log2, [&] {
     out_arg(out, "out");
     give(tsr::ops::log2(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_log2_out(tsr_tensor input, tsr_tensor dst) {
@@ -343,11 +367,13 @@ tsr_status tsr_log2_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_log10(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_log10, [&] {
+  const tsr_status status = guard(kInfo_log10, [&] {
     out_arg(out, "out");
     give(tsr::ops::log10(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_log10_out(tsr_tensor input, tsr_tensor dst) {
@@ -367,11 +393,13 @@ tsr_status tsr_log10_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_sin(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sin, [&] {
+  const tsr_status status = guard(kInfo_sin, [&] {
     out_arg(out, "out");
     give(tsr::ops::sin(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sin_out(tsr_tensor input, tsr_tensor dst) {
@@ -391,11 +419,13 @@ tsr_status tsr_sin_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_cos(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_cos, [&] {
+  const tsr_status status = guard(kInfo_cos, [&] {
     out_arg(out, "out");
     give(tsr::ops::cos(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_cos_out(tsr_tensor input, tsr_tensor dst) {
@@ -415,11 +445,13 @@ tsr_status tsr_cos_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_tan(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_tan, [&] {
+  const tsr_status status = guard(kInfo_tan, [&] {
     out_arg(out, "out");
     give(tsr::ops::tan(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_tan_out(tsr_tensor input, tsr_tensor dst) {
@@ -439,11 +471,13 @@ tsr_status tsr_tan_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_asin(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_asin, [&] {
+  const tsr_status status = guard(kInfo_asin, [&] {
     out_arg(out, "out");
     give(tsr::ops::asin(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_asin_out(tsr_tensor input, tsr_tensor dst) {
@@ -463,11 +497,13 @@ tsr_status tsr_asin_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_acos(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_acos, [&] {
+  const tsr_status status = guard(kInfo_acos, [&] {
     out_arg(out, "out");
     give(tsr::ops::acos(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_acos_out(tsr_tensor input, tsr_tensor dst) {
@@ -487,11 +523,13 @@ tsr_status tsr_acos_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_atan(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_atan, [&] {
+  const tsr_status status = guard(kInfo_atan, [&] {
     out_arg(out, "out");
     give(tsr::ops::atan(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_atan_out(tsr_tensor input, tsr_tensor dst) {
@@ -511,11 +549,13 @@ tsr_status tsr_atan_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_sinh(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sinh, [&] {
+  const tsr_status status = guard(kInfo_sinh, [&] {
     out_arg(out, "out");
     give(tsr::ops::sinh(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sinh_out(tsr_tensor input, tsr_tensor dst) {
@@ -535,11 +575,13 @@ tsr_status tsr_sinh_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_cosh(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_cosh, [&] {
+  const tsr_status status = guard(kInfo_cosh, [&] {
     out_arg(out, "out");
     give(tsr::ops::cosh(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_cosh_out(tsr_tensor input, tsr_tensor dst) {
@@ -559,11 +601,13 @@ tsr_status tsr_cosh_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_tanh(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_tanh, [&] {
+  const tsr_status status = guard(kInfo_tanh, [&] {
     out_arg(out, "out");
     give(tsr::ops::tanh(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_tanh_out(tsr_tensor input, tsr_tensor dst) {
@@ -583,11 +627,13 @@ tsr_status tsr_tanh_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_floor(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_floor, [&] {
+  const tsr_status status = guard(kInfo_floor, [&] {
     out_arg(out, "out");
     give(tsr::ops::floor(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_floor_out(tsr_tensor input, tsr_tensor dst) {
@@ -607,11 +653,13 @@ tsr_status tsr_floor_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_ceil(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_ceil, [&] {
+  const tsr_status status = guard(kInfo_ceil, [&] {
     out_arg(out, "out");
     give(tsr::ops::ceil(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_ceil_out(tsr_tensor input, tsr_tensor dst) {
@@ -631,11 +679,13 @@ tsr_status tsr_ceil_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_round(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_round, [&] {
+  const tsr_status status = guard(kInfo_round, [&] {
     out_arg(out, "out");
     give(tsr::ops::round(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_round_out(tsr_tensor input, tsr_tensor dst) {
@@ -655,11 +705,13 @@ tsr_status tsr_round_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_trunc(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_trunc, [&] {
+  const tsr_status status = guard(kInfo_trunc, [&] {
     out_arg(out, "out");
     give(tsr::ops::trunc(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_trunc_out(tsr_tensor input, tsr_tensor dst) {
@@ -679,11 +731,13 @@ tsr_status tsr_trunc_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_sigmoid(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_sigmoid, [&] {
+  const tsr_status status = guard(kInfo_sigmoid, [&] {
     out_arg(out, "out");
     give(tsr::ops::sigmoid(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_sigmoid_out(tsr_tensor input, tsr_tensor dst) {
@@ -703,11 +757,13 @@ tsr_status tsr_sigmoid_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_erf, [&] {
+  const tsr_status status = guard(kInfo_erf, [&] {
     out_arg(out, "out");
     give(tsr::ops::erf(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst) {
@@ -727,11 +783,13 @@ tsr_status tsr_erf_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_erfc(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_erfc, [&] {
+  const tsr_status status = guard(kInfo_erfc, [&] {
     out_arg(out, "out");
     give(tsr::ops::erfc(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_erfc_out(tsr_tensor input, tsr_tensor dst) {
@@ -751,11 +809,13 @@ tsr_status tsr_erfc_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_conj, [&] {
+  const tsr_status status = guard(kInfo_conj, [&] {
     out_arg(out, "out");
     give(tsr::ops::conj(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_conj_out(tsr_tensor input, tsr_tensor dst) {
@@ -775,11 +835,13 @@ tsr_status tsr_conj_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_relu(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_relu, [&] {
+  const tsr_status status = guard(kInfo_relu, [&] {
     out_arg(out, "out");
     give(tsr::ops::relu(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_relu_out(tsr_tensor input, tsr_tensor dst) {
@@ -799,11 +861,13 @@ tsr_status tsr_relu_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_silu(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_silu, [&] {
+  const tsr_status status = guard(kInfo_silu, [&] {
     out_arg(out, "out");
     give(tsr::ops::silu(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_silu_out(tsr_tensor input, tsr_tensor dst) {
@@ -823,11 +887,13 @@ tsr_status tsr_silu_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_isnan(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_isnan, [&] {
+  const tsr_status status = guard(kInfo_isnan, [&] {
     out_arg(out, "out");
     give(tsr::ops::isnan(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_isnan_out(tsr_tensor input, tsr_tensor dst) {
@@ -839,11 +905,13 @@ tsr_status tsr_isnan_out(tsr_tensor input, tsr_tensor dst) {
 }
 
 tsr_status tsr_isinf(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_isinf, [&] {
+  const tsr_status status = guard(kInfo_isinf, [&] {
     out_arg(out, "out");
     give(tsr::ops::isinf(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_isinf_out(tsr_tensor input, tsr_tensor dst) {
@@ -855,11 +923,13 @@ tsr_status tsr_isinf_out(tsr_tensor input, tsr_tensor dst) {
 }
 
 tsr_status tsr_isfinite(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_isfinite, [&] {
+  const tsr_status status = guard(kInfo_isfinite, [&] {
     out_arg(out, "out");
     give(tsr::ops::isfinite(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_isfinite_out(tsr_tensor input, tsr_tensor dst) {
@@ -871,11 +941,13 @@ tsr_status tsr_isfinite_out(tsr_tensor input, tsr_tensor dst) {
 }
 
 tsr_status tsr_logical_not(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_logical_not, [&] {
+  const tsr_status status = guard(kInfo_logical_not, [&] {
     out_arg(out, "out");
     give(tsr::ops::logical_not(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_logical_not_out(tsr_tensor input, tsr_tensor dst) {
@@ -887,11 +959,13 @@ tsr_status tsr_logical_not_out(tsr_tensor input, tsr_tensor dst) {
 }
 
 tsr_status tsr_bitwise_invert(tsr_tensor input, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_bitwise_invert, [&] {
+  const tsr_status status = guard(kInfo_bitwise_invert, [&] {
     out_arg(out, "out");
     give(tsr::ops::bitwise_invert(TensorArg(input, "input").get()), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_bitwise_invert_out(tsr_tensor input, tsr_tensor dst) {
@@ -911,11 +985,13 @@ tsr_status tsr_bitwise_invert_inplace(tsr_tensor input) {
 }
 
 tsr_status tsr_leaky_relu(tsr_tensor input, double negative_slope, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_leaky_relu, [&] {
+  const tsr_status status = guard(kInfo_leaky_relu, [&] {
     out_arg(out, "out");
     give(tsr::ops::leaky_relu(TensorArg(input, "input").get(), negative_slope), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_leaky_relu_out(tsr_tensor input, double negative_slope, tsr_tensor dst) {
@@ -936,13 +1012,15 @@ tsr_status tsr_leaky_relu_inplace(tsr_tensor input, double negative_slope) {
 
 tsr_status tsr_gelu(
     tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor* out) {
-  clear(out);
-  return guard(kInfo_gelu, [&] {
+  const tsr_status status = guard(kInfo_gelu, [&] {
     out_arg(out, "out");
     give(tsr::ops::gelu(
         TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
         "approximate")), out);
   });
+  if (status != TSR_OK) [[unlikely]]
+    clear(out);
+  return status;
 }
 
 tsr_status tsr_gelu_out(

@@ -99,7 +99,8 @@ def _since(since: str, text: str) -> str:
 
 
 def _declare(function: CFunction, documented: bool) -> str:
-    mark = "TSR_API TSR_NODISCARD " if function.returns == "tsr_status" else "TSR_API "
+    checked = function.returns == "tsr_status" and (function.function is None or function.function.nodiscard)
+    mark = "TSR_API TSR_NODISCARD " if checked else "TSR_API "
     params = [str(p) for p in function.params] or ["void"]
     line = wrap_call(f"{mark}{function.returns} {function.name}(", params, ");")
     return (c_comment(describe(function)) if documented else "") + line + "\n"

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from . import model as m
+from .text import version_number
 from .types import OP_BASES, SCALAR_KINDS, CParam, SchemaError, parse_type
 
 DTYPES = {  # short name -> (name, DLPack code, bytes, category)
@@ -311,7 +312,7 @@ def _element(value: Any) -> Any:
 def _function(row: Any, header: str, claim: Any) -> m.Function:
     where = f"function {row.get('name') if isinstance(row, dict) else row}"
     row = take(
-        row, where, "name id doc example", "since returns args notes thread blocking finalizer_safe consumes fuzz"
+        row, where, "name id doc example", "since returns args notes thread blocking finalizer_safe consumes fuzz nodiscard"
     )
     return m.Function(
         name="tsr_" + _op_name(row["name"], where),
@@ -328,6 +329,7 @@ def _function(row: Any, header: str, claim: Any) -> m.Function:
         finalizer_safe=bool(row.get("finalizer_safe", False)),
         consumes=row.get("consumes"),
         fuzz=row.get("fuzz", True),
+        nodiscard=row.get("nodiscard", True),
     )
 
 
@@ -349,20 +351,28 @@ def _structs(rows: Any, header: str) -> tuple[m.Struct, ...]:
 def _struct(row: Any, header: str, inner: dict[str, int]) -> m.Struct:
     row = take(row, "struct", "name fields doc", "since")
     where = f"struct {row['name']}"
-    fields, offset = [], 0
+    since = before = str(row.get("since", "0.1"))
+    fields, offset, first_size = [], 0, 0
     for entry in row["fields"]:
-        text, doc = next(iter(entry.items()))
+        text, said = next(iter(entry.items()))
+        said = said if isinstance(said, dict) else {"doc": said}
+        doc = take(said, f"{where}, {text}", "", "doc since").get("doc")
         ctype, name = _c_declaration(text, where)
+        added = str(said.get("since", since))
+        if version_number(added) < version_number(before):
+            raise SchemaError(f"{where}: field {name} is older than the one before it; fields are only ever appended")
+        before = added
         pointer = ctype.endswith(("*", "_fn"))
         size = 8 if pointer else (inner | SIZES).get(ctype, 4)  # int32 typedefs are 4
         if offset % min(size, 8):
             raise SchemaError(f"{where}: field {name} at offset {offset} needs explicit padding before it")
         fields.append(m.Field(name, ctype, offset, size, " ".join(str(doc or "").split())))
         offset += size
+        first_size = offset if added == since else first_size
     if offset % max(min(f.size, 8) for f in fields):
         raise SchemaError(f"{where}: needs explicit padding at its end")
     return m.Struct(
-        f"tsr_{row['name']}", str(row.get("since", "0.1")), header, tuple(fields), offset, _text(row, "doc")
+        f"tsr_{row['name']}", since, header, tuple(fields), offset, first_size, _text(row, "doc")
     )
 
 

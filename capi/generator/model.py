@@ -228,6 +228,7 @@ class Function:
     finalizer_safe: bool
     consumes: str | None
     fuzz: bool
+    nodiscard: bool  # false where clean-up code may well ignore the status
 
     @cached_property
     def functions(self) -> tuple[CFunction, ...]:
@@ -252,6 +253,7 @@ class Struct:
     header: str
     fields: tuple[Field, ...]
     size: int
+    first_size: int  # of the version that had it first: callers may pass as little for ever
     doc: str
 
     @property

@@ -26,9 +26,11 @@ def refused_calls(call: Any, extremes: bool = True) -> list[str]:
 
 def _spoil(call: Any, arg: Arg, extremes: bool) -> Spoiled:
     kind, good = arg.type, call.values[arg.name]
-    if kind.direction == "inout" or kind.base == "struct":
+    if kind.base == "struct":
         struct = f"tsr_{kind.name}"
         return [(["nullptr"], BAD), *(([f"f.sized<{struct}>({n})"], "TSR_ABI") for n in ("0", "3", "UINT32_MAX"))]
+    if kind.direction == "inout":
+        return []  # a variable of the caller's, which may be absent
     if kind.direction == "out":
         return _spoil_out(call, arg, good)
     if kind.is_list:

@@ -76,26 +76,31 @@ def _shim(schema: Schema, function: CFunction) -> str:
             call = f"give({call}, {out})"
         else:
             call = f"give_all({call}, {', '.join(r.name for r in op.returns)})"
-    clear = _clear(function)
     body = f"    {call};\n"
-    if clear and op.returns_list:
+    begin, end = _clear(function)
+    if end and op.returns_list:
         body = f'    check_list_out({out}, {out}_capacity, {out}_count, "{out}");\n' + body
-    elif clear and len(op.returns) == 1:
+    elif end and len(op.returns) == 1:
         body = f'    out_arg({out}, "{out}");\n' + body
     head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
-    return f"{head}\n{clear}  return guard(kInfo_{op.name}, [&] {{\n{body}  }});\n}}\n"
+    guarded = f"guard(kInfo_{op.name}, [&] {{\n{body}  }})"
+    if end:
+        return f"{head}\n{begin}  const tsr_status status = {guarded};\n{end}  return status;\n}}\n"
+    return f"{head}\n  return {guarded};\n}}\n"
 
 
-def _clear(function: CFunction) -> str:
-    """Out handles are NULL after a failure, whatever fails."""
+def _clear(function: CFunction) -> tuple[str, str]:
+    """Out handles are NULL after a failure, whatever fails. Not before: a place may lie in a list of arguments."""
     op = function.op
     assert op is not None
     if function.form != "functional" or not op.returns:
-        return ""
+        return "", ""
+    out = op.returns[0].name
     if op.returns_list:
-        out = op.returns[0].name
-        return f"  clear_list({out}, {out}_capacity, {out}_count);\n"
-    return "".join(f"  clear({r.name});\n" for r in op.returns)
+        begin, end = f"  clear_count({out}_count);\n", f"clear_list({out}, {out}_capacity)"
+    else:
+        begin, end = "", f"clear({', '.join(r.name for r in op.returns)})"
+    return begin, f"  if (status != TSR_OK) [[unlikely]]\n    {end};\n"
 
 
 def _unwrap(schema: Schema, arg: Arg, scalar: str | None) -> str:
@@ -117,6 +122,17 @@ def infos(schema: Schema) -> str:
     for row in schema.functions:
         names = ", ".join(f'"{a.name}"' for a in row.args)
         text += f'inline constexpr CallInfo kInfo_{row.name[4:]}{{"{row.name}", {{{names}}}}};\n'
+    return text + "\n}  // namespace tsr::capi\n"
+
+
+def struct_sizes(schema: Schema) -> str:
+    """The sizes that callers of the first version pass."""
+    text = banner("//", "The sizes with which the public structs were first released.") + "#pragma once\n\n"
+    text += '#include "tessera/tessera.h"\n\nnamespace tsr::capi {\n\n'
+    text += "template <class T>\ninline constexpr uint32_t kFirstSize = sizeof(T);\n"
+    for struct in schema.structs:
+        if struct.sized:
+            text += f"template <>\ninline constexpr uint32_t kFirstSize<{struct.name}> = {struct.first_size};\n"
     return text + "\n}  // namespace tsr::capi\n"
 
 
@@ -210,6 +226,7 @@ def _json_function(function: CFunction) -> dict[str, Any]:
 def outputs(schema: Schema) -> dict[str, str]:
     files = {f"capi/generated/{d.name}.cpp": family(schema, d) for d in schema.domains if d.ops}
     files["capi/generated/infos.h"] = infos(schema)
+    files["capi/generated/struct_sizes.h"] = struct_sizes(schema)
     files["capi/generated/tables.cpp"] = tables(schema)
     files["capi/generated/consistency.cpp"] = consistency(schema)
     # Installed, for generators that run without loading the library.

@@ -21,6 +21,9 @@ typedef struct tsr_archive_s* tsr_archive;
 TSR_API TSR_NODISCARD tsr_status tsr_archive_open(
     const char* path, int64_t path_len, tsr_archive* archive);
 
+/* Adds a reference; NULL is ignored. */
+TSR_API void tsr_archive_retain(tsr_archive archive);
+
 /* Gives the reference to an archive back; its tensors stay valid. NULL is ignored. */
 TSR_API void tsr_archive_release(tsr_archive archive);
 

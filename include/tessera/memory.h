@@ -187,6 +187,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_memory_allocator_set(
 TSR_API TSR_NODISCARD tsr_status tsr_memory_allocator_reset(
     tsr_device_type device_type, int32_t device_index);
 
+/* The handles that are out, oldest first, as a JSON array of objects: handle (its number,
+ * counted from the start of the program), kind, made_by (the function that gave it out) and
+ * references.
+ * VALUE unless TSR_DEBUG=handles was in the environment when the library was loaded. */
+TSR_API TSR_NODISCARD tsr_status tsr_debug_snapshot(tsr_buffer* json);
+
 #ifdef __cplusplus
 }
 #endif

@@ -44,7 +44,7 @@ struct tsr_error_view {
 
 /* Fills the view with the error of the last failing call on this thread. Call it only after a
  * non-zero status: a success does not clear the record. */
-TSR_API TSR_NODISCARD tsr_status tsr_error_last(tsr_error_view* view);
+TSR_API tsr_status tsr_error_last(tsr_error_view* view);
 
 /* Moves the record of this thread into a handle that may go to another thread, with its payload.
  * NULL when there is no record. */
@@ -52,6 +52,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_error_take(tsr_error* error);
 
 /* Fills the view with a taken error. */
 TSR_API TSR_NODISCARD tsr_status tsr_error_info(tsr_error error, tsr_error_view* view);
+
+/* Adds a reference; NULL is ignored. */
+TSR_API void tsr_error_retain(tsr_error error);
 
 /* Gives a taken error back, and drops its payload; NULL is ignored. */
 TSR_API void tsr_error_release(tsr_error error);

@@ -47,9 +47,15 @@ struct tsr_info {
 /* Adds a reference; NULL is ignored. */
 TSR_API void tsr_tensor_retain(tsr_tensor tensor);
 
+/* Releases what a variable holds and sets it to NULL, so that a second call does nothing. NULL,
+ * and a variable that holds NULL, are ignored. Usable as
+ * __attribute__((cleanup(tsr_tensor_clear))). */
+TSR_API void tsr_tensor_clear(tsr_tensor* tensor);
+
 /* Gives a reference back; NULL is ignored. The memory is free at once when it was the last.
  * Waits for no device; calls host code only when the tensor wraps host memory and drops are not
- * deferred on this thread. */
+ * deferred on this thread. The reference of a handle that a scope owns, on whichever thread, is
+ * the scope's: the release takes the handle out of it. */
 TSR_API void tsr_tensor_release(tsr_tensor tensor);
 
 /* Releases many handles in one crossing; NULL entries are ignored. */
@@ -116,21 +122,25 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_item_i64(tsr_tensor tensor, int64_t*
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_item_c128(
     tsr_tensor tensor, double* real, double* imag);
 
-/* Opens an arena on this thread: every tensor handle that functions of this library hand out
- * until tsr_scope_end belongs to it and must not be released by the caller. Scopes nest. */
+/* Opens an arena on this thread: every tensor handle that functions of this library hand out on
+ * it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
+ * earlier is fine and takes it out, so that code which releases what it was given is right
+ * inside a scope and outside; references that tsr_tensor_retain added stay with who added them.
+ * Scopes nest; they hold tensors only.
+ * A scope belongs to the thread that began it: only that thread may end it or make it the
+ * innermost. A thread that ends gives back what its open scopes hold. */
 TSR_API TSR_NODISCARD tsr_status tsr_scope_begin(tsr_scope* scope);
 
 /* Closes the innermost arena of this thread and releases its handles, except those to keep: they
  * belong to the enclosing scope, or to the caller when there is none.
  * INVALID_ARGUMENT when the scope is not the innermost of this thread or a kept handle is not of
  * it. */
-TSR_API TSR_NODISCARD tsr_status tsr_scope_end(
-    tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
+TSR_API tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
 
 /* Makes an open scope, or none when NULL, the innermost of this thread and tells which it was.
  * Both are borrowed: each stays with whoever opened it. For code that hands handles out while
  * the caller's scope rests.
- * INVALID_ARGUMENT for a scope that has ended. */
+ * INVALID_ARGUMENT for a scope that has ended or that another thread began. */
 TSR_API TSR_NODISCARD tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
 
 /* Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both have

@@ -285,6 +285,7 @@ struct tsr_exchange_table {
 
 
 int64_t tsr_none(void);
+void tsr_buffer_retain(tsr_buffer buffer);
 tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_len);
 void tsr_buffer_release(tsr_buffer buffer);
 uint32_t tsr_abi_version(void);
@@ -296,6 +297,7 @@ tsr_status tsr_schema_json(const char** json, int64_t* json_len);
 tsr_status tsr_error_last(tsr_error_view* view);
 tsr_status tsr_error_take(tsr_error* error);
 tsr_status tsr_error_info(tsr_error error, tsr_error_view* view);
+void tsr_error_retain(tsr_error error);
 void tsr_error_release(tsr_error error);
 tsr_status tsr_error_set(tsr_status code, const char* message, int64_t message_len, void* payload, tsr_drop_fn drop);
 const char* tsr_status_name(tsr_status code);
@@ -303,6 +305,7 @@ tsr_status tsr_log_set(tsr_log_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_poll(int64_t* count);
 tsr_status tsr_defer_drops(int32_t enabled);
 void tsr_tensor_retain(tsr_tensor tensor);
+void tsr_tensor_clear(tsr_tensor* tensor);
 void tsr_tensor_release(tsr_tensor tensor);
 void tsr_tensor_release_many(const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info);
@@ -376,6 +379,7 @@ tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t de
 tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
 tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable, void* user);
 tsr_status tsr_memory_allocator_reset(tsr_device_type device_type, int32_t device_index);
+tsr_status tsr_debug_snapshot(tsr_buffer* json);
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed);
@@ -422,6 +426,7 @@ tsr_status tsr_event_query(tsr_event event, int32_t* done);
 tsr_status tsr_event_synchronize(tsr_event event);
 tsr_status tsr_tensor_record_stream(tsr_tensor tensor, tsr_stream stream);
 tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* archive);
+void tsr_archive_retain(tsr_archive archive);
 void tsr_archive_release(tsr_archive archive);
 tsr_status tsr_archive_count(tsr_archive archive, int64_t* count);
 tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** name, int64_t* name_len);

@@ -101,6 +101,9 @@ typedef void (*tsr_drop_fn)(void* user);
 /* The int64_t that stands for "absent", INT64_MIN. */
 TSR_API int64_t tsr_none(void);
 
+/* Adds a reference; NULL is ignored. */
+TSR_API void tsr_buffer_retain(tsr_buffer buffer);
+
 /* Pointer and size of the bytes of a buffer, borrowed until the buffer is released. */
 TSR_API TSR_NODISCARD tsr_status tsr_buffer_data(
     tsr_buffer buffer, const char** data, int64_t* data_len);

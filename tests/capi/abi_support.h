@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tessera/tessera.h"
@@ -68,6 +69,8 @@ class Tensor {
   ~Tensor() { tsr_tensor_release(handle_); }
 
   operator tsr_tensor() const { return handle_; }
+  // Hands the reference to the caller.
+  [[nodiscard]] tsr_tensor detach() { return std::exchange(handle_, nullptr); }
   // For an out parameter; gives back what it held.
   tsr_tensor* slot() {
     tsr_tensor_release(handle_);

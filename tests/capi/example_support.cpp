@@ -20,11 +20,6 @@ std::vector<double> counted(int64_t n) {
   return values;
 }
 
-tsr_tensor owned(tsr::test::Tensor tensor) {
-  tsr_tensor_retain(tensor);
-  return tensor;
-}
-
 }  // namespace
 
 extern "C" {
@@ -43,12 +38,12 @@ void example_ok(tsr_status status, const char* text, int line) {
 }
 
 tsr_tensor f32_vector(int64_t n) {
-  return owned(tsr::test::Tensor(tsr::test::reals(TSR_FLOAT32, {n}, counted(n))));
+  return tsr::test::Tensor(tsr::test::reals(TSR_FLOAT32, {n}, counted(n))).detach();
 }
 tsr_tensor i64_vector(int64_t n) {
   std::vector<int64_t> values;
   for (int64_t i = 1; i <= n; ++i) values.push_back(i);
-  return owned(tsr::test::Tensor(tsr::test::ints(TSR_INT64, {n}, values)));
+  return tsr::test::Tensor(tsr::test::ints(TSR_INT64, {n}, values)).detach();
 }
 tsr_tensor leaf(int64_t n) {
   tsr_tensor tensor = f32_vector(n);

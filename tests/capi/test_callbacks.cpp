@@ -277,3 +277,101 @@ TEST(PressureCallback, is_called_before_an_allocation_fails) {
   ok(tsr_memory_pressure_remove(id));
   EXPECT_EQ(drops, 1);
 }
+
+// ---- Drops ----
+
+namespace {
+
+struct Chain {
+  tsr_tensor next = nullptr;
+};
+int g_chain_drops = 0;
+
+// Releases the tensor whose own drop releases the next one.
+void drop_next(void* user) {
+  ++g_chain_drops;
+  auto* chain = static_cast<Chain*>(user);
+  const tsr_tensor next = chain->next;
+  delete chain;
+  tsr_tensor_release(next);
+}
+
+}  // namespace
+
+TEST(Drop, of_tensors_that_release_each_other_does_not_nest_on_the_stack) {
+  static float memory = 0;
+  const int64_t one = 1;
+  const int64_t before = tsr_live_handles();
+  constexpr int kLength = 200000;
+  g_chain_drops = 0;
+  tsr_tensor last = nullptr;
+  for (int i = 0; i < kLength; ++i) {
+    tsr_tensor made = nullptr;
+    ok(tsr_tensor_from_data(&memory, TSR_FLOAT32, TSR_DEVICE_CPU, 0, &one, 1, nullptr, -1, 0,
+                            new Chain{last}, drop_next, &made));
+    last = made;
+  }
+  tsr_tensor_release(last);
+  EXPECT_EQ(g_chain_drops, kLength);
+  EXPECT_EQ(tsr_live_handles(), before);
+}
+
+TEST(Drop, that_throws_does_not_keep_later_ones_from_running) {
+  static float memory = 0;
+  static int drops;
+  const int64_t one = 1;
+  drops = 0;
+  ok(tsr_defer_drops(1));
+  for (int i = 0; i < 5; ++i) {
+    tsr_tensor made = nullptr;
+    ok(tsr_tensor_from_data(
+        &memory, TSR_FLOAT32, TSR_DEVICE_CPU, 0, &one, 1, nullptr, -1, 0, nullptr,
+        [](void*) {
+          if (++drops == 2) throw std::string("from a drop");
+        },
+        &made));
+    tsr_tensor_release(made);
+  }
+  ok(tsr_defer_drops(0));
+  int64_t count = 0;
+  refused(tsr_poll(&count), TSR_CALLBACK);
+  EXPECT_EQ(drops, 5);
+  ok(tsr_poll(&count));
+  EXPECT_EQ(count, 0);
+}
+
+TEST(Drop, that_throws_during_a_release_ends_there) {
+  static float memory = 0;
+  const int64_t one = 1;
+  tsr_tensor made = nullptr;
+  ok(tsr_tensor_from_data(
+      &memory, TSR_FLOAT32, TSR_DEVICE_CPU, 0, &one, 1, nullptr, -1, 0, nullptr,
+      [](void*) { throw std::string("from a drop"); }, &made));
+  tsr_tensor_release(made);
+}
+
+TEST(Payload, whose_drop_fails_in_the_library_leaves_the_new_error) {
+  ok(tsr_error_set(TSR_VALUE, "first", -1, &g_exception, [](void*) {
+    tsr_tensor out = nullptr;
+    refused(tsr_abs(nullptr, &out), TSR_INVALID_ARGUMENT);
+  }));
+  ok(tsr_error_set(TSR_CANCELLED, "second", -1, nullptr, nullptr));
+  EXPECT_EQ(last().code, TSR_CANCELLED);
+  EXPECT_STREQ(last().message, "second");
+}
+
+TEST(Payload, of_a_thread_that_ends_is_dropped_once_by_poll) {
+  int drops = 0;
+  std::thread([&] { ok(tsr_error_set(TSR_VALUE, "left", -1, &drops, count_drop)); }).join();
+  EXPECT_EQ(drops, 0);
+  int64_t count = 0;
+  ok(tsr_poll(&count));
+  EXPECT_EQ(drops, 1);
+}
+
+TEST(Error, message_may_be_set_from_the_message_before) {
+  const std::string text(3000, 'x');
+  ok(tsr_error_set(TSR_VALUE, text.c_str(), -1, nullptr, nullptr));
+  ok(tsr_error_set(TSR_VALUE, last().message, -1, nullptr, nullptr));
+  EXPECT_EQ(last().message, text);
+}

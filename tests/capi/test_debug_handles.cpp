@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// TSR_DEBUG=handles: a released handle is always refused, also when its memory is in use again.
+// TSR_DEBUG=handles: a released handle is always refused, because its memory is not used again
+// soon, and what was never released is told at exit.
+#include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "capi/abi_support.h"
@@ -19,6 +24,81 @@ TEST(DebugHandles, refuses_a_released_tensor) {
   tsr_tensor_release(tensor);
   const void* data = nullptr;
   refused(tsr_tensor_data(tensor, &data), TSR_INVALID_ARGUMENT);
+}
+
+namespace {
+
+std::string why_refused(tsr_tensor tensor) {
+  const void* data = nullptr;
+  refused(tsr_tensor_data(tensor, &data), TSR_INVALID_ARGUMENT);
+  tsr_error_view view = {};
+  view.struct_size = sizeof(view);
+  ok(tsr_error_last(&view));
+  return view.message;
+}
+
+}  // namespace
+
+TEST(DebugHandles, refuses_a_released_tensor_while_others_are_made) {
+  const int64_t two = 2, five = 5;
+  tsr_tensor stale = nullptr;
+  ok(tsr_ones(&two, 1, TSR_FLOAT32, -1, -1, &stale));
+  tsr_tensor_release(stale);
+  for (int i = 0; i < 2000; ++i) {
+    tsr_tensor fresh = nullptr;
+    ok(tsr_zeros(&five, 1, TSR_FLOAT64, -1, -1, &fresh));
+    ASSERT_NE(fresh, stale);
+    if (i % 500 == 0) {
+      EXPECT_NE(why_refused(stale).find("the tensor that ones gave out as handle"),
+                std::string::npos);
+      tsr_tensor_release(stale);  // a second release gives back nobody's tensor
+      EXPECT_EQ(numel(fresh), 5);
+    }
+    tsr_tensor_release(fresh);
+  }
+}
+
+TEST(DebugHandles, serves_a_tensor_that_is_given_out_again) {
+  tsr_tensor x = leaf(2), total = nullptr, grad = nullptr;
+  ok(tsr_sum(x, nullptr, -1, 0, -1, &total));
+  ok(tsr_backward(&total, 1, nullptr, 0, nullptr, 0, 0));
+  for (int i = 0; i < 3; ++i) {
+    ok(tsr_tensor_grad(x, &grad));
+    EXPECT_EQ(numel(grad), 2);
+    tsr_tensor_release(grad);
+    EXPECT_NE(why_refused(grad).find("tsr_tensor_grad"), std::string::npos);
+  }
+  tsr_tensor_release(x);
+  tsr_tensor_release(total);
+}
+
+TEST(DebugHandles, are_told_of_those_that_scopes_release) {
+  tsr_scope scope = nullptr;
+  ok(tsr_scope_begin(&scope));
+  tsr_tensor inside = f32_vector(2), early = f32_vector(2);
+  tsr_tensor_release(early);
+  ok(tsr_scope_end(scope, nullptr, 0));
+  why_refused(inside);
+  why_refused(early);
+}
+
+TEST(DebugHandles, are_listed_with_the_function_that_gave_them_out) {
+  const int64_t two = 2;
+  tsr_tensor kept = nullptr;
+  ok(tsr_full_f64(&two, 1, 3, -1, -1, -1, &kept));
+  tsr_tensor_retain(kept);
+  tsr_buffer json = nullptr;
+  const char* text = nullptr;
+  int64_t size = 0;
+  ok(tsr_debug_snapshot(&json));
+  ok(tsr_buffer_data(json, &text, &size));
+  const std::string all(text, static_cast<size_t>(size));
+  EXPECT_NE(all.find("\"kind\":\"tensor\",\"made_by\":\"full\",\"references\":2}"),
+            std::string::npos)
+      << all;
+  tsr_buffer_release(json);
+  tsr_tensor_release(kept);
+  tsr_tensor_release(kept);
 }
 
 TEST(DebugHandles, refuses_what_was_never_a_handle) {
@@ -57,6 +137,49 @@ TEST(DebugHandles, knows_borrowed_handles_inside_callbacks) {
   refused(tsr_tensor_data(seen, &data), TSR_INVALID_ARGUMENT);
   tsr_tensor_release(x);
   tsr_tensor_release(total);
+}
+
+namespace {
+
+// The report of a process that runs `body` and exits; it goes to the file TSR_DEBUG_FILE.
+std::string report_of(void (*body)()) {
+  const std::string path = testing::TempDir() + "tsr_leaks_" + std::to_string(getpid());
+  setenv("TSR_DEBUG_FILE", path.c_str(), 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    std::exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  unsetenv("TSR_DEBUG_FILE");
+  EXPECT_EQ(status, 0);
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::remove(path.c_str());
+  return text;
+}
+
+}  // namespace
+
+TEST(DebugHandles, that_are_never_released_are_told_at_exit) {
+  EXPECT_EQ(report_of([] { tsr_tensor_release(f32_vector(2)); }), "");
+  const std::string report = report_of([] {
+    const int64_t two = 2;
+    for (int i = 0; i < 3; ++i) {
+      tsr_tensor left = nullptr;
+      ok(tsr_ones(&two, 1, TSR_FLOAT32, -1, -1, &left));
+    }
+    tsr_generator generator = nullptr;
+    ok(tsr_generator_new(1, &generator));
+    static tsr_tensor late = f32_vector(2);
+    std::atexit([] { tsr_tensor_release(late); });  // in time
+  });
+  EXPECT_NE(report.find("tessera: 3 tensor handles of ones never released (the first is handle"),
+            std::string::npos)
+      << report;
+  EXPECT_NE(report.find("tessera: 1 generator handle of tsr_generator_new"), std::string::npos);
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2) << report;
 }
 
 // The library reads the variable when it is loaded, so the test starts itself anew with it.

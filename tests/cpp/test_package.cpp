@@ -175,6 +175,43 @@ TEST(Package, scopes_release_raw_handles_and_leave_tensors_alone) {
   EXPECT_EQ(live_handles(), before);
 }
 
+TEST(Package, tensors_from_outside_may_end_in_a_scope_that_got_them_too) {
+  const int64_t before = live_handles();
+  {
+    Tensor x = leaf({1, 2});
+    x.sum().backward();
+    Tensor outside = x.grad();
+    Tensor inside;
+    {
+      const Scope scope;
+      inside = x.grad();
+      outside = Tensor();
+      EXPECT_EQ(inside.use_count(), 2);
+    }
+    EXPECT_EQ(inside.use_count(), 2);
+  }
+  EXPECT_EQ(live_handles(), before);
+}
+
+TEST(Package, a_scope_stays_with_its_thread) {
+  const int64_t before = live_handles();
+  Tensor there;
+  {
+    const Scope scope;
+    const AmbientState state;
+    std::thread([&] {
+      state.restore();
+      EXPECT_EQ(detail::t_open_scopes, 0);
+      there = ones({2});
+    }).join();
+    state.restore();
+    EXPECT_EQ(detail::t_open_scopes, 1);
+  }
+  EXPECT_EQ(numbers(there), (Numbers{1, 1}));
+  there = Tensor();
+  EXPECT_EQ(live_handles(), before);
+}
+
 TEST(Package, callbacks_inside_scopes_leave_nothing_behind) {
   const int64_t before = live_handles();
   {

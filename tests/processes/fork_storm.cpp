@@ -83,14 +83,96 @@ void count_nodes() {
   if (tsr_live_nodes() < 0) _exit(6);
 }
 
+void set_log() {
+  need(
+      tsr_log_set([](void*, tsr_log_level, const char*, const char*, int64_t) {}, nullptr, nullptr),
+      "tsr_log_set");
+}
+
+void change_pressure() {
+  int64_t id = 0;
+  const auto ignore = [](void*, const tsr_memory_event*) -> tsr_pressure_action {
+    return TSR_PRESSURE_NOTHING;
+  };
+  need(tsr_memory_pressure_add(TSR_DEVICE_CPU, 0, ignore, nullptr, nullptr, &id),
+       "tsr_memory_pressure_add");
+  need(tsr_memory_pressure_remove(id), "tsr_memory_pressure_remove");
+}
+
+void defer_and_poll() {
+  static float memory = 0;
+  int64_t count = 0;
+  tsr_tensor tensor = nullptr;
+  need(tsr_defer_drops(1), "tsr_defer_drops");
+  need(tsr_tensor_from_data(
+           &memory, TSR_FLOAT32, TSR_DEVICE_CPU, 0, kOne, 1, nullptr, -1, 0, nullptr, [](void*) {},
+           &tensor),
+       "tsr_tensor_from_data");
+  tsr_tensor_release(tensor);
+  need(tsr_poll(&count), "tsr_poll");
+}
+
+void reset_allocator() {
+  need(tsr_memory_allocator_reset(TSR_DEVICE_CPU, 0), "tsr_memory_allocator_reset");
+}
+
+// All threads and all children share the leaf.
+tsr_tensor the_leaf() {
+  tsr_tensor leaf = nullptr;
+  need(tsr_ones(kOne, 1, TSR_FLOAT32, -1, -1, &leaf), "tsr_ones");
+  need(tsr_tensor_set_requires_grad(leaf, 1), "tsr_tensor_set_requires_grad");
+  return leaf;
+}
+const tsr_tensor kLeaf = the_leaf();
+
+void differentiate_one_leaf() {
+  const auto ignore = [](void*, tsr_tensor, tsr_tensor*) -> tsr_status { return TSR_OK; };
+  tsr_tensor y = nullptr;
+  int64_t id = 0;
+  need(tsr_tensor_hook_add(kLeaf, ignore, nullptr, nullptr, &id), "tsr_tensor_hook_add");
+  need(tsr_exp(kLeaf, &y), "tsr_exp");
+  need(tsr_backward(&y, 1, nullptr, -1, nullptr, 0, 0), "tsr_backward");
+  need(tsr_tensor_hook_remove(kLeaf, id), "tsr_tensor_hook_remove");
+  tsr_tensor_release(y);
+}
+
+void use_scopes() {
+  tsr_scope scope = nullptr;
+  tsr_tensor made = nullptr;
+  need(tsr_scope_begin(&scope), "tsr_scope_begin");
+  for (int i = 0; i < 2; ++i) {
+    need(tsr_ones(kOne, 1, TSR_FLOAT32, -1, -1, &made), "tsr_ones");
+    if (i == 0) tsr_tensor_release(made);
+  }
+  need(tsr_scope_end(scope, nullptr, 0), "tsr_scope_end");
+}
+
+// In threads that come and go, each of which keeps a record of its failure.
+void fail_in_threads() {
+  std::thread([] {
+    tsr_tensor out = nullptr;
+    if (tsr_abs(nullptr, &out) != TSR_INVALID_ARGUMENT) _exit(7);
+  }).join();
+}
+
 struct Step {
   const char* name;
   void (*run)();
 };
 constexpr Step kSteps[] = {
-    {"draw_numbers", draw_numbers},   {"make_generators", make_generators},
-    {"load_a_plugin", load_a_plugin}, {"count_devices", count_devices},
-    {"convolve", convolve},           {"count_nodes", count_nodes},
+    {"draw_numbers", draw_numbers},
+    {"make_generators", make_generators},
+    {"load_a_plugin", load_a_plugin},
+    {"count_devices", count_devices},
+    {"convolve", convolve},
+    {"count_nodes", count_nodes},
+    {"set_log", set_log},
+    {"change_pressure", change_pressure},
+    {"defer_and_poll", defer_and_poll},
+    {"reset_allocator", reset_allocator},
+    {"differentiate_one_leaf", differentiate_one_leaf},
+    {"use_scopes", use_scopes},
+    {"fail_in_threads", fail_in_threads},
 };
 
 int bad_children(void (*run)()) {

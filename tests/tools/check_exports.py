@@ -63,6 +63,8 @@ def main():
     compare(problems, "map", in_map, "schema", schema)
     compare(problems, "library", in_library, "map", in_map)
     problems += [f"{n}: exported without the prefix tsr_" for n in in_library if not n.startswith("tsr_")]
+    if "__cxa_thread_atexit" in output("nm", "-D", "--undefined-only", library):
+        problems.append("a thread-local has a destructor; see Note [Thread-local state] in src/base/thread_exit.h")
     if f"soname: [{SONAME}]" not in output("readelf", "-d", library):
         problems.append(f"the soname is not {SONAME}")
     size = stripped_size(library)

@@ -83,7 +83,10 @@ class Tensor : public TensorMethods {
 
   // Takes over a handle that the library gave out.
   static Tensor take(tsr_tensor handle) noexcept {
-    if (detail::t_open_scopes != 0) tsr_tensor_retain(handle);  // the scope keeps its own
+    if (detail::t_open_scopes != 0) {  // a reference of our own, and the scope gives up its one
+      tsr_tensor_retain(handle);
+      tsr_tensor_release(handle);
+    }
     Tensor made;
     made.handle_ = handle;
     return made;

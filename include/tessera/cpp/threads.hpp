@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <thread>
 
 #include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/tensor.hpp"
@@ -56,16 +57,17 @@ class DeviceGuard {
 };
 
 // What the library keeps for one thread (modes, default device, current generator and streams,
-// saved-tensor hooks, scope), to be made that of another one which carries on with the same task.
-// May be restored as often as one likes, on one thread at a time while a Scope is open in it.
+// saved-tensor hooks), to be made that of another one which carries on with the same task. May be
+// restored as often as one likes. A Scope belongs to its thread: only there it is part of the
+// state.
 class AmbientState {
  public:
   // The state of this thread.
   AmbientState() : state_(save()) {}
-  // Makes it that of this thread. Throws when the Scope in it has ended.
+  // Makes it that of this thread. Throws when the Scope of this thread in it has ended.
   void restore() const {
     check(tsr_ambient_restore(state_.get()));
-    detail::t_open_scopes = open_scopes_;
+    if (thread_ == std::this_thread::get_id()) detail::t_open_scopes = open_scopes_;
   }
 
  private:
@@ -77,6 +79,7 @@ class AmbientState {
 
   detail::Counted<tsr_ambient, &tsr_ambient_retain, &tsr_ambient_release> state_;
   int32_t open_scopes_ = detail::t_open_scopes;
+  std::thread::id thread_ = std::this_thread::get_id();
 };
 
 // Runs with a state from elsewhere until it goes out of scope.

@@ -9,6 +9,21 @@ static void example_tsr_none(void) {
   CHECK(tsr_none() == INT64_MIN);
 }
 
+static void example_tsr_buffer_retain(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_buffer json = NULL;
+  const char* text = NULL;
+  int64_t size = 0;
+  CHECK_OK(tsr_memory_stats_json(TSR_DEVICE_CPU, 0, &json));
+  tsr_buffer_retain(json);
+  tsr_buffer_release(json);
+  CHECK_OK(tsr_buffer_data(json, &text, &size));
+  CHECK(size > 0);
+  tsr_buffer_release(json);
+  tsr_buffer_retain(NULL);
+}
+
 static void example_tsr_buffer_data(void) {
   int drops = 0;
   (void)drops;
@@ -112,6 +127,20 @@ static void example_tsr_error_info(void) {
   tsr_error_release(error);
 }
 
+static void example_tsr_error_retain(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_error error = NULL;
+  CHECK_OK(tsr_error_set(TSR_CALLBACK, "failed", -1, &drops, count_drop));
+  CHECK_OK(tsr_error_take(&error));
+  tsr_error_retain(error);
+  tsr_error_release(error);
+  CHECK(drops == 0);
+  tsr_error_release(error);
+  tsr_error_retain(NULL);
+  CHECK(drops == 1);
+}
+
 static void example_tsr_error_release(void) {
   int drops = 0;
   (void)drops;
@@ -181,6 +210,18 @@ static void example_tsr_tensor_retain(void) {
   CHECK(numel(t) == 3);
   tsr_tensor_release(t);
   tsr_tensor_retain(NULL);
+}
+
+static void example_tsr_tensor_clear(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor t = f32_vector(3);
+  int64_t before = live_tensors();
+  tsr_tensor_clear(&t);
+  CHECK(t == NULL && live_tensors() == before - 1);
+  tsr_tensor_clear(&t);
+  tsr_tensor_clear(NULL);
+  CHECK(live_tensors() == before - 1);
 }
 
 static void example_tsr_tensor_release(void) {
@@ -1090,6 +1131,14 @@ static void example_tsr_memory_allocator_reset(void) {
   CHECK_OK(tsr_memory_allocator_reset(TSR_DEVICE_CPU, 0));
 }
 
+static void example_tsr_debug_snapshot(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_buffer json = NULL;
+  CHECK_FAILS(TSR_VALUE, tsr_debug_snapshot(&json));
+  CHECK(json == NULL);
+}
+
 static void example_tsr_from_dlpack(void) {
   int drops = 0;
   (void)drops;
@@ -1554,6 +1603,19 @@ static void example_tsr_archive_open(void) {
   CHECK(archive == NULL);
 }
 
+static void example_tsr_archive_retain(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_archive archive = example_archive();
+  int64_t count = 0;
+  tsr_archive_retain(archive);
+  tsr_archive_release(archive);
+  CHECK_OK(tsr_archive_count(archive, &count));
+  CHECK(count == 1);
+  tsr_archive_release(archive);
+  tsr_archive_retain(NULL);
+}
+
 static void example_tsr_archive_release(void) {
   int drops = 0;
   (void)drops;
@@ -1620,6 +1682,7 @@ static void example_tsr_archive_save(void) {
 
 const struct example kExamples[] = {
     {"tsr_none", example_tsr_none},
+    {"tsr_buffer_retain", example_tsr_buffer_retain},
     {"tsr_buffer_data", example_tsr_buffer_data},
     {"tsr_buffer_release", example_tsr_buffer_release},
     {"tsr_abi_version", example_tsr_abi_version},
@@ -1631,6 +1694,7 @@ const struct example kExamples[] = {
     {"tsr_error_last", example_tsr_error_last},
     {"tsr_error_take", example_tsr_error_take},
     {"tsr_error_info", example_tsr_error_info},
+    {"tsr_error_retain", example_tsr_error_retain},
     {"tsr_error_release", example_tsr_error_release},
     {"tsr_error_set", example_tsr_error_set},
     {"tsr_status_name", example_tsr_status_name},
@@ -1638,6 +1702,7 @@ const struct example kExamples[] = {
     {"tsr_poll", example_tsr_poll},
     {"tsr_defer_drops", example_tsr_defer_drops},
     {"tsr_tensor_retain", example_tsr_tensor_retain},
+    {"tsr_tensor_clear", example_tsr_tensor_clear},
     {"tsr_tensor_release", example_tsr_tensor_release},
     {"tsr_tensor_release_many", example_tsr_tensor_release_many},
     {"tsr_tensor_info", example_tsr_tensor_info},
@@ -1711,6 +1776,7 @@ const struct example kExamples[] = {
     {"tsr_memory_pressure_threshold_set", example_tsr_memory_pressure_threshold_set},
     {"tsr_memory_allocator_set", example_tsr_memory_allocator_set},
     {"tsr_memory_allocator_reset", example_tsr_memory_allocator_reset},
+    {"tsr_debug_snapshot", example_tsr_debug_snapshot},
     {"tsr_from_dlpack", example_tsr_from_dlpack},
     {"tsr_from_dlpack_versioned", example_tsr_from_dlpack_versioned},
     {"tsr_to_dlpack", example_tsr_to_dlpack},
@@ -1757,6 +1823,7 @@ const struct example kExamples[] = {
     {"tsr_event_synchronize", example_tsr_event_synchronize},
     {"tsr_tensor_record_stream", example_tsr_tensor_record_stream},
     {"tsr_archive_open", example_tsr_archive_open},
+    {"tsr_archive_retain", example_tsr_archive_retain},
     {"tsr_archive_release", example_tsr_archive_release},
     {"tsr_archive_count", example_tsr_archive_count},
     {"tsr_archive_name", example_tsr_archive_name},

@@ -1892,6 +1892,13 @@ TEST(Function_tsr_memory_allocator_reset, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_debug_snapshot, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_debug_snapshot(nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_from_dlpack, refuses_bad_arguments) {
   {
     Fixture f;

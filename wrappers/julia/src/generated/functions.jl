@@ -7,6 +7,10 @@
 tsr_none() =
     ccall((:tsr_none, libtessera), Int64, ())
 
+# Adds a reference; NULL is ignored.
+tsr_buffer_retain(buffer) =
+    ccall((:tsr_buffer_retain, libtessera), Cvoid, (tsr_buffer,), buffer)
+
 # Pointer and size of the bytes of a buffer, borrowed until the buffer is released.
 tsr_buffer_data(buffer, data, data_len) =
     ccall((:tsr_buffer_data, libtessera), tsr_status,
@@ -66,6 +70,10 @@ tsr_error_info(error, view) =
         (tsr_error, Ptr{tsr_error_view}),
         error, view)
 
+# Adds a reference; NULL is ignored.
+tsr_error_retain(error) =
+    ccall((:tsr_error_retain, libtessera), Cvoid, (tsr_error,), error)
+
 # Gives a taken error back, and drops its payload; NULL is ignored.
 tsr_error_release(error) =
     ccall((:tsr_error_release, libtessera), Cvoid, (tsr_error,), error)
@@ -104,9 +112,16 @@ tsr_defer_drops(enabled) =
 tsr_tensor_retain(tensor) =
     ccall((:tsr_tensor_retain, libtessera), Cvoid, (tsr_tensor,), tensor)
 
+# Releases what a variable holds and sets it to NULL, so that a second call does nothing.
+# NULL, and a variable that holds NULL, are ignored. Usable as
+# __attribute__((cleanup(tsr_tensor_clear))).
+tsr_tensor_clear(tensor) =
+    ccall((:tsr_tensor_clear, libtessera), Cvoid, (Ptr{tsr_tensor},), tensor)
+
 # Gives a reference back; NULL is ignored. The memory is free at once when it was the last.
 # Waits for no device; calls host code only when the tensor wraps host memory and drops are
-# not deferred on this thread.
+# not deferred on this thread. The reference of a handle that a scope owns, on whichever
+# thread, is the scope's: the release takes the handle out of it.
 tsr_tensor_release(tensor) =
     ccall((:tsr_tensor_release, libtessera), Cvoid, (tsr_tensor,), tensor)
 
@@ -202,7 +217,12 @@ tsr_tensor_item_c128(tensor, real, imag) =
         tensor, real, imag)
 
 # Opens an arena on this thread: every tensor handle that functions of this library hand out
-# until tsr_scope_end belongs to it and must not be released by the caller. Scopes nest.
+# on it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
+# earlier is fine and takes it out, so that code which releases what it was given is right
+# inside a scope and outside; references that tsr_tensor_retain added stay with who added
+# them. Scopes nest; they hold tensors only.
+# A scope belongs to the thread that began it: only that thread may end it or make it the
+# innermost. A thread that ends gives back what its open scopes hold.
 tsr_scope_begin(scope) =
     ccall((:tsr_scope_begin, libtessera), tsr_status, (Ptr{tsr_scope},), scope)
 
@@ -218,7 +238,7 @@ tsr_scope_end(scope, keep, n_keep) =
 # Makes an open scope, or none when NULL, the innermost of this thread and tells which it was.
 # Both are borrowed: each stays with whoever opened it. For code that hands handles out while
 # the caller's scope rests.
-# INVALID_ARGUMENT for a scope that has ended.
+# INVALID_ARGUMENT for a scope that has ended or that another thread began.
 tsr_scope_set_current(scope, previous) =
     ccall((:tsr_scope_set_current, libtessera), tsr_status,
         (tsr_scope, Ptr{tsr_scope}),
@@ -594,6 +614,13 @@ tsr_memory_allocator_reset(device_type, device_index) =
         (tsr_device_type, Int32),
         device_type, device_index)
 
+# The handles that are out, oldest first, as a JSON array of objects: handle (its number,
+# counted from the start of the program), kind, made_by (the function that gave it out) and
+# references.
+# VALUE unless TSR_DEBUG=handles was in the environment when the library was loaded.
+tsr_debug_snapshot(json) =
+    ccall((:tsr_debug_snapshot, libtessera), tsr_status, (Ptr{tsr_buffer},), json)
+
 # A tensor on the memory of a legacy DLPack tensor. It is deleted when the last tensor on its
 # memory is gone.
 # BUFFER for what we cannot hold (vector lanes, sub-byte types, unknown devices); the caller
@@ -861,6 +888,10 @@ tsr_archive_open(path, path_len, archive) =
     ccall((:tsr_archive_open, libtessera), tsr_status,
         (Ptr{UInt8}, Int64, Ptr{tsr_archive}),
         path, path_len, archive)
+
+# Adds a reference; NULL is ignored.
+tsr_archive_retain(archive) =
+    ccall((:tsr_archive_retain, libtessera), Cvoid, (tsr_archive,), archive)
 
 # Gives the reference to an archive back; its tensors stay valid. NULL is ignored.
 tsr_archive_release(archive) =

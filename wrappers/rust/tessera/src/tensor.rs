@@ -79,8 +79,12 @@ impl Tensor {
     pub(crate) unsafe fn adopt(handle: sys::tsr_tensor) -> Self {
         debug_assert!(!handle.is_null());
         if in_scope() {
-            // SAFETY: a valid handle.
-            unsafe { sys::tsr_tensor_retain(handle) };
+            // SAFETY: a valid handle. The reference added is ours; the release takes the handle out of
+            // the scope.
+            unsafe {
+                sys::tsr_tensor_retain(handle);
+                sys::tsr_tensor_release(handle);
+            }
         }
         // SAFETY: a success never hands out null here.
         Self(unsafe { NonNull::new_unchecked(handle) })

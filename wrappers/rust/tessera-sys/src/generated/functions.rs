@@ -9,6 +9,9 @@ extern "C" {
     /// The int64_t that stands for "absent", INT64_MIN.
     pub fn tsr_none() -> i64;
 
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_buffer_retain(buffer: tsr_buffer);
+
     /// Pointer and size of the bytes of a buffer, borrowed until the buffer is released.
     pub fn tsr_buffer_data(
         buffer: tsr_buffer, data: *mut *const c_char, data_len: *mut i64,
@@ -52,6 +55,9 @@ extern "C" {
     /// Fills the view with a taken error.
     pub fn tsr_error_info(error: tsr_error, view: *mut tsr_error_view) -> tsr_status;
 
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_error_retain(error: tsr_error);
+
     /// Gives a taken error back, and drops its payload; NULL is ignored.
     pub fn tsr_error_release(error: tsr_error);
 
@@ -83,9 +89,15 @@ extern "C" {
     /// Adds a reference; NULL is ignored.
     pub fn tsr_tensor_retain(tensor: tsr_tensor);
 
+    /// Releases what a variable holds and sets it to NULL, so that a second call does nothing.
+    /// NULL, and a variable that holds NULL, are ignored. Usable as
+    /// __attribute__((cleanup(tsr_tensor_clear))).
+    pub fn tsr_tensor_clear(tensor: *mut tsr_tensor);
+
     /// Gives a reference back; NULL is ignored. The memory is free at once when it was the last.
     /// Waits for no device; calls host code only when the tensor wraps host memory and drops are
-    /// not deferred on this thread.
+    /// not deferred on this thread. The reference of a handle that a scope owns, on whichever
+    /// thread, is the scope's: the release takes the handle out of it.
     pub fn tsr_tensor_release(tensor: tsr_tensor);
 
     /// Releases many handles in one crossing; NULL entries are ignored.
@@ -153,7 +165,12 @@ extern "C" {
     pub fn tsr_tensor_item_c128(tensor: tsr_tensor, real: *mut f64, imag: *mut f64) -> tsr_status;
 
     /// Opens an arena on this thread: every tensor handle that functions of this library hand out
-    /// until tsr_scope_end belongs to it and must not be released by the caller. Scopes nest.
+    /// on it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
+    /// earlier is fine and takes it out, so that code which releases what it was given is right
+    /// inside a scope and outside; references that tsr_tensor_retain added stay with who added
+    /// them. Scopes nest; they hold tensors only.
+    /// A scope belongs to the thread that began it: only that thread may end it or make it the
+    /// innermost. A thread that ends gives back what its open scopes hold.
     pub fn tsr_scope_begin(scope: *mut tsr_scope) -> tsr_status;
 
     /// Closes the innermost arena of this thread and releases its handles, except those to keep:
@@ -165,7 +182,7 @@ extern "C" {
     /// Makes an open scope, or none when NULL, the innermost of this thread and tells which it
     /// was. Both are borrowed: each stays with whoever opened it. For code that hands handles out
     /// while the caller's scope rests.
-    /// INVALID_ARGUMENT for a scope that has ended.
+    /// INVALID_ARGUMENT for a scope that has ended or that another thread began.
     pub fn tsr_scope_set_current(scope: tsr_scope, previous: *mut tsr_scope) -> tsr_status;
 
     /// Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both
@@ -471,6 +488,12 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32,
     ) -> tsr_status;
 
+    /// The handles that are out, oldest first, as a JSON array of objects: handle (its number,
+    /// counted from the start of the program), kind, made_by (the function that gave it out) and
+    /// references.
+    /// VALUE unless TSR_DEBUG=handles was in the environment when the library was loaded.
+    pub fn tsr_debug_snapshot(json: *mut tsr_buffer) -> tsr_status;
+
     /// A tensor on the memory of a legacy DLPack tensor. It is deleted when the last tensor on its
     /// memory is gone.
     /// BUFFER for what we cannot hold (vector lanes, sub-byte types, unknown devices); the caller
@@ -678,6 +701,9 @@ extern "C" {
     pub fn tsr_archive_open(
         path: *const c_char, path_len: i64, archive: *mut tsr_archive,
     ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_archive_retain(archive: tsr_archive);
 
     /// Gives the reference to an archive back; its tensors stay valid. NULL is ignored.
     pub fn tsr_archive_release(archive: tsr_archive);
