@@ -91,7 +91,7 @@ std::string try_cuda() {
       load_backend(path);
       return {};
     } catch (const Error& error) {
-      return concat(": the CUDA plugin finds no GPU that it can use (", path, place.source, ": ",
+      return concat(": the CUDA plugin cannot serve it (", path, place.source, ": ",
                     error.message(), searched.empty() ? "" : "; there was none in ", searched, ")");
     }
   }

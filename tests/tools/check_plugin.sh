@@ -73,5 +73,5 @@ computes "$area/farm"
 
 # What the loader says of a broken plugin, and where else was looked.
 TESSERA_PLUGIN_PATH="$area/no:$area/broken" refused \
-  "the plugin $area/broken/libtessera_cuda.so (TESSERA_PLUGIN_PATH) does not serve" \
+  "the CUDA plugin cannot serve it ($area/broken/libtessera_cuda.so (TESSERA_PLUGIN_PATH)" \
   "file too short" "there was none in $area/no/ (TESSERA_PLUGIN_PATH)"
