@@ -33,15 +33,10 @@ Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize) {
   return extent;
 }
 
-bool is_aligned_for(Device device, DType dtype, const void* first) noexcept {
-  const auto address = reinterpret_cast<uintptr_t>(first);
-  return device.is_cpu() || address % static_cast<uintptr_t>(itemsize(dtype)) == 0;
-}
-
 namespace {
 
 // Where the lowest element begins; all of them must have addresses.
-char* first_byte(void* first, const Extent& extent, int64_t itemsize) {
+char* first_byte(const void* first, const Extent& extent, int64_t itemsize) {
   const auto address = reinterpret_cast<uintptr_t>(first);
   uintptr_t low = 0;
   uintptr_t end = 0;
@@ -54,6 +49,11 @@ char* first_byte(void* first, const Extent& extent, int64_t itemsize) {
 }
 
 }  // namespace
+
+bool is_aligned_for(Device device, DType dtype, const void* first) noexcept {
+  const auto address = reinterpret_cast<uintptr_t>(first);
+  return device.is_cpu() || address % static_cast<uintptr_t>(itemsize(dtype)) == 0;
+}
 
 Tensor wrap_memory(void* first, DimsView sizes, DimsView strides, DType dtype, Device device,
                    UserData data, bool read_only) {
@@ -89,12 +89,12 @@ Tensor copy_of_bytes(const void* first, DimsView sizes, DimsView strides, DType 
   StoragePtr storage = allocate_storage(device, nbytes);
   if (count != 0) {
     const DeviceInterface& interface = *kernel::backend_for(device).device;
-    const char* const base = static_cast<const char*>(first) + extent.low * size;
+    const char* const base = first_byte(first, extent, size);
     check_call(interface.copy(device.index, storage->data, base, nbytes, CopyKind::kDeviceToDevice,
                               current_stream(device)),
                device, interface, "copy");
   }
-  return Tensor::adopt(new TensorImpl(std::move(storage), dtype, sizes, strides, -extent.low));
+  return make_fresh(std::move(storage), dtype, sizes, strides, -extent.low);
 }
 
 }  // namespace tsr::capi
