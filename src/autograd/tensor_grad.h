@@ -22,10 +22,10 @@ void set_requires_grad(const Tensor& tensor, bool value);
 // kAutograd when the tensor is its own gradient.
 void set_grad(const Tensor& tensor, const Tensor& value);
 
-// The tensor takes over the memory, layout, dtype and device of `data` and stays the same object; its
-// version goes up, so that whoever saved it notices. Throws kAutograd for non-leaves, views, a mix
-// with inference mode and when .grad would no longer fit; kDType when the tensor requires grad and
-// the dtype cannot. Needs exclusive access.
+// The tensor takes over the memory, layout, dtype and device of `data` and stays the same object;
+// its version goes up, so that whoever saved it notices. Throws kAutograd for non-leaves, views, a
+// mix with inference mode and when .grad would no longer fit; kDType when the tensor requires grad
+// and the dtype cannot. Needs exclusive access.
 void set_data(const Tensor& tensor, const Tensor& data);
 
 // Null in leaves.

@@ -40,7 +40,7 @@ int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);
 
-void count_drop(void* user); /* adds 1 to *(int*)user */
+void count_drop(void* user);                               /* adds 1 to *(int*)user */
 void count_visit(void* arg, void* user, tsr_drop_fn drop); /* adds 1 to *(int64_t*)arg */
 void ignore_log(void* user, tsr_log_level level, const char* component, const char* message,
                 int64_t message_len);
