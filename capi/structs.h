@@ -50,18 +50,19 @@ T read_struct(const T* from, const char* arg) {
 
 // struct_size stays as the caller set it.
 template <class T>
-void fill_struct(T* to, T value, const char* arg) {
+void fill_struct(T* to, const T& value, const char* arg) {
   static_assert(std::is_trivially_copyable_v<T>);
   check_struct_size(to, arg);
-  const size_t size = to->struct_size;
-  value.struct_size = to->struct_size;
+  const uint32_t size = to->struct_size;
   if constexpr (kFirstSize<T> < sizeof(T)) {
     if (size < sizeof(T)) [[unlikely]] {
       std::memcpy(to, &value, size);
+      to->struct_size = size;
       return;
     }
   }
   std::memcpy(to, &value, sizeof(T));
+  to->struct_size = size;
   if (size > sizeof(T)) [[unlikely]]
     clear_tail(to, sizeof(T), size);
 }
