@@ -105,9 +105,7 @@ tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json) {
   clear(json);
   return guard(kInfo_archive_metadata, [&] {
     out_arg(json, "json");
-    nlohmann::json tree = nlohmann::json::object();
-    for (const auto& [key, value] : archive_arg(archive).header.metadata) tree[key] = value;
-    give_object(new BufferObject(tree.dump()), json);
+    give_object(new BufferObject(io::metadata_json(archive_arg(archive).header.metadata)), json);
   });
 }
 

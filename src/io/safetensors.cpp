@@ -3,15 +3,14 @@
 #include "io/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "io/spelling.h"
 #include "ops/copy.h"
 #include "tensor/layout.h"
 
@@ -20,107 +19,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-using Json = nlohmann::json;
-
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's own library
-constexpr size_t kMaxRank = 64;
-
-struct Spelling {
-  const char* text;
-  DType dtype;
-};
-constexpr std::array kSpellings{
-    Spelling{"BOOL", DType::kBool},     Spelling{"U8", DType::kUInt8},
-    Spelling{"U16", DType::kUInt16},    Spelling{"U32", DType::kUInt32},
-    Spelling{"U64", DType::kUInt64},    Spelling{"I8", DType::kInt8},
-    Spelling{"I16", DType::kInt16},     Spelling{"I32", DType::kInt32},
-    Spelling{"I64", DType::kInt64},     Spelling{"F16", DType::kFloat16},
-    Spelling{"BF16", DType::kBFloat16}, Spelling{"F32", DType::kFloat32},
-    Spelling{"F64", DType::kFloat64},   Spelling{"C64", DType::kComplex64},
-};
-
-template <class... Pieces>
-[[noreturn]] void refuse(const Pieces&... pieces) {
-  throw_error(Code::kIo, "path", __FILE__, __LINE__, concat("not a safetensors file: ", pieces...));
-}
-
-// ---- Reading ----
-
-// Parses JSON that repeats no key and is no deeper than the format needs.
-Json parse_strictly(std::string_view text) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-      if (depth > 2) refuse("its header is nested too deeply");
-      keys.resize(static_cast<size_t>(depth) + 1);
-      keys.emplace_back();
-    } else if (event == Json::parse_event_t::key) {
-      const auto& name = parsed.get_ref<const std::string&>();
-      if (!keys[static_cast<size_t>(depth)].insert(name).second) {
-        refuse("its header has the key '", name, "' twice");
-      }
-    }
-    return true;
-  };
-  try {
-    return Json::parse(text.begin(), text.end(), watch);
-  } catch (const Json::exception& error) {
-    refuse("its header is not JSON: ", error.what());
-  }
-}
-
-uint64_t natural(const Json& value, const std::string& name, const char* what) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
-    refuse("'", name, "' has a ", what, " that is no natural number");
-  }
-  return value.get<uint64_t>();
-}
-
-DType dtype_called(const Json& value, const std::string& name) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  for (const Spelling& spelling : kSpellings) {
-    if (text == spelling.text) return spelling.dtype;
-  }
-  refuse("'", name, "' has the unknown dtype ", text);
-}
-
-ArchiveEntry read_entry(const std::string& name, const Json& value) {
-  if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
-      !value.contains("shape") || !value.contains("data_offsets")) {
-    refuse("'", name, "' needs dtype, shape and data_offsets, and nothing else");
-  }
-  ArchiveEntry entry{name, dtype_called(value["dtype"], name), {}, 0, 0};
-  const Json& shape = value["shape"];
-  if (!shape.is_array() || shape.size() > kMaxRank) refuse("'", name, "' has an impossible shape");
-  uint64_t nbytes = static_cast<uint64_t>(itemsize(entry.dtype));
-  bool overflow = false, empty = false;
-  for (const Json& size : shape) {
-    const uint64_t count = natural(size, name, "size");
-    overflow |= __builtin_mul_overflow(nbytes, std::max<uint64_t>(count, 1), &nbytes);
-    empty |= count == 0;
-    entry.shape.push_back(static_cast<int64_t>(count));
-  }
-  const Json& offsets = value["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2) refuse("'", name, "' needs two data_offsets");
-  entry.begin = natural(offsets[0], name, "data offset");
-  entry.end = natural(offsets[1], name, "data offset");
-  overflow |= nbytes > static_cast<uint64_t>(INT64_MAX);
-  if (empty) nbytes = 0;
-  if (overflow || entry.end < entry.begin || entry.end - entry.begin != nbytes) {
-    refuse("'", name, "' has data_offsets that do not fit its shape and dtype");
-  }
-  return entry;
-}
-
-Metadata read_metadata(const Json& value) {
-  if (!value.is_object()) refuse("its __metadata__ is no object");
-  Metadata found;
-  for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) refuse("its __metadata__ has a value that is no text");
-    found.emplace_back(key, text.get<std::string>());
-  }
-  return found;
-}
 
 // ---- Tensors on the mapping ----
 
@@ -155,54 +54,44 @@ const char* spelling_of(DType dtype, std::string_view name) {
               concat("safetensors cannot hold ", dtype, " ('", name, "')"));
 }
 
-std::string header_text(const std::vector<NamedTensor>& order, const Metadata& metadata) {
-  nlohmann::ordered_json tree = nlohmann::ordered_json::object();
-  if (!metadata.empty()) {
-    for (const auto& [key, value] : metadata) tree["__metadata__"][key] = value;
+// A text of JSON. A tree of the library is not built for it: taking one down allocates, and ends
+// the process where that fails.
+std::string quoted(std::string_view text, const char* arg) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception& error) {
+    throw_error(Code::kValue, arg, __FILE__, __LINE__,
+                concat("texts must be UTF-8: ", error.what()));
   }
+}
+
+std::string header_text(const std::vector<NamedTensor>& order, const Metadata& metadata) {
+  std::string text = "{";
+  if (!metadata.empty()) text += concat("\"__metadata__\":", metadata_json(metadata));
   uint64_t at = 0;
   for (const auto& [name, tensor] : order) {
     const uint64_t end = at + static_cast<uint64_t>(tensor->nbytes());
-    const std::vector<int64_t> shape(tensor->sizes().begin(), tensor->sizes().end());
-    tree[std::string(name)] = {{"dtype", spelling_of(tensor->dtype(), name)},
-                               {"shape", shape},
-                               {"data_offsets", {at, end}}};
+    std::string shape;
+    for (const int64_t size : tensor->sizes()) shape += concat(shape.empty() ? "" : ",", size);
+    text += concat(text.size() > 1 ? "," : "", quoted(name, "names"), ":{\"dtype\":\"",
+                   spelling_of(tensor->dtype(), name), "\",\"shape\":[", shape,
+                   "],\"data_offsets\":[", at, ",", end, "]}");
     at = end;
   }
-  std::string text;
-  try {
-    text = tree.dump();
-  } catch (const Json::exception& error) {
-    throw_error(Code::kValue, "tensors", __FILE__, __LINE__,
-                concat("names must be UTF-8: ", error.what()));
-  }
+  text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
 }
 
 }  // namespace
 
-ArchiveHeader parse_header(std::string_view json, uint64_t data_size) {
-  if (json.empty() || json.front() != '{') refuse("its header does not start with '{'");
-  const Json tree = parse_strictly(json);
-  ArchiveHeader header;
-  for (const auto& [name, value] : tree.items()) {
-    if (name == "__metadata__") {
-      header.metadata = read_metadata(value);
-    } else {
-      header.entries.push_back(read_entry(name, value));
-    }
+std::string metadata_json(const Metadata& metadata) {
+  std::string text = "{";
+  for (const auto& [key, value] : metadata) {
+    text +=
+        concat(text.size() > 1 ? "," : "", quoted(key, "metadata"), ":", quoted(value, "metadata"));
   }
-  std::sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
-  });
-  uint64_t at = 0;
-  for (const ArchiveEntry& entry : header.entries) {
-    if (entry.begin != at) refuse("'", entry.name, "' leaves a hole or overlaps its neighbour");
-    at = entry.end;
-  }
-  if (at != data_size) refuse("its tensors take ", at, " bytes, the file has ", data_size);
-  return header;
+  return text + "}";
 }
 
 IntrusivePtr<Archive> Archive::open(const std::string& path) {

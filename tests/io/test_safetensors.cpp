@@ -62,6 +62,39 @@ TEST(SafetensorsHeader, refuses_what_the_format_does_not_allow) {
   EXPECT_EQ(code_of(one("F32", "[1]", "[0,4]"), 4), Code::kOk);
 }
 
+std::string message_of(const std::string& header) {
+  try {
+    static_cast<void>(parse_header(header, 0));
+  } catch (const Error& error) {
+    return std::string(error.message());
+  }
+  return "";
+}
+
+// The parser takes a zero byte for the end of its text: what stands behind it would go unseen.
+TEST(SafetensorsHeader, with_a_zero_byte_is_refused) {
+  EXPECT_EQ(code_of(std::string("{}\0 ", 4), 0), Code::kIo);
+}
+
+TEST(SafetensorsHeader, a_long_text_is_cut_in_messages) {
+  const std::string name(1'000'000, 'n');
+  EXPECT_LT(message_of("{\"" + name + "\":0}").size(), 300U);
+  EXPECT_LT(message_of("{\"a\":{\"dtype\":\"" + name + "\"}}").size(), 300U);
+  EXPECT_LT(message_of("{\"" + name).size(), 300U);
+}
+
+// What follows the first mistake is not read, so that a header of 100 MB costs nothing.
+TEST(SafetensorsHeader, is_read_no_further_than_its_first_mistake) {
+  std::string rows = R"({"0":0)";
+  std::string sizes = R"({"a":{"shape":[1)";
+  for (int i = 0; i < 1'000'000; ++i) {
+    rows += ",\"x\":0";
+    sizes += ",1";
+  }
+  EXPECT_NE(message_of(rows).find("'0' needs dtype"), std::string::npos);
+  EXPECT_NE(message_of(sizes).find("more than 64 sizes"), std::string::npos);
+}
+
 TEST(SafetensorsHeader, damaged_headers_never_crash) {
   std::mt19937 random(0);
   for (int round = 0; round < 20000; ++round) {
