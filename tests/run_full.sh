@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by tests/run.sh --full: thread sanitizer, long random traces, NumPy 2.
+# Sourced by tests/run.sh --full: thread sanitizer, long random traces, long fuzzing, NumPy 2.
 # shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
 
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
@@ -10,6 +10,20 @@ ctest_part tsan tsan -LE tool
 TSR_TEST_LONG=1 ctest_part long release -LE tool
 TSR_TEST_LONG=1 pytest_part random-shapes .venv/bin/python wrappers/python/tests/test_random_shapes.py
 TSR_TEST_LONG=1 pytest_part random-programs .venv/bin/python wrappers/python/tests/test_random_programs.py
+
+# Ten million calls and as many files, on as many processes as there are cores.
+fuzz_for_long() {
+  local script="$1" seed pids=() failed=0
+  for seed in $(seq 101 $((100 + tsr_jobs))); do
+    LD_PRELOAD="$2" .venv/bin/python -B "tests/fuzz/$script" build/release/libtessera.so \
+      --calls $((10000000 / tsr_jobs)) --seed "$seed" &
+    pids+=($!)
+  done
+  for seed in "${pids[@]}"; do wait "$seed" || failed=1; done
+  return "$failed"
+}
+command_part fuzz-functions fuzz_for_long fuzz_functions.py "$tsr_root/build/release/tests/fuzz/libtsr_failing_malloc.so"
+command_part fuzz-safetensors fuzz_for_long fuzz_safetensors.py ""
 
 # NumPy 2 in an environment of its own: Debian's SciPy and PyTorch, which other tests compare with, are built for NumPy 1.
 numpy2_part() {

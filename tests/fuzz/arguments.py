@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of any function with arguments that are right by type and otherwise anything: an error or a success, no crash."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from binding import OK, Fault, Library
+from generator.model import Arg, CFunction
+from generator.types import c_params
+from graphs import BEHAVIOURS, Callbacks
+from tensors import STATES, Tensors, Value, random_numbers, with_layout
+
+# These believe what the caller says of memory or code of its own, or change the whole process.
+TRUSTING = {
+    "tsr_tensor_from_data", "tsr_tensor_read", "tsr_tensor_write", "tsr_plugin_load", "tsr_memory_allocator_set",
+    "tsr_from_dlpack", "tsr_from_dlpack_versioned", "tsr_to_dlpack", "tsr_to_dlpack_versioned", "tsr_stream_wrap",
+    "tsr_dltensor_view", "tsr_saved_hooks_push", "tsr_log_set", "tsr_memory_pressure_add", "tsr_scope_begin",
+    "tsr_scope_set_current", "tsr_ambient_restore", "tsr_device_set_default", "tsr_memory_pressure_threshold_set",
+}  # fmt: skip
+INTS = [-(2**63), -7, -1, 0, 1, 2, 3, 70, 2**62, 2**63 - 1]
+COUNTS = [-(2**31), -7, -1, 2**31 - 1]
+SMALL = [-(2**31), -77, -1, 0, 1, 2, 3, 12345, 1 << 30, 2**31 - 1]
+DOUBLES = [-1.0, 0.0, 0.5, 1.0, 2.0, 1e300, float("inf"), float("-inf"), float("nan")]
+TEXTS = [b"", b"mean", b"tanh", b"\xff\xfe nonsense", b"no such file"]
+SHORTS = ("f32", "f32", "f64", "i64", "bool", "bf16", "f16", "c64", "u8")
+
+
+class Arguments:
+    def __init__(self, library: Library, tensors: Tensors, callbacks: Callbacks, rng: random.Random) -> None:
+        self.library = library
+        self.tensors = tensors
+        self.callbacks = callbacks
+        self.rng = rng
+        self.functions = [
+            f
+            for f in library.schema.c_functions
+            if f.returns == "tsr_status" and f.name not in TRUSTING and not (f.function and not f.function.fuzz)
+        ]
+        self.calls = 0
+        self._outs: list[tuple[str, Any]] = []
+
+    def step(self) -> None:
+        function = self.rng.choice(self.functions)
+        self._outs = []
+        values = [v for arg in function.args for v in self._values(function, arg)]
+        self.calls += 1
+        status = self.library.call(function.name, *values)
+        for kind, place in self._outs:
+            self._take(function, status, kind, place)
+
+    def _take(self, function: CFunction, status: int, kind: str, place: Any) -> None:
+        """Releases what came out; a failing call gives nothing."""
+        for i in range(len(place)):
+            if place[i] == self.library.ffi.NULL:
+                continue
+            if status != OK:
+                raise Fault(f"{function.name}: failed and left a {kind} in an out place")
+            getattr(self.library.lib, f"tsr_{kind}_release")(place[i])
+
+    # ---- Values ----
+
+    def _values(self, function: CFunction, arg: Arg) -> list[Any]:
+        kind, ffi, roll = arg.type, self.library.ffi, self.rng.random()
+        if kind.direction != "in":
+            return self._places(arg)
+        if kind.base == "fn":
+            return self._callback(function, arg)
+        if kind.is_list:
+            return self._list(arg)
+        if kind.base == "tensor":
+            return [ffi.NULL if roll < 0.08 else self._wrong("tsr_tensor") if roll < 0.12 else self.tensor()]
+        if kind.base in ("handle", "generator"):
+            return [self._handle(kind.name or "generator", roll)]
+        if kind.base == "struct":
+            return [self._struct(kind.name or "")]
+        if kind.base == "str":
+            text = self.rng.choice(TEXTS)
+            return (
+                [ffi.NULL, self.rng.choice([-1, 0, 3])] if roll < 0.1 else [text, self.rng.choice([-1, len(text), -7])]
+            )
+        return self._plain(function, arg)
+
+    def _plain(self, function: CFunction, arg: Arg) -> list[Any]:
+        kind, choice = arg.type, self.rng.choice
+        if kind.base == "scalar":
+            pick = {"f64": DOUBLES, "i64": INTS, "bool": [0, 1, 2, -1], "c128": DOUBLES}[function.scalar_kind or "f64"]
+            parts = [choice(pick)] * (2 if function.scalar_kind == "c128" else 1)
+            return [*parts, *[choice([0, 1, 1, 5])] * kind.optional]
+        if kind.base == "f64":
+            return [choice(DOUBLES), *[choice([0, 1, 1, 5])] * kind.optional]
+        if kind.base == "device":
+            return [choice([1, 1, -1, 2, 77]), choice([0, 0, -1, 3])]
+        if kind.base == "bool":
+            return [choice([0, 1, 0, 1, -1, 9])]
+        if kind.base == "dtype":
+            return [choice([*self.tensors.shorts, -1, 0, 12345])]
+        if kind.base == "enum":
+            return [choice([0, 1, 2, 3, -1, 77])]
+        if kind.base in ("int64", "uint64"):
+            small = choice([-1, 0, 1, 2, 3])
+            value = choice(INTS) if arg.fuzz and self.rng.random() < 0.4 else small
+            return [abs(value) if kind.base == "uint64" else value]
+        if any(a.count_of == arg.name for a in function.args):
+            return [choice([-7, -1, 0, 1, 3])]  # the caller has so many places
+        if kind.base in ("int32", "uint32", "status"):
+            return [choice(SMALL) if arg.fuzz else 1]
+        return [self.library.ffi.NULL]
+
+    def tensor(self) -> Any:
+        """A live tensor of a small shape, any dtype, layout and place in a graph."""
+        rng, dtype = self.rng, self.rng.choice(SHORTS)
+        shape = tuple(rng.choice([0, 1, 2, 3]) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 4])))
+        state = rng.choice(STATES) if dtype in ("f32", "f64", "c64") and rng.random() < 0.3 else "constant"
+        value = with_layout(rng, Value(random_numbers(rng, shape, dtype), dtype))
+        return self.tensors.make(Value(value.array, dtype, value.layout, state))
+
+    def _wrong(self, ctype: str) -> Any:
+        """A handle of another kind than `ctype`."""
+        if ctype != "tsr_tensor":
+            return self.library.ffi.cast(ctype, self.tensor())
+        return self.library.ffi.cast(ctype, self._generator())
+
+    def _generator(self) -> Any:
+        place = self.library.ffi.new("tsr_generator*")
+        self.library.check("tsr_generator_new", 1, place)
+        self.tensors.others.append(("generator", place[0]))
+        return place[0]
+
+    def _handle(self, kind: str, roll: float) -> Any:
+        if roll < 0.15:
+            return self.library.ffi.NULL
+        if kind == "generator" and roll < 0.8:
+            return self._generator()
+        if kind == "node" and roll < 0.8:
+            place = self.library.ffi.new("tsr_node*")
+            self.library.check("tsr_tensor_grad_fn", self.tensor(), place)
+            self.tensors.others.append(("node", place[0]))
+            return place[0]
+        return self._wrong(f"tsr_{kind}")
+
+    def _list(self, arg: Arg) -> list[Any]:
+        kind, ffi, rng = arg.type, self.library.ffi, self.rng
+        if rng.random() < 0.1:
+            return [ffi.NULL, rng.choice([-1, 0, 2, *COUNTS])]
+        count = rng.choice([0, 1, 2, 3])
+        if kind.base == "tensor":
+            entries = [ffi.NULL if rng.random() < 0.05 else self.tensor() for _ in range(count)]
+            array = self.tensors.keep("tsr_tensor[]", entries)
+        elif kind.base == "f64":
+            array = self.tensors.keep("double[]", [rng.choice(DOUBLES) for _ in range(count)])
+        else:
+            pick: Callable[[], int] = lambda: rng.choice(INTS) if arg.fuzz and rng.random() < 0.3 else rng.choice([-1, 0, 1, 2, 3])  # noqa: E731  # fmt: skip
+            array = self.tensors.keep("int64_t[]", [pick() for _ in range(count)])
+        return [array, count if rng.random() < 0.9 else rng.choice(COUNTS)]
+
+    def _struct(self, name: str) -> Any:
+        """A struct of any size that it claims; its callbacks are absent or real."""
+        ctype = f"tsr_{name}"
+        if self.rng.random() < 0.1:
+            return self.library.ffi.NULL
+        struct = self.library.ffi.cast(f"{ctype}*", self.tensors.keep("uint64_t[]", 1024))
+        size = self.library.ffi.sizeof(ctype)
+        struct.struct_size = self.rng.choice([0, 3, size, size, size, 4096, 2**32 - 1])
+        if name == "node_vtable" and self.rng.random() < 0.8:
+            struct.forward, struct.backward = self.callbacks.forward, self.callbacks.backward
+        return struct
+
+    def _callback(self, function: CFunction, arg: Arg) -> list[Any]:
+        ffi = self.library.ffi
+        if arg.type.name != "hook" or self.rng.random() < 0.2:
+            return [ffi.NULL, ffi.NULL, ffi.NULL]
+        return [self.callbacks.hook, self.callbacks.user(self.rng.choice(BEHAVIOURS)), self.callbacks.drop]
+
+    def _places(self, arg: Arg) -> list[Any]:
+        kind, ffi, rng = arg.type, self.library.ffi, self.rng
+        if kind.direction == "inout" or kind.base == "struct":
+            return [self._struct(kind.name or "")]
+        if kind.is_list:
+            place = self.tensors.keep("tsr_tensor[64]")
+            self._outs.append(("tensor", place))
+            if arg.count_of:
+                return [place]
+            return [
+                place,
+                rng.choice([64, 64, 0, 1, -1]),
+                ffi.NULL if rng.random() < 0.05 else self.tensors.keep("int32_t*"),
+            ]
+        if kind.base in ("tensor", "handle", "generator"):
+            name = kind.name or kind.base
+            place = self.tensors.keep(f"tsr_{name}[1]")
+            self._outs.append((name, place))
+            return [ffi.NULL if rng.random() < 0.08 else place]
+        memory = [ffi.NULL if rng.random() < 0.08 else self.tensors.keep("uint64_t[1]") for _ in c_params("x", kind)]
+        return [ffi.cast(p.ctype, m) for p, m in zip(c_params("x", kind), memory)]
