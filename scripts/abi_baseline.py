@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the ABI baseline capi/abi/tessera-<minor>.abi from a library with debug information.
+"""Writes the ABI baseline: capi/abi/tessera-<minor>.abi from a library with debug information, and the declarations
+that the programs of tests/abi/<minor> are compiled with.
 
 A baseline is frozen once its minor version is released; before that it is rewritten together with
-the change it records. Of abidw's output only what the exported functions reach is kept: the C++ types
+the change it records, which is a decision of docs/adr. Of abidw's output only what the exported functions reach is kept: the C++ types
 that the defining files happen to see are no part of the ABI. Nor is the file that a function or a
 type stands in, whose order follows the paths of the build: all stand in one unit, by name.
 
@@ -13,6 +14,7 @@ Usage: scripts/abi_baseline.py [libtessera.so]      (default: the one in build/r
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -66,6 +68,9 @@ def main():
     target.parent.mkdir(exist_ok=True)
     ET.indent(corpus)
     target.write_text(ET.tostring(corpus, encoding="unicode") + "\n")
+    clients = ROOT / "tests/abi" / version
+    clients.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "include/tessera/tessera_ffi.h", clients)
     print(f"wrote {target.relative_to(ROOT)}: {len(corpus.findall('.//function-decl'))} functions")
 
 
