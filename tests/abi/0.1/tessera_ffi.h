@@ -145,6 +145,7 @@ typedef tsr_status (*tsr_saved_pack_fn)(
     void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 typedef tsr_status (*tsr_final_fn)(void* user);
+typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
 typedef tsr_status (*tsr_allocate_fn)(
     void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream, void** block);
@@ -284,6 +285,7 @@ struct tsr_exchange_table {
 
 
 int64_t tsr_none(void);
+void tsr_buffer_retain(tsr_buffer buffer);
 tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_len);
 void tsr_buffer_release(tsr_buffer buffer);
 uint32_t tsr_abi_version(void);
@@ -295,6 +297,7 @@ tsr_status tsr_schema_json(const char** json, int64_t* json_len);
 tsr_status tsr_error_last(tsr_error_view* view);
 tsr_status tsr_error_take(tsr_error* error);
 tsr_status tsr_error_info(tsr_error error, tsr_error_view* view);
+void tsr_error_retain(tsr_error error);
 void tsr_error_release(tsr_error error);
 tsr_status tsr_error_set(tsr_status code, const char* message, int64_t message_len, void* payload, tsr_drop_fn drop);
 const char* tsr_status_name(tsr_status code);
@@ -302,6 +305,7 @@ tsr_status tsr_log_set(tsr_log_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_poll(int64_t* count);
 tsr_status tsr_defer_drops(int32_t enabled);
 void tsr_tensor_retain(tsr_tensor tensor);
+void tsr_tensor_clear(tsr_tensor* tensor);
 void tsr_tensor_release(tsr_tensor tensor);
 void tsr_tensor_release_many(const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info);
@@ -319,6 +323,7 @@ tsr_status tsr_tensor_item_c128(tsr_tensor tensor, double* real, double* imag);
 tsr_status tsr_scope_begin(tsr_scope* scope);
 tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
 tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
+tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data);
 tsr_status tsr_tensor_requires_grad(tsr_tensor tensor, int32_t* value);
 tsr_status tsr_tensor_set_requires_grad(tsr_tensor tensor, int32_t value);
 tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value);
@@ -356,6 +361,8 @@ tsr_status tsr_node_attach(tsr_node node, const tsr_tensor* outputs, int32_t n_o
 tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user, const tsr_tensor* inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
 tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user);
 tsr_status tsr_saved_hooks_pop(void);
+tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg);
+tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
@@ -372,6 +379,7 @@ tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t de
 tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
 tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable, void* user);
 tsr_status tsr_memory_allocator_reset(tsr_device_type device_type, int32_t device_index);
+tsr_status tsr_debug_snapshot(tsr_buffer* json);
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed);
@@ -418,6 +426,7 @@ tsr_status tsr_event_query(tsr_event event, int32_t* done);
 tsr_status tsr_event_synchronize(tsr_event event);
 tsr_status tsr_tensor_record_stream(tsr_tensor tensor, tsr_stream stream);
 tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* archive);
+void tsr_archive_retain(tsr_archive archive);
 void tsr_archive_release(tsr_archive archive);
 tsr_status tsr_archive_count(tsr_archive archive, int64_t* count);
 tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** name, int64_t* name_len);
@@ -893,6 +902,10 @@ tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_moveaxis(tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination, int32_t n_destination, tsr_tensor* out);
 tsr_status tsr_broadcast_to(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
 tsr_status tsr_expand(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+tsr_status tsr_real(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_imag(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_view_as_real(tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_view_as_complex(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_select(tsr_tensor input, int64_t axis, int64_t index, tsr_tensor* out);
 tsr_status tsr_slice(tsr_tensor input, int64_t axis, int64_t start, int64_t stop, int64_t step, tsr_tensor* out);
 tsr_status tsr_narrow(tsr_tensor input, int64_t axis, int64_t start, int64_t length, tsr_tensor* out);
@@ -1006,4 +1019,6 @@ tsr_status tsr_dropout_inplace(tsr_tensor input, double p, int32_t training, tsr
 tsr_status tsr_sgd_step(const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const tsr_tensor* momentum_buffers, int32_t n_momentum_buffers, double learning_rate, double momentum, double dampening, double weight_decay, int32_t nesterov, int32_t maximize, int32_t first_step);
 tsr_status tsr_adam_step(const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs, const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
 tsr_status tsr_adamw_step(const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs, const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
-tsr_status tsr_clip_grad_norm(const tsr_tensor* grads, int32_t n_grads, double max_norm, double norm_type, tsr_tensor* out);
+tsr_status tsr_clip_norm(const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type, int32_t error_if_nonfinite, tsr_tensor* out);
+tsr_status tsr_clip_grad_norm(const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type, int32_t error_if_nonfinite, tsr_tensor* out);
+tsr_status tsr_clip_grad_value(const tsr_tensor* params, int32_t n_params, double clip_value);
