@@ -60,12 +60,14 @@ function(tsr_test name)
   endif()
   add_executable(test_${name} ${arg_SOURCES})
   if(arg_SHARED)
+    # Without tsr_test_support: it brings tessera_static, and one object of that in the program, be
+    # it for a weak function of the standard library, is a second library with a state of its own.
     target_link_libraries(test_${name} PRIVATE tessera)
   else()
-    target_link_libraries(test_${name} PRIVATE tessera_static)
+    target_link_libraries(test_${name} PRIVATE tsr_test_support tessera_static)
   endif()
-  target_link_libraries(test_${name} PRIVATE tsr_test_support tsr_build_flags tsr_test_warnings
-                                             ${arg_LINK} GTest::gtest GTest::gtest_main)
+  target_link_libraries(test_${name} PRIVATE tsr_build_flags tsr_test_warnings ${arg_LINK}
+                                             GTest::gtest GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}"
                                                   "${PROJECT_SOURCE_DIR}/tests")
   add_test(NAME test_${name}
