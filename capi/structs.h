@@ -48,23 +48,33 @@ T read_struct(const T* from, const char* arg) {
   std::memset(static_cast<char*>(to) + known, 0, size - known);
 }
 
-// struct_size stays as the caller set it.
-template <class T>
-void fill_struct(T* to, const T& value, const char* arg) {
+// fill(T&) sets every field but struct_size, which stays as the caller set it: in the caller's
+// struct itself where that has them all.
+template <class T, class Fill>
+void fill_struct(T* to, const char* arg, const Fill& fill) {
   static_assert(std::is_trivially_copyable_v<T>);
   check_struct_size(to, arg);
   const uint32_t size = to->struct_size;
   if constexpr (kFirstSize<T> < sizeof(T)) {
     if (size < sizeof(T)) [[unlikely]] {
+      T value{};
+      value.struct_size = size;
+      fill(value);
       std::memcpy(to, &value, size);
-      to->struct_size = size;
       return;
     }
   }
-  std::memcpy(to, &value, sizeof(T));
-  to->struct_size = size;
+  fill(*to);
   if (size > sizeof(T)) [[unlikely]]
     clear_tail(to, sizeof(T), size);
+}
+template <class T>
+void fill_struct(T* to, const T& value, const char* arg) {
+  fill_struct(to, arg, [&value](T& filled) {
+    const uint32_t size = filled.struct_size;
+    filled = value;
+    filled.struct_size = size;
+  });
 }
 
 // The drop function of a table, also of one that is refused, if it can be read.

@@ -75,20 +75,20 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
   return guard(kInfo_tensor_info, [&] {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
-    tsr_info value{};
-    value.ndim = static_cast<int32_t>(t.ndim());
-    value.dtype = dtype_to_abi(t.dtype());
-    value.device_type = static_cast<int32_t>(t.device().type);
-    value.device_index = t.device().index;
-    value.flags = static_cast<int32_t>(t.impl()->flags);
-    if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
-    value.numel = t.numel();
-    value.nbytes = t.nbytes();
-    value.storage_offset = t.offset();
-    value.data = t.numel() == 0 ? nullptr : t.data();
-    value.sizes = t.sizes().data();
-    value.strides = t.strides().data();
-    fill_struct(info, value, "info");
+    fill_struct(info, "info", [&t](tsr_info& value) {
+      value.ndim = static_cast<int32_t>(t.ndim());
+      value.dtype = dtype_to_abi(t.dtype());
+      value.device_type = static_cast<int32_t>(t.device().type);
+      value.device_index = t.device().index;
+      value.flags = static_cast<int32_t>(t.impl()->flags);
+      if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
+      value.numel = t.numel();
+      value.nbytes = t.nbytes();
+      value.storage_offset = t.offset();
+      value.data = t.numel() == 0 ? nullptr : t.data();
+      value.sizes = t.sizes().data();
+      value.strides = t.strides().data();
+    });
     if ((info->flags & TSR_TENSOR_VIEW) != 0) [[unlikely]]
       info->flags |= flags_of_view(t);
   });
