@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/complex_parts.h"
 
+#include <cstdint>
+
 #include "autograd/view.h"
 #include "base/error.h"
 #include "ops/copy.h"
@@ -20,6 +22,10 @@ const char* fault_of(const Tensor& input) {
   if (input.ndim() == 0 || input.size(input.ndim() - 1) != 2) return "a last axis of size 2";
   if (input.stride(input.ndim() - 1) != 1) return "the two parts side by side in memory";
   if (input.offset() % 2 != 0) return "memory that begins at an even element";
+  // Kernels of other devices move a complex number in one piece.
+  const auto address = reinterpret_cast<uintptr_t>(input.data());
+  if (!input.device().is_cpu() && address % static_cast<uintptr_t>(2 * input.itemsize()) != 0)
+    return "memory aligned to whole complex numbers";
   for (int64_t d = 0; d + 1 < input.ndim(); ++d) {
     if (input.size(d) > 1 && input.stride(d) % 2 != 0) return "even strides before the last axis";
   }

@@ -130,6 +130,22 @@ TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
           TSR_BUFFER);
 }
 
+// Memory that is aligned to its real elements comes in, but not out as complex numbers.
+TEST(FromDlpack, parts_of_a_device_become_complex_only_where_whole_numbers_are_aligned) {
+  ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
+  alignas(16) float parts[5] = {0, 1, 2, 3, 4};
+  const int64_t shape[] = {2, 2};
+  const auto as_complex = [&](int first, int32_t device) {
+    Tensor pairs, numbers;
+    ok(tsr_tensor_from_data(parts + first, TSR_FLOAT32, device, 0, shape, 2, nullptr, -1, 0,
+                            nullptr, nullptr, pairs.slot()));
+    return tsr_view_as_complex(pairs, numbers.slot());
+  };
+  ok(as_complex(1, TSR_DEVICE_CPU));
+  ok(as_complex(0, TSR_DEVICE_SIMULATED));
+  refused(as_complex(1, TSR_DEVICE_SIMULATED), TSR_SHAPE);
+}
+
 TEST(FromDlpack, versioned_read_only_is_enforced) {
   Producer producer;
   DLManagedTensorVersioned managed = {};

@@ -124,6 +124,7 @@ class Row:
     grad: bool = True
     why_no_grad: str = ""
     gradgrad: bool = True
+    grad_dtype: str = "float64"  # or "complex128", for an op whose input is complex
     grad_samples: Samples | None = None  # default: the small ones of `samples`
     grad_args: Sequence[int] | None = None  # arguments that are differentiated; default: all floating
     layouts: Sequence[str] = LAYOUTS

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from op_engine import ALL, Row, Samples, find, sample
+from op_engine import ALL, COMPLEX, FLOATS, Row, Samples, find, one_array, sample
 
 import tessera as ts
 
@@ -205,4 +205,30 @@ COPIES = [
                   (ValueError, lambda: find("pad")(x(2), (1, 1), "mirror"))]),
 ]
 
-ROWS = VIEWS + WINDOWS + COPIES
+def np_view_as_complex(array: Any) -> Any:
+    return array[..., 0] + 1j * array[..., 1]
+
+
+def real_of(dtype: str) -> str:
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
+def complex_of(dtype: str) -> str:
+    return {"float32": "complex64", "float64": "complex128"}[dtype]
+
+
+PARTS = [
+    moved("real", np.real, one_array(), result=real_of, grad_dtype="complex128"),
+    moved("imag", np.imag, one_array(), dtypes=COMPLEX, result=real_of, grad_dtype="complex128",
+          errors=[(ts.DTypeError, lambda: ts.imag(x(2)))]),
+    moved("view_as_real", lambda a: np.stack([a.real, a.imag], -1), one_array(), dtypes=COMPLEX, result=real_of,
+          grad_dtype="complex128", errors=[(ts.DTypeError, lambda: ts.view_as_real(x(2)))]),
+    moved("view_as_complex", np_view_as_complex, cases(((1, 2),), ((3, 2),), ((0, 2),), ((2, 3, 2),)), dtypes=FLOATS,
+          result=complex_of, layouts=("contiguous", "reversed", "expanded"), grad_samples=cases(((2,),), ((1, 2),)),
+          errors=[(ts.ShapeError, lambda: ts.view_as_complex(x(3))), (ts.ShapeError, lambda: ts.view_as_complex(x())),
+                  (ts.ShapeError, lambda: ts.view_as_complex(x(2, 2).mT)),
+                  (ts.ShapeError, lambda: ts.view_as_complex(x(5)[1:3])),
+                  (ts.DTypeError, lambda: ts.view_as_complex(ts.ones(2, dtype=ts.float16)))]),
+]
+
+ROWS = VIEWS + WINDOWS + COPIES + PARTS

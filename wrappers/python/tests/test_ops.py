@@ -167,20 +167,20 @@ def test_inplace_form_changes_its_input(row: Row) -> None:
 
 def gradient_calls(row: Row) -> list[tuple[Any, tuple[Any, ...]]]:
     """(function of the differentiable tensors, those tensors) for each small sample."""
-    found = []
-    for given in (row.grad_samples or row.samples)(Make("float64", 1)):
+    found, dtype = [], getattr(ts, row.grad_dtype)
+    for given in (row.grad_samples or row.samples)(Make(row.grad_dtype, 1)):
         for layout in ("contiguous", "transposed"):
-            call = prepare(row, given, "float64", layout)
+            call = prepare(row, given, row.grad_dtype, layout)
             leaves, places = [], []
             for place, arg in enumerate(call.args):
                 wanted = row.grad_args is None or place in row.grad_args
                 items = arg if isinstance(arg, list) else [arg]
                 for index, item in enumerate(items):
-                    if wanted and isinstance(item, ts.Tensor) and item.dtype is ts.float64:
+                    if wanted and isinstance(item, ts.Tensor) and item.dtype is dtype:
                         leaves.append(item.requires_grad_())
                         places.append((place, index if isinstance(arg, list) else None))
             for key, arg in call.kwargs.items():
-                if isinstance(arg, ts.Tensor) and arg.dtype is ts.float64 and row.grad_args is None:
+                if isinstance(arg, ts.Tensor) and arg.dtype is dtype and row.grad_args is None:
                     leaves.append(arg.requires_grad_())
                     places.append((key, None))
             size = sum(leaf.size for leaf in leaves)
