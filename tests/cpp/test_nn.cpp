@@ -262,6 +262,24 @@ TEST(Nn, containers) {
   EXPECT_THROW(net[3], std::out_of_range);
 }
 
+TEST(Nn, same_padding_keeps_the_size) {
+  nn::ConvOptions options;
+  options.same = true;
+  options.dilation = 2;
+  nn::Conv2d layer(1, 2, {3, 2}, options);
+  EXPECT_EQ(layer(ones({1, 1, 5, 4})).shape(), (std::vector<int64_t>{1, 2, 5, 4}));
+  const Tensor x = randn({2, 1, 5, 4});
+  expect_same(layer(x),
+              conv2d(x, layer.weight, layer.bias, std::nullopt, std::nullopt, {2, 2}, 1, true));
+  EXPECT_THROW(nn::ConvTranspose2d(1, 1, 3, options), InvalidValueError);
+  nn::ConvOptions padded = options;
+  padded.padding = 1;
+  EXPECT_THROW(nn::Conv2d(1, 1, 3, padded), InvalidValueError);
+  nn::ConvOptions strided = options;
+  strided.stride = {1, 2};
+  EXPECT_THROW(nn::Conv2d(1, 1, 3, strided), InvalidValueError);
+}
+
 TEST(Nn, layers_pass_gradcheck) {
   manual_seed(2);
   nn::ConvOptions strided;

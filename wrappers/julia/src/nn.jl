@@ -196,7 +196,7 @@ const Linear = Dense
 """
     Conv2d(kernel, in => out; stride=1, padding=0, dilation=1, groups=1, bias=true)
 
-Cross-correlation of images of sizes (N, C, H, W).
+Cross-correlation of images of sizes (N, C, H, W). With `padding=:same` outputs have the input's size.
 """
 struct Conv2d <: Layer
     weight::Tensor
@@ -205,6 +205,7 @@ struct Conv2d <: Layer
     padding::Tuple{Int,Int}
     dilation::Tuple{Int,Int}
     groups::Int
+    same::Bool
 end
 
 function Conv2d(kernel, channels::Pair{<:Integer,<:Integer}; stride=1, padding=0, dilation=1,
@@ -212,14 +213,18 @@ function Conv2d(kernel, channels::Pair{<:Integer,<:Integer}; stride=1, padding=0
     inputs, outputs = channels
     inputs % groups == 0 && outputs % groups == 0 ||
         throw(ArgumentError("Conv2d: channels $channels are not divisible by groups=$groups"))
+    padding isa Symbol && !(padding in (:same, :valid)) &&
+        throw(ArgumentError("Conv2d: padding: expected numbers, :same or :valid, got $(repr(padding))"))
+    padding === :same && pair(stride) != (1, 1) &&
+        throw(ArgumentError("Conv2d: padding=:same needs a stride of 1, got $stride"))
     shape = (outputs, inputs ÷ groups, pair(kernel)...)
     bound = 1 / sqrt(max(prod(shape[2:end]), 1))
     return Conv2d(uniform_parameter(dtype, bound, shape),
         bias ? uniform_parameter(dtype, bound, outputs) : nothing,
-        pair(stride), pair(padding), pair(dilation), groups)
+        pair(stride), pair(padding isa Symbol ? 0 : padding), pair(dilation), groups, padding === :same)
 end
 (layer::Conv2d)(x::Tensor) = conv2d(x, layer.weight; bias=layer.bias, stride=layer.stride,
-    padding=layer.padding, dilation=layer.dilation, groups=layer.groups)
+    padding=layer.same ? nothing : layer.padding, dilation=layer.dilation, groups=layer.groups, same=layer.same)
 
 """
     BatchNorm2d(channels; eps=1e-5, momentum=0.1, dtype=Float32)

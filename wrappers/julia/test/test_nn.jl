@@ -36,6 +36,14 @@ SmallNet() = SmallNet(Conv2d(3, 1 => 2; padding=1), BatchNorm2d(2), Dropout(0.5)
     @test size(chain(x)) == (2, 1) && length(chain) == 3 && chain[2] === relu
 end
 
+@testset "test_padding_by_name" begin
+    x = Tessera.ones(Float32, 1, 1, 5, 4)
+    @test size(Conv2d((3, 2), 1 => 2; padding=:same, dilation=2)(x)) == (1, 2, 5, 4)
+    @test size(Conv2d(3, 1 => 2; padding=:valid)(x)) == (1, 2, 3, 2)
+    @test_throws ArgumentError Conv2d(3, 1 => 2; padding=:some)
+    @test_throws ArgumentError Conv2d(3, 1 => 2; padding=:same, stride=2)
+end
+
 @testset "test_registration_names_everything_once" begin
     net = SmallNet()
     @test first.(Tessera.named_params(net)) == ["conv1.weight", "conv1.bias", "norm1.weight", "norm1.bias",

@@ -60,6 +60,8 @@ struct ConvOptions {
   int64_t groups = 1;
   bool bias = true;
   std::optional<DType> dtype = std::nullopt;
+  // Pad so that the output has the input's size: of Conv2d, in place of a padding, with stride 1.
+  bool same = false;
 };
 
 namespace detail {
@@ -93,11 +95,18 @@ class Conv : public Module {
 class Conv2d : public detail::Conv {
  public:
   Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, const ConvOptions& given = {})
-      : Conv(out_channels, in_channels, out_channels, kernel_size, given) {}
+      : Conv(out_channels, in_channels, out_channels, kernel_size, given) {
+    constexpr std::array<int64_t, 2> kNone{0, 0}, kOne{1, 1};
+    if (given.same && (given.padding.values != kNone || given.stride.values != kOne)) {
+      throw InvalidValueError("Conv2d: expected padding 0 and stride 1 with the option `same`");
+    }
+  }
 
   Tensor forward(const Tensor& input) override {
-    return conv2d(input, weight, bias, options.stride, options.padding, options.dilation,
-                  options.groups);
+    OptionalIntList padding = options.padding;
+    if (options.same) padding = std::nullopt;
+    return conv2d(input, weight, bias, options.stride, padding, options.dilation, options.groups,
+                  options.same);
   }
 };
 
@@ -107,7 +116,9 @@ class ConvTranspose2d : public detail::Conv {
   ConvTranspose2d(int64_t in_channels, int64_t out_channels, Pair kernel_size,
                   const ConvOptions& given = {}, Pair output_padding = 0)
       : Conv(in_channels, out_channels, out_channels, kernel_size, given),
-        output_padding_(output_padding) {}
+        output_padding_(output_padding) {
+    if (given.same) throw InvalidValueError("ConvTranspose2d: expected no option `same`");
+  }
 
   Tensor forward(const Tensor& input) override {
     return conv_transpose2d(input, weight, bias, options.stride, options.padding, output_padding_,
@@ -126,8 +137,8 @@ struct BatchNormOptions {
   std::optional<DType> dtype = std::nullopt;
 };
 
-// Normalises each channel over the batch; in eval mode with running statistics, which are never of a
-// half type.
+// Normalises each channel over the batch; in eval mode with running statistics, which are never of
+// a half type.
 class BatchNorm2d : public Module {
  public:
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;

@@ -59,6 +59,15 @@ fn convolutions_match_sums_by_hand() -> Result<()> {
 }
 
 #[test]
+fn same_padding_keeps_the_size() -> Result<()> {
+    let layer = Conv2d::with(1, 2, [3, 2], |c| c.same(true).dilation([2, 2]))?;
+    assert_eq!(layer.forward(&Tensor::ones(&[1, 1, 5, 4])?)?.shape(), [1, 2, 5, 4]);
+    assert!(Conv2d::with(1, 2, [3, 2], |c| c.same(true).stride([1, 2])).is_err());
+    assert!(Conv2d::with(1, 2, [3, 2], |c| c.same(true).padding([1, 0])).is_err());
+    Ok(())
+}
+
+#[test]
 fn batch_norm_normalises_and_remembers() -> Result<()> {
     let norm = BatchNorm2d::with(1, |c| c.eps(0.0).momentum(Some(0.5)))?;
     let x = Tensor::from([1.0f32, 3.0]).reshape(&[2, 1, 1, 1])?;

@@ -16,6 +16,16 @@ fn check_groups(layer: &str, inputs: i64, outputs: i64, groups: i64) -> Result<(
     Err(Error::new(ErrorKind::Value, text))
 }
 
+fn check_same(layer: &str, stride: [i64; 2], padding: [i64; 2]) -> Result<()> {
+    if stride == [1; 2] && padding == [0; 2] {
+        return Ok(());
+    }
+    let text = format!(
+        "{layer}: expected stride 1 and no padding with `same`, got stride {stride:?} and padding {padding:?}"
+    );
+    Err(Error::new(ErrorKind::Value, text))
+}
+
 /// A layer and its options: the first two sizes of its weight, and the options of its own, which are
 /// zeros at the start.
 macro_rules! convolution {
@@ -23,6 +33,7 @@ macro_rules! convolution {
         $(#[$doc:meta])* $name:ident, $config:ident, $op:ident,
         $weight:literal = |$inputs:ident, $outputs:ident, $groups:ident| $sizes:expr;
         $($(#[$own_doc:meta])* $own:ident),*
+        $(; $(#[$flag_doc:meta])* $flag:ident)?
     ) => {
         #[doc = concat!("Options of [`", stringify!($name), "`].")]
         #[derive(Clone, Copy, Debug)]
@@ -32,11 +43,15 @@ macro_rules! convolution {
             dilation: [i64; 2],
             groups: i64,
             bias: bool,
+            $($flag: bool,)?
         }
 
         impl Default for $config {
             fn default() -> Self {
-                Self { stride: [1; 2], $($own: [0; 2],)* dilation: [1; 2], groups: 1, bias: true }
+                Self {
+                    stride: [1; 2], $($own: [0; 2],)* dilation: [1; 2], groups: 1, bias: true,
+                    $($flag: false,)?
+                }
             }
         }
 
@@ -51,6 +66,7 @@ macro_rules! convolution {
                 groups: i64;
                 /// Whether there is a bias; default yes.
                 bias: bool;
+                $($(#[$flag_doc])* $flag: bool;)?
             }
         }
 
@@ -89,6 +105,9 @@ macro_rules! convolution {
                 let config = config($config::default());
                 let $groups = config.groups;
                 check_groups(stringify!($name), $inputs, $outputs, $groups)?;
+                $(if config.$flag {
+                    check_same(stringify!($name), config.stride, config.padding)?;
+                })?
                 let [first, second]: [i64; 2] = $sizes;
                 let shape = [first, second, kernel[0], kernel[1]];
                 let (weight, bias) = init::layer(&shape, $outputs, config.bias)?;
@@ -103,8 +122,11 @@ macro_rules! convolution {
                 let c = &self.config;
                 input.$op(&self.weight, |o| {
                     let o = o.stride(&c.stride).dilation(&c.dilation).groups(c.groups);
-                    let o = o$(.$own(&c.$own))*;
-                    self.bias.iter().fold(o, |o, bias| o.bias(bias))
+                    let o = self.bias.iter().fold(o, |o, bias| o.bias(bias));
+                    $(if c.$flag {
+                        return o.$flag(true);
+                    })?
+                    o$(.$own(&c.$own))*
                 })
             }
 
@@ -121,7 +143,9 @@ convolution! {
     "(outputs, inputs / groups, height, width)" =
         |inputs, outputs, groups| [outputs, inputs / groups];
     /// Zeros around the image; default none.
-    padding
+    padding;
+    /// Whether to pad so that the result has the image's size, with stride 1; default no.
+    same
 }
 
 convolution! {
