@@ -151,7 +151,8 @@ class Module {
     for (Tensor& parameter : parameters()) parameter.set_grad({});
   }
   // Converts floating parameters with their gradients, and buffers, in place: they stay the same
-  // tensors, so that an optimizer made before trains on. Running statistics are never of a half type.
+  // tensors, so that an optimizer made before trains on. Running statistics are never of a half
+  // type.
   void to(DType dtype) {
     const bool half = dtype == kFloat16 || dtype == kBFloat16;
     convert([dtype, half](const Tensor& x, bool statistic) {

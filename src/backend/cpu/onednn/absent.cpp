@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// In place of conv.cpp in a build without oneDNN (TSR_ONEDNN): it has no implementation for any plan.
+// In place of conv.cpp in a build without oneDNN (TSR_ONEDNN): it has no implementation for any
+// plan.
 #include "backend/cpu/onednn/conv.h"
 
 namespace tsr::cpu::onednn {
