@@ -262,6 +262,14 @@ TEST(Nn, containers) {
   EXPECT_THROW(net[3], std::out_of_range);
 }
 
+TEST(Nn, weights_without_elements_have_initial_values_too) {
+  Tensor none = empty({0, 0});
+  nn::init::xavier_uniform_(none);
+  nn::init::xavier_normal_(none);
+  nn::init::kaiming_normal_(none);
+  EXPECT_EQ(nn::Linear(0, 3)(ones({2, 0})).shape(), (std::vector<int64_t>{2, 3}));
+}
+
 TEST(Nn, same_padding_keeps_the_size) {
   nn::ConvOptions options;
   options.same = true;

@@ -299,6 +299,12 @@ def test_clip_grad_norm_takes_parameters_in_any_list() -> None:
     assert nn.utils.clip_grad_norm_([model.weight, model.weight], 10.0).item() == pytest.approx(1)
 
 
+def test_weights_without_elements_have_initial_values_too() -> None:
+    for rule in (nn.init.xavier_uniform_, nn.init.xavier_normal_, nn.init.kaiming_uniform_, nn.init.kaiming_normal_):
+        assert rule(ts.empty((0, 0))).shape == (0, 0)
+    assert nn.Linear(0, 3)(ts.ones(2, 0)).tolist() == [[0.0] * 3] * 2
+
+
 def test_clip_grad_norm_can_refuse_a_norm_that_is_not_finite() -> None:
     p = nn.Parameter(ts.ones(2))
     p.grad = ts.tensor([3.0, float("inf")])

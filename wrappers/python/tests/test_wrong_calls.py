@@ -12,9 +12,18 @@ import numpy as np
 import pytest
 
 import tessera as ts
-from tessera import _ops
+from tessera import _ops, nn, optim
+from tessera.nn import functional, init, utils
 
 NAMES = sorted(n for n in dir(_ops) if not n.startswith("_") and callable(getattr(_ops, n)) and n != "annotations")
+# What is written by hand; a handle of a hook is nothing that users make.
+BY_HAND = [
+    pytest.param(thing, id=f"{module.__name__}.{name}")
+    for module in (nn, functional, init, utils, optim)
+    for name, thing in sorted(vars(module).items())
+    if name in getattr(module, "__all__", ()) or getattr(thing, "__module__", "") == module.__name__
+    if callable(thing) and not name.startswith("_") and thing is not nn.RemovableHandle
+]
 LISTS = ("positional argument", "missing argument", "unexpected keyword", "given twice")  # of arguments, as Python's
 
 
@@ -25,13 +34,12 @@ def things() -> list[Any]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_wrong_call_is_an_error_of_ours(name: str) -> None:
-    function, draw, known = getattr(_ops, name), random.Random(name), things()
+def try_wrong_calls(function: Any, seed: str, first: list[Any]) -> None:
+    draw, known = random.Random(seed), things()
     for _ in range(40):
         arguments = [draw.choice(known) for _ in range(draw.randint(1, 4))]
         if draw.random() < 0.7:
-            arguments[0] = ts.ones(2, 3)
+            arguments[0] = draw.choice(first)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -39,4 +47,18 @@ def test_a_wrong_call_is_an_error_of_ours(name: str) -> None:
         except ts.TesseraError:
             pass
         except TypeError as error:
-            assert any(words in str(error) for words in LISTS), (name, arguments)
+            assert any(words in str(error) for words in LISTS), (seed, arguments)
+        except ValueError as error:  # what an array itself says where a flag is wanted
+            assert "truth value of an array" in str(error), (seed, arguments)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_call_is_an_error_of_ours(name: str) -> None:
+    try_wrong_calls(getattr(_ops, name), name, [ts.ones(2, 3)])
+
+
+@pytest.mark.parametrize("thing", BY_HAND)
+def test_a_wrong_call_of_what_is_written_by_hand_is_an_error_of_ours(thing: Any) -> None:
+    leaf = ts.ones(2, 3, requires_grad=True)
+    leaf.grad = ts.ones(2, 3)
+    try_wrong_calls(thing, thing.__name__, [leaf, [leaf], 4])

@@ -61,16 +61,20 @@ inline void ones_(Tensor& tensor) {
   constant_(tensor, 1);
 }
 
+// A fan to divide by: where it is 0, the weight has no elements and any number will do.
+inline double nonzero(int64_t fan) {
+  return fan == 0 ? 1 : static_cast<double>(fan);
+}
+
 inline void xavier_uniform_(Tensor& tensor, double gain = 1, const Generator& generator = {}) {
   const Fans fans = fan_in_and_fan_out(tensor);
-  const double bound = gain * std::sqrt(6.0 / static_cast<double>(fans.in + fans.out));
+  const double bound = gain * std::sqrt(6.0 / nonzero(fans.in + fans.out));
   init::uniform_(tensor, -bound, bound, generator);
 }
 
 inline void xavier_normal_(Tensor& tensor, double gain = 1, const Generator& generator = {}) {
   const Fans fans = fan_in_and_fan_out(tensor);
-  init::normal_(tensor, 0, gain * std::sqrt(2.0 / static_cast<double>(fans.in + fans.out)),
-                generator);
+  init::normal_(tensor, 0, gain * std::sqrt(2.0 / nonzero(fans.in + fans.out)), generator);
 }
 
 // The standard deviation of Kaiming's rule.
@@ -78,7 +82,7 @@ inline double kaiming_std(const Tensor& tensor, double slope, Mode mode,
                           std::string_view nonlinearity) {
   const Fans fans = fan_in_and_fan_out(tensor);
   const int64_t fan = mode == Mode::kFanIn ? fans.in : fans.out;
-  return calculate_gain(nonlinearity, slope) / std::sqrt(static_cast<double>(fan));
+  return calculate_gain(nonlinearity, slope) / std::sqrt(nonzero(fan));
 }
 
 inline void kaiming_uniform_(Tensor& tensor, double slope = 0, Mode mode = Mode::kFanIn,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .._errors import ArgumentTypeError, as_list
 from .module import Module
 
 
@@ -55,7 +56,7 @@ class ModuleList(Module):
         return self
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
-        for module in modules:
+        for module in as_list(modules, "modules"):
             self.append(module)
         return self
 
@@ -78,9 +79,11 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
-        self.update(modules or {})
+        self.update({} if modules is None else modules)
 
     def update(self, modules: Mapping[str, Module]) -> None:
+        if not callable(getattr(modules, "items", None)):
+            raise ArgumentTypeError(f"modules: expected modules by name, got {type(modules).__name__}")
         for name, module in modules.items():
             self.add_module(name, module)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .._errors import InvalidValueError
+from .._errors import ArgumentTypeError, InvalidValueError, as_number
 from .._random import Generator
 from .._tensor import Tensor
 from ..autograd import no_grad
@@ -18,33 +18,44 @@ _GAINS = {"linear": 1.0, "sigmoid": 1.0, "conv2d": 1.0, "tanh": 5.0 / 3, "relu":
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The factor that keeps the variance through a nonlinearity."""
     if nonlinearity == "leaky_relu":
-        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    if nonlinearity not in _GAINS:
+        return math.sqrt(2.0) / math.hypot(1.0, 0.01 if param is None else as_number(param, "param"))
+    if not isinstance(nonlinearity, str) or nonlinearity not in _GAINS:
         raise InvalidValueError(f"unknown nonlinearity {nonlinearity!r}; one of {', '.join(_GAINS)}, leaky_relu")
     return _GAINS[nonlinearity]
 
 
+def _checked(tensor: Tensor) -> Tensor:
+    if not isinstance(tensor, Tensor):
+        raise ArgumentTypeError(f"tensor: expected a tensor, got {type(tensor).__name__}")
+    return tensor
+
+
 def fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs feed one output of a weight, and the reverse."""
-    if tensor.ndim < 2:
+    if _checked(tensor).ndim < 2:
         raise InvalidValueError(f"fan in and out need at least 2 axes, got shape {tensor.shape}")
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
+def _counted(fan: int) -> int:
+    """A fan to divide by: where it is 0, the weight has no elements and any number will do."""
+    return max(fan, 1)
+
+
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+        return _checked(tensor).uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+        return _checked(tensor).normal_(mean, std, generator=generator)
 
 
 def constant_(tensor: Tensor, value: float) -> Tensor:
     with no_grad():
-        return tensor.fill_(value)
+        return _checked(tensor).fill_(value)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
@@ -56,18 +67,18 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    bound = gain * math.sqrt(6.0 / sum(fan_in_and_fan_out(tensor)))
+    bound = as_number(gain, "gain") * math.sqrt(6.0 / _counted(sum(fan_in_and_fan_out(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fan_in_and_fan_out(tensor))), generator)
+    return normal_(tensor, 0.0, as_number(gain, "gain") * math.sqrt(2.0 / _counted(sum(fan_in_and_fan_out(tensor)))), generator)
 
 
 def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
-    if mode not in ("fan_in", "fan_out"):
+    if not isinstance(mode, str) or mode not in ("fan_in", "fan_out"):
         raise InvalidValueError(f"mode: expected 'fan_in' or 'fan_out', got {mode!r}")
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan_in_and_fan_out(tensor)[mode == "fan_out"])
+    return calculate_gain(nonlinearity, a) / math.sqrt(_counted(fan_in_and_fan_out(tensor)[mode == "fan_out"]))
 
 
 def kaiming_uniform_(

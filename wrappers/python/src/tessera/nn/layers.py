@@ -52,6 +52,14 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+def _per_group(channels: int, groups: int) -> int:
+    """How many of the channels one group has."""
+    count, parts = as_int(channels, "channels"), as_int(groups, "groups")
+    if parts < 1 or count % parts:
+        raise InvalidValueError(f"in_channels and out_channels must be divisible by groups={groups}")
+    return count // parts
+
+
 class _Conv(Module):
     """What the two convolutions share."""
 
@@ -60,8 +68,7 @@ class _Conv(Module):
         groups: int, bias: bool, shape: tuple[int, int], dtype: Any,
     ) -> None:
         super().__init__()
-        if in_channels % groups or out_channels % groups:
-            raise InvalidValueError(f"in_channels and out_channels must be divisible by groups={groups}")
+        _per_group(in_channels, groups), _per_group(out_channels, groups)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = pair(kernel_size), pair(stride)
         self.padding = padding if isinstance(padding, str) else pair(padding)
@@ -94,9 +101,9 @@ class Conv2d(_Conv):
     ) -> None:
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise InvalidValueError(f"padding: expected ints, 'same' or 'valid', got {padding!r}")
-        if padding == "same" and pair(stride) != (1, 1):
+        if isinstance(padding, str) and padding == "same" and pair(stride) != (1, 1):
             raise InvalidValueError(f"padding='same' needs a stride of 1, got {stride}")
-        shape = (out_channels, in_channels // groups)
+        shape = (out_channels, _per_group(in_channels, groups))
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -111,7 +118,7 @@ class ConvTranspose2d(_Conv):
         self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair = 1, padding: Pair = 0,
         output_padding: Pair = 0, groups: int = 1, bias: bool = True, dilation: Pair = 1, dtype: Any = None,
     ) -> None:
-        shape = (in_channels, out_channels // groups)
+        shape = (in_channels, _per_group(out_channels, groups))
         super().__init__(in_channels, out_channels, kernel_size, stride, pair(padding), dilation, groups, bias, shape, dtype)
         self.output_padding = pair(output_padding)
 
@@ -190,6 +197,7 @@ class Embedding(Module):
     ) -> None:
         super().__init__()
         if padding_idx is not None:
+            padding_idx, num_embeddings = as_int(padding_idx, "padding_idx"), as_int(num_embeddings, "num_embeddings")
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise InvalidValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
             padding_idx %= num_embeddings

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import _ops
+from .._errors import as_list
 from .._tensor import Tensor
 
 
@@ -24,4 +25,4 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [parameters] if isinstance(parameters, Tensor) else as_list(parameters, "parameters")

@@ -32,6 +32,8 @@ class Optimizer:
     """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if not isinstance(defaults, dict):
+            raise ArgumentTypeError(f"defaults: expected a dict of options, got {type(defaults).__name__}")
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -46,6 +48,8 @@ class Optimizer:
 
     def add_param_group(self, group: Group) -> None:
         """Adds parameters with options of their own."""
+        if not isinstance(group, dict):
+            raise ArgumentTypeError(f"params: expected a dict with \"params\", got {type(group).__name__}")
         if "params" not in group:
             raise InvalidValueError(f"params: expected a dict with \"params\", got the keys {list(group)}")
         params = group["params"]
