@@ -41,10 +41,22 @@ class Descriptor {
   int number_;
 };
 
+// Where the file system has no such thing the file is there all the same.
+void sync_folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
+  if (descriptor.get() >= 0 && ::fsync(descriptor.get()) != 0 && errno != EINVAL &&
+      errno != EROFS) {
+    fail_io("cannot write", folder);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Mapping> Mapping::open(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe would wait for somebody who writes to it.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_io("cannot open", path);
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) fail_io("cannot examine", path);
@@ -86,11 +98,15 @@ void NewFile::write(const void* bytes, uint64_t count) {
   }
 }
 
+// The bytes are on the disk before the name is, and the name before this returns: after a power cut
+// there is the old file or the new one.
 void NewFile::commit() {
+  if (::fsync(descriptor_) != 0) fail_io("cannot write", temporary_);
   const int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0) fail_io("cannot write", temporary_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_io("cannot rename to", path_);
   temporary_.clear();
+  sync_folder_of(path_);
 }
 
 }  // namespace tsr::io

@@ -4,6 +4,7 @@
 #include "io/safetensors.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <fstream>
@@ -155,6 +156,19 @@ TEST_F(SafetensorsFile, refuses_names_that_stand_twice_and_leaves_no_file) {
 TEST_F(SafetensorsFile, shorter_than_it_says_is_refused) {
   std::ofstream(path_) << std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10);
   EXPECT_THROW(static_cast<void>(Archive::open(path_)), Error);
+}
+
+TEST_F(SafetensorsFile, refuses_a_pipe_without_waiting_for_a_writer) {
+  const std::string path = ::testing::TempDir() + "/pipe.safetensors";
+  std::remove(path.c_str());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  try {
+    static_cast<void>(Archive::open(path));
+    ADD_FAILURE() << "a pipe was opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kIo) << error.message();
+  }
+  std::remove(path.c_str());
 }
 
 }  // namespace
