@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Devices, plugins and threads.
+#include <algorithm>
+
+#include "base/openmp_team.h"
 #include "base/parallel.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -50,7 +53,7 @@ tsr_status tsr_set_num_threads(int32_t count) {
   return guard(kInfo_set_num_threads, [&] {
     TSR_CHECK(count >= 1 && count <= kMaxThreads, Code::kValue, "count", "expected 1 to ",
               kMaxThreads, " threads, got ", count);
-    set_num_threads(count);
+    set_num_threads(std::min(count, processors()));
   });
 }
 

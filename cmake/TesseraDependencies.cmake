@@ -7,22 +7,32 @@
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
-# ---- OpenBLAS ----
-# The OpenMP flavour shares one thread pool with oneDNN and our kernels. The distribution keeps each
-# flavour in a folder of its own and points the public name at whichever was installed last, so the
-# folder is searched first and its path goes into the run path.
-set(tsr_blas_folder "openblas-${TSR_BLAS_FLAVOUR}")
-find_library(TSR_OPENBLAS_LIBRARY NAMES openblas
-             HINTS "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/${tsr_blas_folder}")
-find_path(TSR_OPENBLAS_INCLUDE_DIR NAMES cblas.h
-          HINTS "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/${tsr_blas_folder}"
-          PATH_SUFFIXES openblas)
-if(NOT TSR_OPENBLAS_LIBRARY OR NOT TSR_OPENBLAS_INCLUDE_DIR)
-  message(FATAL_ERROR "OpenBLAS (${TSR_BLAS_FLAVOUR}) was not found; see CONTRIBUTING.md")
+# ---- BLAS ----
+# Opened when the first product is computed (src/backend/cpu/blas.cpp), so that the build needs none
+# and links none. The OpenMP flavour of OpenBLAS shares one thread pool with oneDNN. The distribution
+# keeps each flavour in a folder of its own and points the public name at whichever was installed
+# last, so that folder's file stands first.
+set(tsr_blas_names libopenblas.so.0 libmkl_rt.so.2 libblis.so.4 libcblas.so.3)
+find_library(TSR_OPENBLAS_LIBRARY NAMES openblas libopenblas.so.0
+             HINTS "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-${TSR_BLAS_FLAVOUR}")
+if(TSR_OPENBLAS_LIBRARY)
+  get_filename_component(tsr_blas_folder "${TSR_OPENBLAS_LIBRARY}" DIRECTORY)
+  if(EXISTS "${tsr_blas_folder}/libopenblas.so.0")
+    list(PREPEND tsr_blas_names "${tsr_blas_folder}/libopenblas.so.0")
+  endif()
 endif()
-add_library(tsr_dep_openblas INTERFACE)
-target_include_directories(tsr_dep_openblas SYSTEM INTERFACE "${TSR_OPENBLAS_INCLUDE_DIR}")
-target_link_libraries(tsr_dep_openblas INTERFACE "${TSR_OPENBLAS_LIBRARY}")
+set(TSR_BLAS_LIBRARIES "${tsr_blas_names}"
+    CACHE STRING "Libraries with CBLAS functions (32-bit integers) to open, the first that is there")
+
+# For benchmarks only, which compare with it.
+find_path(TSR_OPENBLAS_INCLUDE_DIR NAMES cblas.h
+          HINTS "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-${TSR_BLAS_FLAVOUR}"
+          PATH_SUFFIXES openblas)
+if(TSR_OPENBLAS_LIBRARY AND TSR_OPENBLAS_INCLUDE_DIR)
+  add_library(tsr_dep_openblas INTERFACE)
+  target_include_directories(tsr_dep_openblas SYSTEM INTERFACE "${TSR_OPENBLAS_INCLUDE_DIR}")
+  target_link_libraries(tsr_dep_openblas INTERFACE "${TSR_OPENBLAS_LIBRARY}")
+endif()
 
 # ---- oneDNN ----
 # Without it convolutions on the CPU go by columns, in float32 and float64.

@@ -14,7 +14,7 @@ if(NOT tsr_objects)
   set(tsr_objects "${PROJECT_BINARY_DIR}/empty.cpp")
 endif()
 
-set(tsr_private_dependencies OpenMP::OpenMP_CXX tsr_dep_openblas tsr_dep_dnnl Threads::Threads
+set(tsr_private_dependencies OpenMP::OpenMP_CXX tsr_dep_dnnl Threads::Threads
                              ${CMAKE_DL_LIBS})
 
 add_library(tessera SHARED ${tsr_objects})
@@ -22,12 +22,14 @@ add_library(tessera::tessera ALIAS tessera)
 set_target_properties(
   tessera
   PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
-             INSTALL_RPATH "\$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
+             INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE)
 target_include_directories(
   tessera PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(tessera PRIVATE ${tsr_private_dependencies})
-target_link_options(tessera PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed ${tsr_sanitize_flags})
+# nodelete: its threads run for as long as the process does, so dlclose must not take the code away.
+target_link_options(tessera PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
+                                    -Wl,-z,nodelete ${tsr_sanitize_flags})
 # Clang leaves the sanitizer run time to the executable, so the library keeps undefined symbols.
 if(NOT (TSR_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
   target_link_options(tessera PRIVATE -Wl,-z,defs)

@@ -12,7 +12,7 @@ option(TSR_WERROR "Treat the project's warnings as errors" OFF)
 set(TSR_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address;undefined' or 'thread'")
 set(TSR_CPU_LEVELS "sse42;avx2;avx512"
     CACHE STRING "Instruction-set levels the CPU kernels are compiled for; one is chosen at run time")
-set(TSR_BLAS_FLAVOUR "openmp" CACHE STRING "OpenBLAS build to link: openmp or serial")
+set(TSR_BLAS_FLAVOUR "openmp" CACHE STRING "OpenBLAS build to look for: openmp or serial")
 set_property(CACHE TSR_BLAS_FLAVOUR PROPERTY STRINGS openmp serial)
 set(TSR_ONEDNN "AUTO" CACHE STRING "Convolution on the CPU by oneDNN: ON, OFF, or AUTO (where it is found)")
 set_property(CACHE TSR_ONEDNN PROPERTY STRINGS AUTO ON OFF)

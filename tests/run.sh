@@ -27,7 +27,6 @@ done
 reports="$tsr_root/build/reports"
 rm -rf "$reports"
 mkdir -p "$reports"
-export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 
 # Every part announces itself here before it runs: one that dies without a report is a failure.
 announce() {

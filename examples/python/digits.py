@@ -12,13 +12,10 @@ digits.py DATA OUT does what those programs do: trains once on such a file and w
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # waiting threads leave the processor to others
 
 import matplotlib
 

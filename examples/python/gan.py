@@ -11,10 +11,7 @@ away from the generator. Writes a picture of generated samples.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
-
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import matplotlib
 

@@ -27,7 +27,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_plugin_load(const char* path, int64_t path_
 /* How many threads a function of this thread may use. */
 TSR_API int32_t tsr_num_threads(void);
 
-/* Sets how many threads the functions of the process may use; VALUE below 1 or above 1024. */
+/* Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024. */
 TSR_API TSR_NODISCARD tsr_status tsr_set_num_threads(int32_t count);
 
 /* Where functions of this thread make tensors when they are told no device. Every thread starts

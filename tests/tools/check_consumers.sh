@@ -17,6 +17,19 @@ cmake --install "$build" --prefix "$area/first" >/dev/null
 mv "$area/first" "$area/second"
 pc="$(find "$area/second" -name tessera.pc)"
 
+# What is installed is stripped, looks for libraries beside itself only, and is bound when loaded.
+library="$(find "$area/second" -name 'libtessera.so.*.*.*' ! -name '*.debug')"
+run_path="$(readelf -d "$library" | sed -n 's/.*\(RPATH\|RUNPATH\).*\[\(.*\)\]/\2/p')"
+[ "$run_path" = "\$ORIGIN" ] || { echo "the run path is '$run_path'"; exit 1; }
+readelf -d "$library" | grep -q 'FLAGS.*NOW' || { echo "symbols are bound late"; exit 1; }
+readelf -d "$library" | grep -q 'FLAGS_1.*NODELETE' || { echo "the library can be unloaded"; exit 1; }
+if readelf -S "$library" | grep -q '\.debug_info'; then
+  echo "the installed library is not stripped"
+  exit 1
+fi
+debug="$(find "$area/second" -name 'libtessera.so.*.debug')"
+readelf -S "$debug" | grep -q '\.debug_info' || { echo "no debug information beside it"; exit 1; }
+
 case "$kind" in
   pkgconfig)
     PKG_CONFIG_PATH="$(dirname "$pc")"

@@ -34,7 +34,6 @@ JULIA = [BUILD / "julia/bin/julia", "--startup-file=no", f"--project={ROOT}/wrap
 TOLD = {  # what the programs need to be told about where things are
     "TESSERA_BUILD_DIR": str(BUILD / "release"),
     "JULIA_DEPOT_PATH": str(BUILD / "julia/depot"),
-    "OMP_WAIT_POLICY": "passive",
 }
 
 

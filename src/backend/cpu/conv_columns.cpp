@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by columns: the windows of an image become the columns of a matrix, so that each pass
 // is a product with the weight.
-#include <cblas.h>
-
 #include <algorithm>
 #include <atomic>
 
+#include "backend/cpu/blas.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn.h"
 #include "base/parallel.h"
@@ -40,26 +39,26 @@ struct Matrix {
   }
 };
 
-void gemm_row_major(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, const float* a,
-                    int lda, const float* b, int ldb, float beta, float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
+Blas::Gemm<float> gemm_of(const BlasUse& blas, float) {
+  return blas->sgemm;
 }
-void gemm_row_major(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, const double* a,
-                    int lda, const double* b, int ldb, double beta, double* c, int ldc) {
-  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
+Blas::Gemm<double> gemm_of(const BlasUse& blas, double) {
+  return blas->dgemm;
 }
 
 // C = A B + beta C.
 template <class T>
-void multiply(Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
+void multiply(const BlasUse& blas, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
   if (!c.row_major()) {
-    multiply<T>(b.transposed(), a.transposed(), beta, c.transposed());
+    multiply<T>(blas, b.transposed(), a.transposed(), beta, c.transposed());
     return;
   }
-  gemm_row_major(a.row_major() ? CblasNoTrans : CblasTrans,
-                 b.row_major() ? CblasNoTrans : CblasTrans, static_cast<int>(c.rows),
-                 static_cast<int>(c.columns), static_cast<int>(a.columns), a.data, a.lead(), b.data,
-                 b.lead(), beta, c.data, c.lead());
+  const auto side = [](const Matrix<const T>& m) {
+    return m.row_major() ? BlasTranspose::kNo : BlasTranspose::kYes;
+  };
+  gemm_of(blas, T{})(BlasOrder::kRows, side(a), side(b), static_cast<int>(c.rows),
+                     static_cast<int>(c.columns), static_cast<int>(a.columns), T{1}, a.data,
+                     a.lead(), b.data, b.lead(), beta, c.data, c.lead());
 }
 
 // The plan with three spatial axes, the missing ones in front and of size 1.
@@ -124,9 +123,11 @@ void each_tap(const Shape& s, int64_t channel_stride, Fn fn) {
 template <class T>
 class Columns {
  public:
-  explicit Columns(const ConvPlan& plan) : plan_(plan), s_(plan) {}
+  explicit Columns(const ConvPlan& plan)
+      : plan_(plan), s_(plan), blas_(in_turn(plan) ? BlasCalls::kInTurn : BlasCalls::kSideBySide) {}
 
   Status run() const {
+    if (!blas_) return blas_.status();
     if (plan_.pass == ConvPass::kBackwardWeight) return backward_weight();
     std::atomic<bool> failed{false};
     const int64_t grain = std::max<int64_t>(1, kGrain / (depth() * s_.points + 1));
@@ -148,6 +149,10 @@ class Columns {
   }
 
  private:
+  // One image at a time, each with all threads.
+  static bool in_turn(const ConvPlan& plan) {
+    return plan.pass == ConvPass::kBackwardWeight || plan.batch * plan.groups == 1;
+  }
   static Status no_memory() {
     return failure(Code::kOutOfMemory, "expected memory for the columns of an image, got none");
   }
@@ -191,11 +196,11 @@ class Columns {
         }
       }
     }
-    multiply<T>(constant(weight(group)), constant(matrix(columns)), bias == nullptr ? T{0} : T{1},
-                out);
+    multiply<T>(blas_, constant(weight(group)), constant(matrix(columns)),
+                bias == nullptr ? T{0} : T{1}, out);
   }
   void backward_input(int64_t n, int64_t group, T* columns) const {
-    multiply<T>(constant(weight(group).transposed()), constant(output(n, group)), T{0},
+    multiply<T>(blas_, constant(weight(group).transposed()), constant(output(n, group)), T{0},
                 matrix(columns));
     T* target = image(n, group);
     for (int64_t c = 0; c < s_.in_channels; ++c) zero_plane(target + c * plan_.input_strides[1]);
@@ -218,11 +223,10 @@ class Columns {
     const Workspace space(columns_bytes());
     if (space.data() == nullptr) return no_memory();
     auto* columns = static_cast<T*>(space.data());
-    share_thread_setting();
     for (int64_t n = 0; n < plan_.batch; ++n) {
       for (int64_t group = 0; group < plan_.groups; ++group) {
         gather(image(n, group), columns);
-        multiply<T>(constant(output(n, group)), constant(matrix(columns).transposed()),
+        multiply<T>(blas_, constant(output(n, group)), constant(matrix(columns).transposed()),
                     n == 0 ? T{0} : T{1}, weight(group));
       }
     }
@@ -244,6 +248,7 @@ class Columns {
 
   const ConvPlan& plan_;
   Shape s_;
+  BlasUse blas_;
 };
 
 // BLAS counts in 32 bits.

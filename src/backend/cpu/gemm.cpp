@@ -4,14 +4,14 @@
 // and skinny ones by hand.
 #include "backend/cpu/gemm.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <atomic>
 #include <climits>
 #include <complex>
 #include <cstring>
+#include <optional>
 
+#include "backend/cpu/blas.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/rows.h"
 #include "backend/cpu/strided.h"
@@ -39,61 +39,62 @@ T parameter(const kernel::Parameter& value) {
 
 // One operand as BLAS sees it.
 struct Side {
-  CBLAS_TRANSPOSE transpose;
-  blasint leading;
+  BlasTranspose transpose;
+  int leading;
 };
 Side describe(const int64_t strides[2], int64_t rows, int64_t columns, bool conjugate) {
   if (strides[1] == 1 && (strides[0] >= columns || rows == 1)) {
-    const auto leading = static_cast<blasint>(std::max({strides[0], columns, int64_t{1}}));
-    return {conjugate ? CblasConjNoTrans : CblasNoTrans, leading};
+    const auto leading = static_cast<int>(std::max({strides[0], columns, int64_t{1}}));
+    return {conjugate ? BlasTranspose::kConjugateOnly : BlasTranspose::kNo, leading};
   }
-  const auto leading = static_cast<blasint>(std::max({strides[1], rows, int64_t{1}}));
-  return {conjugate ? CblasConjTrans : CblasTrans, leading};
+  const auto leading = static_cast<int>(std::max({strides[1], rows, int64_t{1}}));
+  return {conjugate ? BlasTranspose::kConjugate : BlasTranspose::kYes, leading};
 }
 
 // ---- OpenBLAS, by type ----
 
-void blas_gemm(CBLAS_ORDER order, Side a, Side b, blasint m, blasint n, blasint k,
-               const GemmPlan& plan, const void* x, const void* y, void* c, blasint ldc) {
+void blas_gemm(const BlasUse& blas, BlasOrder order, Side a, Side b, int m, int n, int k,
+               const GemmPlan& plan, const void* x, const void* y, void* c, int ldc) {
   switch (plan.dtype) {
     case DType::kFloat32:
-      cblas_sgemm(order, a.transpose, b.transpose, m, n, k, parameter<float>(plan.alpha),
+      blas->sgemm(order, a.transpose, b.transpose, m, n, k, parameter<float>(plan.alpha),
                   static_cast<const float*>(x), a.leading, static_cast<const float*>(y), b.leading,
                   parameter<float>(plan.beta), static_cast<float*>(c), ldc);
       return;
     case DType::kFloat64:
-      cblas_dgemm(order, a.transpose, b.transpose, m, n, k, parameter<double>(plan.alpha),
+      blas->dgemm(order, a.transpose, b.transpose, m, n, k, parameter<double>(plan.alpha),
                   static_cast<const double*>(x), a.leading, static_cast<const double*>(y),
                   b.leading, parameter<double>(plan.beta), static_cast<double*>(c), ldc);
       return;
     case DType::kComplex64:
-      cblas_cgemm(order, a.transpose, b.transpose, m, n, k, &plan.alpha, x, a.leading, y, b.leading,
+      blas->cgemm(order, a.transpose, b.transpose, m, n, k, &plan.alpha, x, a.leading, y, b.leading,
                   &plan.beta, c, ldc);
       return;
     default:
-      cblas_zgemm(order, a.transpose, b.transpose, m, n, k, &plan.alpha, x, a.leading, y, b.leading,
+      blas->zgemm(order, a.transpose, b.transpose, m, n, k, &plan.alpha, x, a.leading, y, b.leading,
                   &plan.beta, c, ldc);
   }
 }
 
 // c = alpha op(matrix) vector + beta c for the real types.
-bool blas_gemv(const GemmPlan& plan, Side side, int64_t rows, int64_t columns, const void* matrix,
-               const void* vector, int64_t vector_stride, void* c, int64_t c_stride) {
+bool blas_gemv(const BlasUse& blas, const GemmPlan& plan, Side side, int64_t rows, int64_t columns,
+               const void* matrix, const void* vector, int64_t vector_stride, void* c,
+               int64_t c_stride) {
   // Row-major `side`: a transposed operand is stored columns x rows.
-  const bool plain = side.transpose == CblasNoTrans;
-  const auto stored_rows = static_cast<blasint>(plain ? rows : columns);
-  const auto stored_columns = static_cast<blasint>(plain ? columns : rows);
-  const auto step = static_cast<blasint>(vector_stride);
-  const auto c_step = static_cast<blasint>(c_stride);
+  const bool plain = side.transpose == BlasTranspose::kNo;
+  const auto stored_rows = static_cast<int>(plain ? rows : columns);
+  const auto stored_columns = static_cast<int>(plain ? columns : rows);
+  const auto step = static_cast<int>(vector_stride);
+  const auto c_step = static_cast<int>(c_stride);
   if (plan.dtype == DType::kFloat32) {
-    cblas_sgemv(CblasRowMajor, side.transpose, stored_rows, stored_columns,
+    blas->sgemv(BlasOrder::kRows, side.transpose, stored_rows, stored_columns,
                 parameter<float>(plan.alpha), static_cast<const float*>(matrix), side.leading,
                 static_cast<const float*>(vector), step, parameter<float>(plan.beta),
                 static_cast<float*>(c), c_step);
     return true;
   }
   if (plan.dtype == DType::kFloat64) {
-    cblas_dgemv(CblasRowMajor, side.transpose, stored_rows, stored_columns,
+    blas->dgemv(BlasOrder::kRows, side.transpose, stored_rows, stored_columns,
                 parameter<double>(plan.alpha), static_cast<const double*>(matrix), side.leading,
                 static_cast<const double*>(vector), step, parameter<double>(plan.beta),
                 static_cast<double*>(c), c_step);
@@ -128,57 +129,65 @@ void tiny_gemm(const GemmPlan& plan, const T* a, const T* b, T* c) {
 
 // ---- One matrix ----
 
-void multiply_real_or_complex(const GemmPlan& plan, const void* a, const void* b, void* c) {
+// Without leave to use BLAS only what is tiny.
+Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const void* a,
+                                const void* b, void* c) {
   const bool tiny = plan.m * plan.n * plan.k <= kTiny;
   if (tiny && plan.dtype == DType::kFloat32) {
     tiny_gemm(plan, static_cast<const float*>(a), static_cast<const float*>(b),
               static_cast<float*>(c));
-    return;
+    return kernel::kOk;
   }
   if (tiny && plan.dtype == DType::kFloat64) {
     tiny_gemm(plan, static_cast<const double*>(a), static_cast<const double*>(b),
               static_cast<double*>(c));
-    return;
+    return kernel::kOk;
   }
-  if (skinny_gemm(plan, a, b, c)) return;
+  if (skinny_gemm(plan, a, b, c)) return kernel::kOk;
+  const BlasUse& blas = *use;
+  if (!blas) return blas.status();
   const Side left = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
   const Side right = describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);
   const bool matrix_vector = plan.k > 1 && !is_complex(plan.dtype);
   if (matrix_vector && plan.n == 1 && plan.m > 1 &&
-      blas_gemv(plan, left, plan.m, plan.k, a, b, vector_stride(plan.b_strides, true), c,
+      blas_gemv(blas, plan, left, plan.m, plan.k, a, b, vector_stride(plan.b_strides, true), c,
                 vector_stride(plan.c_strides, true))) {
-    return;
+    return kernel::kOk;
   }
   if (matrix_vector && plan.m == 1) {
     // A row times B is B transposed times a column.
-    const Side flipped{right.transpose == CblasNoTrans ? CblasTrans : CblasNoTrans, right.leading};
-    if (blas_gemv(plan, flipped, plan.n, plan.k, b, a, vector_stride(plan.a_strides, false), c,
-                  vector_stride(plan.c_strides, false))) {
-      return;
+    const Side flipped{
+        right.transpose == BlasTranspose::kNo ? BlasTranspose::kYes : BlasTranspose::kNo,
+        right.leading};
+    if (blas_gemv(blas, plan, flipped, plan.n, plan.k, b, a, vector_stride(plan.a_strides, false),
+                  c, vector_stride(plan.c_strides, false))) {
+      return kernel::kOk;
     }
   }
   const Side target = describe(plan.c_strides, plan.m, plan.n, false);
-  const auto m = static_cast<blasint>(plan.m);
-  const auto n = static_cast<blasint>(plan.n);
-  const auto k = static_cast<blasint>(plan.k);
-  if (target.transpose == CblasNoTrans) {
-    blas_gemm(CblasRowMajor, left, right, m, n, k, plan, a, b, c, target.leading);
-    return;
+  const auto m = static_cast<int>(plan.m);
+  const auto n = static_cast<int>(plan.n);
+  const auto k = static_cast<int>(plan.k);
+  if (target.transpose == BlasTranspose::kNo) {
+    blas_gemm(blas, BlasOrder::kRows, left, right, m, n, k, plan, a, b, c, target.leading);
+    return kernel::kOk;
   }
   // C is stored by columns: said in column order, every transposition turns over.
   const auto turn = [](Side side) {
     switch (side.transpose) {
-      case CblasNoTrans:
-        return Side{CblasTrans, side.leading};
-      case CblasTrans:
-        return Side{CblasNoTrans, side.leading};
-      case CblasConjNoTrans:
-        return Side{CblasConjTrans, side.leading};
+      case BlasTranspose::kNo:
+        return Side{BlasTranspose::kYes, side.leading};
+      case BlasTranspose::kYes:
+        return Side{BlasTranspose::kNo, side.leading};
+      case BlasTranspose::kConjugateOnly:
+        return Side{BlasTranspose::kConjugate, side.leading};
       default:
-        return Side{CblasConjNoTrans, side.leading};
+        return Side{BlasTranspose::kConjugateOnly, side.leading};
     }
   };
-  blas_gemm(CblasColMajor, turn(left), turn(right), m, n, k, plan, a, b, c, target.leading);
+  blas_gemm(blas, BlasOrder::kColumns, turn(left), turn(right), m, n, k, plan, a, b, c,
+            target.leading);
+  return kernel::kOk;
 }
 
 // Converts a strided matrix to a dense row-major one of another type, or back.
@@ -200,13 +209,18 @@ void cast_matrix(CastRow cast, int64_t rows, int64_t columns, void* to, int64_t 
                });
 }
 
+Status no_workspace() {
+  return failure(Code::kOutOfMemory, "expected workspace for a matrix product, got none");
+}
+
 // 16-bit floats: float32 copies of the operands, one rounding at the end.
-bool multiply_short(const GemmPlan& plan, const void* a, const void* b, void* c) {
+Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b,
+                      void* c) {
   const CastRow widen = best_level()->cast(plan.dtype, DType::kFloat32);
   const CastRow narrow = best_level()->cast(DType::kFloat32, plan.dtype);
   const Workspace workspace((plan.m * plan.k + plan.k * plan.n + plan.m * plan.n) * 4);
   auto* x = static_cast<float*>(workspace.data());
-  if (x == nullptr) return false;
+  if (x == nullptr) return no_workspace();
   float* y = x + plan.m * plan.k;
   float* z = y + plan.k * plan.n;
   GemmPlan wide = plan;
@@ -223,25 +237,30 @@ bool multiply_short(const GemmPlan& plan, const void* a, const void* b, void* c)
   cast_matrix(widen, plan.k, plan.n, y, 4, wide.b_strides, b, 2, plan.b_strides);
   if (parameter<float>(plan.beta) != 0)
     cast_matrix(widen, plan.m, plan.n, z, 4, wide.c_strides, c, 2, plan.c_strides);
-  multiply_real_or_complex(wide, x, y, z);
+  const Status status = multiply_real_or_complex(blas, wide, x, y, z);
+  if (status != kernel::kOk) return status;
   cast_matrix(narrow, plan.m, plan.n, c, 2, plan.c_strides, z, 4, wide.c_strides);
-  return true;
+  return kernel::kOk;
 }
 
-bool multiply(const GemmPlan& plan, const void* a, const void* b, void* c) {
+Status multiply(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b, void* c) {
   switch (plan.dtype) {
     case DType::kFloat32:
     case DType::kFloat64:
     case DType::kComplex64:
     case DType::kComplex128:
-      multiply_real_or_complex(plan, a, b, c);
-      return true;
+      return multiply_real_or_complex(blas, plan, a, b, c);
     case DType::kFloat16:
     case DType::kBFloat16:
-      return multiply_short(plan, a, b, c);
+      return multiply_short(blas, plan, a, b, c);
     default:
-      return gemm_integer(plan, a, b, c);
+      return gemm_integer(plan, a, b, c) ? kernel::kOk : no_workspace();
   }
+}
+
+bool needs_blas(const GemmPlan& plan, int64_t work) {
+  const bool real = plan.dtype == DType::kFloat32 || plan.dtype == DType::kFloat64;
+  return real ? work > kTiny : is_floating(plan.dtype) || is_complex(plan.dtype);
 }
 
 }  // namespace
@@ -252,9 +271,13 @@ Status gemm(const GemmPlan& plan) {
                    "expected matrices of fewer than 2**31 rows and columns, got larger ones");
   }
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
-  share_thread_setting();
+  const int64_t work = plan.m * plan.n * std::max<int64_t>(plan.k, 1);
+  const bool in_turn = plan.batch <= 1 || work >= kLarge;
+  std::optional<BlasUse> use;
+  if (needs_blas(plan, work)) use.emplace(in_turn ? BlasCalls::kInTurn : BlasCalls::kSideBySide);
+  const BlasUse* blas = use ? &*use : nullptr;
   const int64_t size = itemsize(plan.dtype);
-  std::atomic<bool> ok{true};
+  std::atomic<Status> result{kernel::kOk};
   const auto run = [&](int64_t begin, int64_t end) {
     Cursor cursor;
     cursor.ndim = std::max(1, plan.batch_ndim);
@@ -265,21 +288,20 @@ Status gemm(const GemmPlan& plan) {
       const auto at = [&](int operand) {
         return plan.batch_ndim == 0 ? 0 : cursor.offset(plan.batch_strides[operand]) * size;
       };
-      if (!multiply(plan, static_cast<const std::byte*>(plan.a) + at(0),
-                    static_cast<const std::byte*>(plan.b) + at(1),
-                    static_cast<std::byte*>(plan.c) + at(2))) {
-        ok.store(false, std::memory_order_relaxed);
-      }
+      const Status status = multiply(blas, plan, static_cast<const std::byte*>(plan.a) + at(0),
+                                     static_cast<const std::byte*>(plan.b) + at(1),
+                                     static_cast<std::byte*>(plan.c) + at(2));
+      if (status != kernel::kOk) result.store(status, std::memory_order_relaxed);
       cursor.advance_in_row(1);
     }
   };
-  const int64_t work = plan.m * plan.n * std::max<int64_t>(plan.k, 1);
-  if (plan.batch <= 1 || work >= kLarge)
+  if (in_turn)
     run(0, plan.batch_ndim == 0 ? 1 : plan.batch);
   else
     parallel_for(plan.batch, std::max<int64_t>(1, 65536 / work), run);
-  return ok ? kernel::kOk
-            : failure(Code::kOutOfMemory, "expected workspace for a matrix product, got none");
+  // The text of a failure belongs to the thread that reports it.
+  const bool out_of_memory = result == static_cast<Status>(Code::kOutOfMemory);
+  return out_of_memory && (blas == nullptr || *blas) ? no_workspace() : result.load();
 }
 
 }  // namespace tsr::cpu

@@ -64,6 +64,7 @@ with_device(f, d::Device) = pinned() do
 end
 
 num_threads() = Int(C.tsr_num_threads())
+"Sets how many threads the functions of the process may use; at most one per processor."
 set_num_threads(count::Integer) = check(C.tsr_set_num_threads(count))
 
 # ---- Ambient state ----

@@ -3,12 +3,14 @@
 #include "backend/cpu/onednn/conv.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 
+#include "backend/cpu/foreign_call.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/onednn/conv_approach.h"
 #include "backend/cpu/onednn/conv_key.h"
@@ -214,7 +216,8 @@ std::shared_ptr<Prepared> prepare_best(const ConvPlan& plan, bool input_last, bo
 
 class Cache {
  public:
-  std::shared_ptr<Prepared> find(const ConvPlan& plan) {
+  // Made for that many threads.
+  std::shared_ptr<Prepared> find(const ConvPlan& plan, int32_t threads) {
     const bool input_last =
         channels_last(plan, plan.in_channels, plan.input_size, plan.input_strides);
     const bool output_last =
@@ -224,13 +227,17 @@ class Cache {
     const bool output_free = free_layout(plan, plan.out_channels, plan.output_size);
     const bool in = input_last || (input_free && output_last);
     const bool out = output_last || (output_free && input_last);
-    const ConvKey key(plan, in, out, num_threads());
+    const ConvKey key(plan, in, out, threads);
     {
       const std::lock_guard lock(mutex_);
       const auto found = map_.find(key);
       if (found != map_.end()) return found->second;
     }
+    if (!can_map(kRoomToPrepare)) throw std::bad_alloc();
     std::shared_ptr<Prepared> made = prepare_best(plan, in, out);
+    // What oneDNN has made for it ends by an exit handler, which ours must stand before.
+    static std::atomic<bool> first{true};
+    if (first.exchange(false)) end_foreign_calls_early();
     const std::lock_guard lock(mutex_);
     // Shapes that keep changing must not fill the memory; those in use are made again.
     if (map_.size() >= kCapacity) map_.clear();
@@ -240,6 +247,8 @@ class Cache {
 
  private:
   static constexpr size_t kCapacity = 1024;
+  // oneDNN compiles code and does not look whether there was memory for it.
+  static constexpr size_t kRoomToPrepare = size_t{64} << 20;
 
   static bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
     return channels == 1 || product(plan.spatial, size) == 1;
@@ -306,9 +315,11 @@ bool is_broken(const ConvPlan& plan) {
 
 std::optional<Status> conv(const ConvPlan& plan) {
   if (is_broken(plan)) return std::nullopt;
+  const ForeignCall call;
+  if (call.refused()) return ForeignCall::refuse();
+  const OpenMpThreads threads;
   try {
-    share_thread_setting();
-    return execute(*cache().find(plan), plan);
+    return execute(*cache().find(plan, threads.count()), plan);
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
       return std::nullopt;

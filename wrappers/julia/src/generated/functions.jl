@@ -734,7 +734,7 @@ tsr_plugin_load(path, path_len) =
 tsr_num_threads() =
     ccall((:tsr_num_threads, libtessera), Int32, ())
 
-# Sets how many threads the functions of the process may use; VALUE below 1 or above 1024.
+# Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
 tsr_set_num_threads(count) =
     ccall((:tsr_set_num_threads, libtessera), tsr_status, (Int32,), count)
 

@@ -123,7 +123,7 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Sets how many threads the operations of this process may use."""
+    """Sets how many threads the operations of this process may use; at most one per processor."""
     wanted = _as_int(count, "set_num_threads()")
     if not 0 < wanted < 2**31:
         raise InvalidValueError(f"set_num_threads(): expected at least 1, got {wanted}")

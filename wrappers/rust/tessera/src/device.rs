@@ -143,7 +143,7 @@ pub fn num_threads() -> usize {
     unsafe { sys::tsr_num_threads() as usize }
 }
 
-/// Sets how many threads the functions of the process may use.
+/// Sets how many threads the functions of the process may use; at most one per processor.
 pub fn set_num_threads(count: usize) -> Result<()> {
     // SAFETY: a plain number; the library refuses what it cannot serve.
     done(unsafe { sys::tsr_set_num_threads(i32::try_from(count).unwrap_or(i32::MAX)) })

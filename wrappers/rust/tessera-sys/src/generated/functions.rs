@@ -582,7 +582,7 @@ extern "C" {
     /// How many threads a function of this thread may use.
     pub fn tsr_num_threads() -> i32;
 
-    /// Sets how many threads the functions of the process may use; VALUE below 1 or above 1024.
+    /// Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
     pub fn tsr_set_num_threads(count: i32) -> tsr_status;
 
     /// Where functions of this thread make tensors when they are told no device. Every thread

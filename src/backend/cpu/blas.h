@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The BLAS library: opened at the first product, bound to by address, entered through BlasUse.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/cpu/foreign_call.h"
+#include "base/parallel.h"
+#include "kernel/contract.h"
+
+namespace tsr::cpu {
+
+// CBLAS's numbers. Its header is not needed to build.
+enum class BlasOrder : int { kRows = 101, kColumns = 102 };
+enum class BlasTranspose : int { kNo = 111, kYes = 112, kConjugate = 113, kConjugateOnly = 114 };
+
+// CBLAS's functions with 32-bit integers, under their names.
+struct Blas {
+  template <class T>
+  using Gemm = void (*)(BlasOrder, BlasTranspose, BlasTranspose, int m, int n, int k, T alpha,
+                        const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
+  using ComplexGemm = void (*)(BlasOrder, BlasTranspose, BlasTranspose, int m, int n, int k,
+                               const void* alpha, const void* a, int lda, const void* b, int ldb,
+                               const void* beta, void* c, int ldc);
+  template <class T>
+  using Gemv = void (*)(BlasOrder, BlasTranspose, int m, int n, T alpha, const T* a, int lda,
+                        const T* x, int incx, T beta, T* y, int incy);
+
+  Gemm<float> sgemm = nullptr;
+  Gemm<double> dgemm = nullptr;
+  ComplexGemm cgemm = nullptr;
+  ComplexGemm zgemm = nullptr;
+  Gemv<float> sgemv = nullptr;
+  Gemv<double> dgemv = nullptr;
+};
+
+// Whether the products of one use come one after the other, each with all threads, or side by side
+// in a parallel region, each with one.
+enum class BlasCalls { kInTurn, kSideBySide };
+
+// Leave to call BLAS while it lives.
+class BlasUse {
+ public:
+  explicit BlasUse(BlasCalls calls) noexcept;
+
+  // False when there is no library, no memory for its buffers, or no time left; status() then has
+  // left the reason for the host.
+  explicit operator bool() const noexcept { return blas_ != nullptr; }
+  const Blas* operator->() const noexcept { return blas_; }
+  [[nodiscard]] kernel::Status status() const noexcept { return status_; }
+
+ private:
+  ForeignCall call_;
+  OpenMpThreads threads_;
+  const Blas* blas_ = nullptr;
+  kernel::Status status_ = kernel::kOk;
+};
+
+// ---- For tests ----
+
+// The file that the library came from and OpenBLAS's own number of its flavour: 0 serial, 1 POSIX
+// threads, 2 OpenMP, -1 another library. Loads it; an empty path when there is none.
+struct BlasLibrary {
+  const char* path;
+  int flavour;
+};
+BlasLibrary blas_library() noexcept;
+
+}  // namespace tsr::cpu

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Products in a program that has a BLAS of its own, or, compiled without HOST_HAS_BLAS, in one to
+// which a library was preloaded that has one: the library's products are not touched by it.
+#include <unistd.h>
+
+#include <cstdio>
+#include <initializer_list>
+
+#include "tessera/tessera.h"
+
+#ifdef HOST_HAS_BLAS
+extern "C" {
+#include "hostile_blas.h"
+}
+#endif
+
+namespace {
+
+void need(tsr_status status, const char* what) {
+  if (status == TSR_OK) return;
+  std::printf("%s: status %d\n", what, status);
+  _exit(3);
+}
+
+// The sum of a product of ones, m x k and k x n.
+int wrong(tsr_dtype dtype, int64_t m, int64_t k, int64_t n) {
+  const int64_t left[] = {m, k}, right[] = {k, n};
+  tsr_tensor a = nullptr, b = nullptr, c = nullptr, real = nullptr, sum = nullptr;
+  double got = 0;
+  need(tsr_ones(left, 2, dtype, -1, -1, &a), "tsr_ones");
+  need(tsr_ones(right, 2, dtype, -1, -1, &b), "tsr_ones");
+  need(tsr_matmul(a, b, &c), "tsr_matmul");
+  need(tsr_abs(c, &real), "tsr_abs");
+  need(tsr_sum(real, nullptr, -1, 0, -1, &sum), "tsr_sum");
+  need(tsr_tensor_item_f64(sum, &got), "tsr_tensor_item_f64");
+  for (const tsr_tensor t : {a, b, c, real, sum}) tsr_tensor_release(t);
+  const auto want = static_cast<double>(m * n * k);
+  if (got == want) return 0;
+  std::printf("dtype %d, %lld x %lld x %lld: sum %g, expected %g\n", dtype,
+              static_cast<long long>(m), static_cast<long long>(k), static_cast<long long>(n), got,
+              want);
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  int failures = 0;
+  for (const tsr_dtype dtype : {TSR_FLOAT32, TSR_FLOAT64, TSR_COMPLEX64, TSR_COMPLEX128}) {
+    failures += wrong(dtype, 200, 200, 200);
+    failures += wrong(dtype, 300, 300, 1);
+    failures += wrong(dtype, 64, 8, 16);
+  }
+  std::printf("%d wrong products\n", failures);
+  return failures == 0 ? 0 : 1;
+}
