@@ -17,7 +17,9 @@ extern "C" {
 typedef struct tsr_archive_s* tsr_archive;
 
 /* Opens a safetensors file and checks all of its header.
- * IO when the file cannot be read or breaks a rule of the format. */
+ * IO when the file cannot be read or breaks a rule of the format. While the archive or a tensor
+ * of it lives, the file may be replaced, as tsr_archive_save does, or removed; but nobody may
+ * shorten it: the system ends a program that reads beyond the end of a mapped file (SIGBUS). */
 TSR_API TSR_NODISCARD tsr_status tsr_archive_open(
     const char* path, int64_t path_len, tsr_archive* archive);
 

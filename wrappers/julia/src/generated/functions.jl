@@ -883,7 +883,10 @@ tsr_tensor_record_stream(tensor, stream) =
         tensor, stream)
 
 # Opens a safetensors file and checks all of its header.
-# IO when the file cannot be read or breaks a rule of the format.
+# IO when the file cannot be read or breaks a rule of the format. While the archive or a
+# tensor of it lives, the file may be replaced, as tsr_archive_save does, or removed; but
+# nobody may shorten it: the system ends a program that reads beyond the end of a mapped file
+# (SIGBUS).
 tsr_archive_open(path, path_len, archive) =
     ccall((:tsr_archive_open, libtessera), tsr_status,
         (Ptr{UInt8}, Int64, Ptr{tsr_archive}),

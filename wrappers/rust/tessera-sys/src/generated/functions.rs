@@ -697,7 +697,10 @@ extern "C" {
     pub fn tsr_tensor_record_stream(tensor: tsr_tensor, stream: tsr_stream) -> tsr_status;
 
     /// Opens a safetensors file and checks all of its header.
-    /// IO when the file cannot be read or breaks a rule of the format.
+    /// IO when the file cannot be read or breaks a rule of the format. While the archive or a
+    /// tensor of it lives, the file may be replaced, as tsr_archive_save does, or removed; but
+    /// nobody may shorten it: the system ends a program that reads beyond the end of a mapped file
+    /// (SIGBUS).
     pub fn tsr_archive_open(
         path: *const c_char, path_len: i64, archive: *mut tsr_archive,
     ) -> tsr_status;
