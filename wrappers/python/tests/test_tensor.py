@@ -332,6 +332,18 @@ def test_seeds_repeat_random_numbers() -> None:
         ts.rand(2, generator=5)
 
 
+def test_numbers_filled_in_place_are_those_of_rand_and_randn() -> None:
+    def after_seed(make: Any) -> list[Any]:
+        ts.manual_seed(3)
+        return make().tolist()
+
+    for dtype in (ts.float32, ts.float64):
+        normal = after_seed(lambda: ts.empty((2, 3), dtype=dtype).normal_(5, 2))
+        assert normal == after_seed(lambda: ts.randn((2, 3), dtype=dtype) * 2 + 5)
+        uniform = after_seed(lambda: ts.empty((2, 3), dtype=dtype).uniform_(-1, 3))
+        assert uniform == after_seed(lambda: ts.rand((2, 3), dtype=dtype) * 4 - 1)
+
+
 def test_bool_numbers_keep_bool_tensors_bool() -> None:
     x = ts.tensor([True, False])
     for made in (x & True, True | x, x ^ False, x + True, ts.where(x, True, False), ts.maximum(ts.tensor([1]), True) == 1):
