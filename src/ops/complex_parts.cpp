@@ -32,6 +32,14 @@ const char* fault_of(const Tensor& input) {
   return nullptr;
 }
 
+// The same memory under another dtype; a window as make_view gives it in every other way.
+Tensor make_cast_view(const Tensor& input, DType dtype, DimsView sizes, DimsView strides,
+                      int64_t offset) {
+  auto* impl = new TensorImpl(input.storage(), dtype, sizes, strides, offset);
+  impl->flags |= input.impl()->flags & kInferenceFlag;
+  return Tensor::adopt(impl);
+}
+
 // A gradient may have any strides.
 Tensor as_complex(const Tensor& parts) {
   return view_as_complex(fault_of(parts) == nullptr ? parts : clone(contiguous(parts)));
@@ -48,8 +56,8 @@ Tensor view_as_real(const Tensor& input) {
   for (int64_t& stride : strides) stride *= 2;
   sizes.push_back(2);
   strides.push_back(1);
-  Tensor view = Tensor::adopt(new TensorImpl(input.storage(), real_dtype(input.dtype()), sizes,
-                                             strides, input.offset() * 2));
+  Tensor view =
+      make_cast_view(input, real_dtype(input.dtype()), sizes, strides, input.offset() * 2);
   record_cast_view(view, input, "ViewAsRealBackward",
                    [](Backward& ctx) { ctx.set(0, as_complex(ctx.grad())); });
   return view;
@@ -66,8 +74,7 @@ Tensor view_as_complex(const Tensor& input) {
   Dims strides(input.strides().begin(), input.strides().end() - 1);
   for (int64_t& stride : strides) stride /= 2;
   const DType wide = dtype == DType::kFloat32 ? DType::kComplex64 : DType::kComplex128;
-  Tensor view =
-      Tensor::adopt(new TensorImpl(input.storage(), wide, sizes, strides, input.offset() / 2));
+  Tensor view = make_cast_view(input, wide, sizes, strides, input.offset() / 2);
   record_cast_view(view, input, "ViewAsComplexBackward",
                    [](Backward& ctx) { ctx.set(0, view_as_real(ctx.grad())); });
   return view;

@@ -404,7 +404,7 @@ def test_tensors_like_this_one() -> None:
 
 def test_default_device_is_a_block_and_comes_back() -> None:
     assert ts.get_default_device() == "cpu"
-    with pytest.raises(ts.DeviceError, match="got index 3"), ts.Device("simulated", 3):
+    with pytest.raises(ts.DeviceError, match="can be used here, got simulated:3"), ts.Device("simulated", 3):
         raise AssertionError("the block must not be entered")
     with ts.Device("cpu") as outer, ts.Device("cpu"):
         assert ts.zeros((2,)).device == outer
@@ -433,3 +433,7 @@ def test_the_parts_of_a_complex_tensor_are_views() -> None:
     assert np.imag(z).tolist() == [7, -4]  # type: ignore[arg-type]
     x = ts.ones(2)
     assert x.real is x or x.real.tolist() == [1, 1]
+    with ts.inference_mode():
+        made_inside = ts.tensor([1 + 2j])
+    with pytest.raises(ts.AutogradError, match="inference"):
+        made_inside.imag.fill_(3)
