@@ -278,6 +278,33 @@ TEST(PressureCallback, is_called_before_an_allocation_fails) {
   EXPECT_EQ(drops, 1);
 }
 
+// A callback that throws is one that freed nothing: the next event asks it again.
+TEST(PressureCallback, that_throws_is_called_again) {
+  static int calls = 0;
+  calls = 0;
+  int drops = 0;
+  int64_t id = 0;
+  ok(tsr_memory_pressure_add(
+      TSR_DEVICE_CPU, 0,
+      [](void*, const tsr_memory_event*) -> tsr_pressure_action {
+        ++calls;
+        throw std::string("from a pressure callback");
+      },
+      &drops, count_drop, &id));
+  ok(tsr_memory_set_limit(TSR_DEVICE_CPU, 0, int64_t{32} << 20));
+  const int64_t shape[1] = {int64_t{16} << 20}, strides[1] = {1};
+  for (int event = 1; event <= 2; ++event) {
+    const int before = calls;
+    Tensor out;
+    refused(tsr_tensor_empty_strided(shape, 1, strides, 1, TSR_FLOAT32, -1, -1, out.slot()),
+            TSR_OUT_OF_MEMORY);
+    EXPECT_GT(calls, before) << "event " << event;
+  }
+  ok(tsr_memory_set_limit(TSR_DEVICE_CPU, 0, INT64_MAX));
+  ok(tsr_memory_pressure_remove(id));
+  EXPECT_EQ(drops, 1);
+}
+
 // ---- Drops ----
 
 namespace {

@@ -94,6 +94,10 @@ TEST(FromDlpack, refusal_leaves_the_original_to_the_caller) {
   refuses([](DLTensor& t) { t.shape = nullptr; });
   refuses([](DLTensor& t) { t.data = nullptr; });
   refuses([](DLTensor& t) { t.byte_offset = 1; });
+  refuses([](DLTensor& t) { t.byte_offset = UINT64_MAX - 3; });
+  for (const int32_t type : {-1, 0, 99, INT32_MAX, INT32_MIN}) {
+    refuses([&](DLTensor& t) { std::memcpy(&t.device.device_type, &type, sizeof(type)); });
+  }
   static int64_t huge[2] = {INT64_MAX, INT64_MAX};
   refuses([](DLTensor& t) { t.shape = huge; });
   refuses([](DLTensor& t) { t.strides = huge; });
