@@ -220,7 +220,9 @@ int32_t event_create(int32_t device, EventHandle* out) {
   State& s = state(device);
   const std::lock_guard lock(s.mutex);
   ++s.calls.event_create;
-  *out = *s.events.insert(new Event).first;
+  auto event = std::make_unique<Event>();
+  s.events.insert(event.get());  // may find no memory
+  *out = event.release();
   return kDeviceOk;
 }
 
