@@ -286,9 +286,8 @@ TEST(Scope, is_no_part_of_a_state_restored_on_another_thread) {
 TEST(Scope, of_a_thread_that_ends_gives_its_handles_back) {
   const int64_t before = tsr_live_handles();
   int drops = 0;
-  tsr_scope left = nullptr;
   std::thread([&] {
-    tsr_scope inner = nullptr, rests = nullptr;
+    tsr_scope left = nullptr, inner = nullptr, rests = nullptr;
     ok(tsr_scope_begin(&left));
     EXPECT_NE(f32_vector(2), nullptr);
     ok(tsr_scope_begin(&inner));
@@ -300,7 +299,6 @@ TEST(Scope, of_a_thread_that_ends_gives_its_handles_back) {
   int64_t count = 0;
   ok(tsr_poll(&count));
   EXPECT_EQ(drops, 1);
-  refused(tsr_scope_end(left, nullptr, 0), TSR_INVALID_ARGUMENT);
 }
 
 TEST(Scope, may_end_before_one_that_was_begun_inside_it) {
