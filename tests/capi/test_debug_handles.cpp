@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
@@ -80,6 +81,12 @@ TEST(DebugHandles, are_told_of_those_that_scopes_release) {
   ok(tsr_scope_end(scope, nullptr, 0));
   why_refused(inside);
   why_refused(early);
+}
+
+TEST(DebugHandles, refuses_the_scope_of_a_thread_that_has_ended) {
+  tsr_scope left = nullptr;
+  std::thread([&] { ok(tsr_scope_begin(&left)); }).join();
+  refused(tsr_scope_end(left, nullptr, 0), TSR_INVALID_ARGUMENT);
 }
 
 TEST(DebugHandles, are_listed_with_the_function_that_gave_them_out) {
