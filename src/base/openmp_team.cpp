@@ -23,6 +23,12 @@ extern "C" [[gnu::weak]] void kmp_set_blocktime(int milliseconds);
 namespace tsr {
 namespace {
 
+#ifdef __clang__
+constexpr bool kLlvmOpenMp = true;
+#else
+constexpr bool kLlvmOpenMp = false;
+#endif
+
 // The largest team that the calling thread has had; its threads wait for the next region.
 constinit thread_local int32_t t_team = 1;
 
@@ -117,12 +123,11 @@ struct Quiet {
 void keep_waiting_short() noexcept {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   if (kmp_set_blocktime != nullptr) kmp_set_blocktime(0);  // of the calling thread's teams
-#ifndef __clang__                                          // whose OpenMP is LLVM's
+  if (kLlvmOpenMp) return;
   auto& quiet = immortal<Quiet>();
   const std::lock_guard lock(quiet.mutex);
   if (!quiet.done) park_a_team();
   quiet.done = true;
-#endif
 }
 
 [[gnu::noinline, gnu::cold]] int32_t grow_team(int32_t wanted) noexcept {
