@@ -102,8 +102,8 @@ def test_value_matches_the_reference_in_every_layout(row: Row, dtype: str) -> No
 
 @pytest.mark.parametrize("row", GRAD)
 def test_gradient_is_that_of_the_host(row: Row) -> None:
-    for given in list(row.samples(Make("float64"))):
-        call = prepare(row, given, "float64")
+    for given in list(row.samples(Make(row.grad_dtype))):
+        call = prepare(row, given, row.grad_dtype)
         host_args = [leaf(a) for a in call.args]
         try:
             device_args = [leaf(moved(a, "contiguous")) for a in call.args]
@@ -118,7 +118,7 @@ def test_gradient_is_that_of_the_host(row: Row) -> None:
 
 
 def leaf(item: Any) -> Any:
-    if isinstance(item, ts.Tensor) and item.dtype is ts.float64:
+    if isinstance(item, ts.Tensor) and item.dtype in (ts.float64, ts.complex128):
         return item.detach().clone().requires_grad_()
     if isinstance(item, (list, tuple)):
         return type(item)(leaf(i) for i in item)
