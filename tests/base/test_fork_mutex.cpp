@@ -16,6 +16,12 @@
 
 using namespace tsr;
 
+// The thread sanitizer asks for this. It would end the child that starts a thread below.
+extern "C" const char* __tsan_default_options();
+const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+  return "die_after_fork=0";
+}
+
 namespace {
 
 // Runs `body` in a child; true when it ends by itself and well.
