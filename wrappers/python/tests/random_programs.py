@@ -164,6 +164,8 @@ class Foreign:
             self.windows.update(step.outs)
         if step.op == "require" and step.mode == "inference_mode":
             raise PartWays  # PyTorch records of such a leaf what saves nothing of it, and nothing else
+        if step.op == "require" and shares_places(ours.at[step.args[0]]):
+            raise PartWays  # PyTorch may divide the gradient of such a leaf among the elements that share a place
         if step.op == "require" and dict(step.data)["value"]:
             self.windows.update(i for i, root in self.roots.items() if root == step.args[0])
         if not self.registers.intersection(step.args):
@@ -176,6 +178,10 @@ class Foreign:
             self.registers.update(step.outs)
         elif self.registers.intersection((*step.args[1:], self.roots.get(step.args[0], step.args[0]))):
             raise PartWays
+
+
+def shares_places(tensor: Any) -> bool:
+    return any(step == 0 and size > 1 for size, step in zip(tensor.shape, tensor._strides))
 
 
 def run_step(step: Step, ours: Run, theirs: Run, foreign: Foreign) -> None:
