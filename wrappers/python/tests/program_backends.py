@@ -288,6 +288,22 @@ class Dual:
         self.tan = np.zeros(val.shape) if tan is None else tan
 
 
+def is_dense(array: Any) -> bool:
+    """Whether the elements fill their memory, in some order of the axes."""
+    reach = array.itemsize
+    for step, size in sorted(zip(array.strides, array.shape)):
+        if size > 1 and step != reach:
+            return False
+        reach *= size
+    return True
+
+
+def in_order_of(first: Any, value: Any) -> Any:
+    result = np.empty_like(first, dtype=value.dtype, order="K")
+    result[...] = value
+    return result
+
+
 class Reference:
     """NumPy with tangents: the derivative of every step is a central difference of that step alone, so that detach,
     no_grad and hooks have their meaning, which a difference of the whole program would not see. Runs only what the
@@ -321,6 +337,9 @@ class Reference:
         value, slope = np.array(function(*(x.val for x in inputs))), self.slope(function, inputs)
         if any(0 in x.val.strides for x in inputs):  # NumPy takes the order of repeated axes over
             value, slope = np.array(value, order="C"), None if slope is None else np.array(slope, order="C")
+        first = next((x.val for x in inputs if x.val.shape == value.shape), None)
+        if len(inputs) > 1 and first is not None and is_dense(first):  # NumPy asks all of them, the libraries the first
+            value, slope = in_order_of(first, value), None if slope is None else in_order_of(first, slope)
         return Dual(value, slope)
 
     def window(self, function: Callable[..., Any], a: Dual) -> Dual:
