@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ class Call:
     kind: str | None  # of host numbers
     numbers: frozenset[str]  # arguments that are host numbers in this overload
     args: dict[str, Any]
-    aliased: str | None = field(default=None)  # for messages: what the out form wrote to
 
     def function(self, form: str) -> CFunction | None:
         for found in self.op.functions:

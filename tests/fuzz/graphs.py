@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -26,15 +25,12 @@ class Thrown(Exception):
 class Callbacks:
     """Host functions of every kind that the library calls, each behaving as was drawn for it."""
 
-    def __init__(self, library: Library, tensors: Tensors, rng: random.Random) -> None:
+    def __init__(self, library: Library) -> None:
         self.library = library
-        self.tensors = tensors
-        self.rng = rng
         self.drops = 0
         self.expected_drops = 0
         ffi = library.ffi
         self.drop = ffi.callback("tsr_drop_fn", self._drop)
-        self._handlers: dict[int, Callable[..., int]] = {}
         quiet = {"error": library.codes["CALLBACK"], "onerror": lambda *_: None}
         self.hook = ffi.callback("tsr_hook_fn", self._hook, **quiet)
         self.forward = ffi.callback("tsr_node_forward_fn", self._forward, **quiet)
@@ -147,7 +143,7 @@ class Graphs:
         self.tensors = tensors
         self.forms = forms
         self.rng = rng
-        self.callbacks = Callbacks(library, tensors, rng)
+        self.callbacks = Callbacks(library)
         names = ("AUTOGRAD", "CALLBACK", "CANCELLED", "NOT_IMPLEMENTED", "DTYPE", "SHAPE")
         self._refusals = {library.codes[n] for n in names} | {77}
 
