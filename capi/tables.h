@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The generated tables: exported symbols, struct sizes, status names, the schema's JSON.
+// The generated tables: exported symbols, struct sizes, status names; and the schema's JSON.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tsr::capi {
 
@@ -32,7 +33,8 @@ extern const StructSize kStructSizes[];
 extern const size_t kStructCount;
 extern const StatusName kStatusNames[];
 extern const size_t kStatusCount;
-extern const char kSchemaJson[];
-extern const size_t kSchemaJsonSize;
+
+// The schema as tsr_schema_json gives it; ends with a zero, which its size leaves out.
+std::string_view schema_json() noexcept;
 
 }  // namespace tsr::capi

@@ -70,8 +70,8 @@ tsr_status tsr_abi_probe(const char* struct_name, int64_t struct_name_len, int64
 
 tsr_status tsr_schema_json(const char** json, int64_t* json_len) {
   return guard(kInfo_schema_json, [&] {
-    *out_arg(json, "json") = kSchemaJson;
-    *out_arg(json_len, "json") = static_cast<int64_t>(kSchemaJsonSize);
+    *out_arg(json, "json") = schema_json().data();
+    *out_arg(json_len, "json") = static_cast<int64_t>(schema_json().size());
   });
 }
 

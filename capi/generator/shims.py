@@ -137,8 +137,8 @@ def struct_sizes(schema: Schema) -> str:
 
 
 def tables(schema: Schema) -> str:
-    """What tsr_get_proc, tsr_abi_probe, tsr_status_name and tsr_schema_json read."""
-    text = banner("//", "Symbols, struct sizes, status names and the canonical schema.")
+    """What tsr_get_proc, tsr_abi_probe and tsr_status_name read."""
+    text = banner("//", "Symbols, struct sizes and status names.")
     text += '#include "capi/tables.h"\n\n#include "tessera/tessera.h"\n\nnamespace tsr::capi {\n\n'
     names = sorted(f.name for f in schema.c_functions)
     text += "// Sorted by name, for binary search.\nconst Symbol kSymbols[] = {\n"
@@ -148,10 +148,7 @@ def tables(schema: Schema) -> str:
     text += f"}};\nconst size_t kStructCount = {len(schema.structs)};\n\nconst StatusName kStatusNames[] = {{\n"
     text += "".join(f'    {{{c.value}, "{c.name[4:]}"}},\n' for c in schema.status.constants)
     text += f"}};\nconst size_t kStatusCount = {len(schema.status.constants)};\n\n"
-    encoded = canonical_text(schema)
-    chunks = [encoded[i : i + 8000] for i in range(0, len(encoded), 8000)]
-    text += "const char kSchemaJson[] =\n" + "\n".join(f"    {c_string(c)}" for c in chunks)
-    return text + f";\nconst size_t kSchemaJsonSize = {len(encoded)};\n\n}}  // namespace tsr::capi\n"
+    return text + "}  // namespace tsr::capi\n"
 
 
 def consistency(schema: Schema) -> str:
@@ -229,8 +226,8 @@ def outputs(schema: Schema) -> dict[str, str]:
     files["capi/generated/struct_sizes.h"] = struct_sizes(schema)
     files["capi/generated/tables.cpp"] = tables(schema)
     files["capi/generated/consistency.cpp"] = consistency(schema)
-    # Installed, for generators that run without loading the library.
-    files["capi/generated/schema.json"] = canonical_text(schema) + "\n"
+    # Installed, for generators that run without loading the library, and embedded by schema_json.cpp.
+    files["capi/generated/schema.json"] = canonical_text(schema)
     sources = sorted(Path(p).name for p in files if p.endswith(".cpp"))
     listing = banner("#", "The generated sources of the capi layer.") + "\nset(TSR_CAPI_GENERATED\n"
     files["capi/generated/sources.cmake"] = listing + "".join(f"    generated/{s}\n" for s in sources) + ")\n"

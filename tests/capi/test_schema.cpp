@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The schema inside the library is the file that is installed beside it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tessera/tessera.h"
+
+namespace {
+
+TEST(Schema, is_the_installed_file_and_ends_with_zero) {
+  std::ifstream file(TSR_SCHEMA_JSON, std::ios::binary);
+  const std::string expected(std::istreambuf_iterator<char>(file), {});
+  ASSERT_GT(expected.size(), 1000U) << TSR_SCHEMA_JSON;
+  const char* json = nullptr;
+  int64_t size = 0;
+  ASSERT_EQ(tsr_schema_json(&json, &size), TSR_OK);
+  EXPECT_TRUE(std::string(json, static_cast<size_t>(size)) == expected) << size << " bytes";
+  EXPECT_EQ(json[size], 0);
+}
+
+}  // namespace
