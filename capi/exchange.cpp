@@ -5,7 +5,7 @@
 #include "capi/interop.h"
 #include "capi/tables.h"
 #include "memory/stream.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
 
 using namespace tsr;
 using namespace tsr::capi;

@@ -11,7 +11,7 @@
 #include "capi/wrap_memory.h"
 #include "kernel/registry.h"
 #include "memory/stream.h"
-#include "ops/copy.h"
+#include "ops/create/copy.h"
 
 using namespace tsr;
 using namespace tsr::capi;

@@ -11,7 +11,7 @@
 #include "capi/handle.h"
 #include "capi/structs.h"
 #include "capi/wrap_memory.h"
-#include "ops/copy.h"
+#include "ops/create/copy.h"
 
 using namespace tsr;
 using namespace tsr::capi;

@@ -8,7 +8,7 @@ find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 # ---- BLAS ----
-# Opened when the first product is computed (src/backend/cpu/blas.cpp), so that the build needs none
+# Opened when the first product is computed (src/backend/cpu/linalg/blas.cpp), so that the build needs none
 # and links none. The OpenMP flavour of OpenBLAS shares one thread pool with oneDNN. The distribution
 # keeps each flavour in a folder of its own and points the public name at whichever was installed
 # last, so that folder's file stands first.

@@ -4,7 +4,7 @@
 #include "base/device.h"
 #include "base/dtype.h"
 #include "base/error.h"
-#include "ops/getitem.h"
+#include "ops/index/getitem.h"
 #include "tessera/tessera.h"
 
 static_assert(tsr::dtype_to_abi(tsr::DType::kBool) == TSR_BOOL);

@@ -4,7 +4,7 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
 
 namespace {
 

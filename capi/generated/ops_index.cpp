@@ -4,9 +4,9 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/getitem.h"
-#include "ops/index.h"
-#include "ops/mask.h"
+#include "ops/index/getitem.h"
+#include "ops/index/index.h"
+#include "ops/index/mask.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/linalg.h"
-#include "ops/matmul.h"
+#include "ops/linalg/linalg.h"
+#include "ops/linalg/matmul.h"
 
 namespace {
 

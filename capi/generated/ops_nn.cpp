@@ -4,12 +4,12 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/conv.h"
-#include "ops/dropout.h"
-#include "ops/loss.h"
-#include "ops/norm.h"
-#include "ops/pool.h"
-#include "ops/softmax.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/dropout.h"
+#include "ops/nn/loss.h"
+#include "ops/nn/norm.h"
+#include "ops/nn/pool.h"
+#include "ops/nn/softmax.h"
 
 namespace {
 

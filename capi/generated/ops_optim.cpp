@@ -4,7 +4,7 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/optim.h"
+#include "ops/optim/optim.h"
 
 namespace {
 

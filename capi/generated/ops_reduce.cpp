@@ -4,8 +4,8 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/reduce.h"
-#include "ops/scan.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/scan.h"
 
 namespace {
 

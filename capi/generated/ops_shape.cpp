@@ -4,11 +4,11 @@
 #include "capi/guard.h"
 #include "capi/handle.h"
 #include "tessera/tessera.h"
-#include "ops/arrange.h"
-#include "ops/complex_parts.h"
-#include "ops/join.h"
-#include "ops/shape.h"
-#include "ops/slice.h"
+#include "ops/shape/arrange.h"
+#include "ops/pointwise/complex_parts.h"
+#include "ops/shape/join.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
 
 namespace {
 

@@ -4,18 +4,18 @@
 
 set(TSR_CAPI_GENERATED
     generated/consistency.cpp
-    generated/ops_binary.cpp
-    generated/ops_copy.cpp
     generated/ops_create.cpp
+    generated/ops_create_copy.cpp
     generated/ops_index.cpp
+    generated/ops_index_sort.cpp
     generated/ops_linalg.cpp
     generated/ops_nn.cpp
     generated/ops_optim.cpp
+    generated/ops_pointwise_binary.cpp
+    generated/ops_pointwise_ternary.cpp
+    generated/ops_pointwise_unary.cpp
     generated/ops_random.cpp
     generated/ops_reduce.cpp
     generated/ops_shape.cpp
-    generated/ops_sort.cpp
-    generated/ops_ternary.cpp
-    generated/ops_unary.cpp
     generated/tables.cpp
 )

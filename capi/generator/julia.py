@@ -171,7 +171,7 @@ def _broadcast(schema: Schema) -> str:
         "# also works in place (then without a destination before its arguments).\n\n"
     )
     for op in schema.ops:
-        if op.family not in ("ops_unary", "ops_binary", "ops_ternary"):
+        if not op.family.startswith("ops_pointwise_"):
             continue
         tensors = sum(1 for a in op.args if a.required or a.name in ("min", "max"))
         name = qualified(op)

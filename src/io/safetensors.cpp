@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "io/spelling.h"
-#include "ops/copy.h"
+#include "ops/create/copy.h"
 #include "tensor/layout.h"
 
 namespace tsr::io {

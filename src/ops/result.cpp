@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/copy.h"
+#include "ops/create/copy.h"
 
 namespace tsr::ops {
 

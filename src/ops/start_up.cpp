@@ -3,10 +3,10 @@
 #include "ops/start_up.h"
 
 #include "autograd/gradient_ops.h"
-#include "ops/binary.h"
-#include "ops/copy.h"
-#include "ops/create.h"
-#include "ops/sum_to.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/sum_to.h"
 
 namespace tsr::ops {
 namespace {

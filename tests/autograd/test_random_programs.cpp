@@ -11,10 +11,10 @@
 
 #include "autograd/engine.h"
 #include "base/error.h"
-#include "ops/binary.h"
-#include "ops/copy.h"
-#include "ops/shape.h"
-#include "ops/unary.h"
+#include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/shape/shape.h"
 #include "support/gradcheck.h"
 #include "support/start_up.h"
 

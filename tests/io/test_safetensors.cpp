@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
 #include "support/start_up.h"
 
 namespace tsr::io {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ops/shape.h"
+#include "ops/shape/shape.h"
 #include "tests/ops/tensors.h"
 
 namespace tsr {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/copy.h"
+#include "ops/create/copy.h"
 #include "tensor/tensor.h"
 
 namespace tsr::test {

@@ -6,14 +6,14 @@
 #include <functional>
 #include <limits>
 
-#include "ops/arrange.h"
-#include "ops/binary.h"
-#include "ops/create.h"
-#include "ops/getitem.h"
-#include "ops/linalg.h"
-#include "ops/mask.h"
-#include "ops/random.h"
-#include "ops/ternary.h"
+#include "ops/create/create.h"
+#include "ops/index/getitem.h"
+#include "ops/index/mask.h"
+#include "ops/linalg/linalg.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/random/random.h"
+#include "ops/shape/arrange.h"
 #include "tests/ops/tensors.h"
 
 namespace tsr {

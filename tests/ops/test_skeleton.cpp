@@ -7,11 +7,11 @@
 
 #include "autograd/engine.h"
 #include "autograd/tensor_grad.h"
-#include "ops/binary.h"
-#include "ops/matmul.h"
-#include "ops/reduce.h"
-#include "ops/shape.h"
-#include "ops/unary.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
 #include "support/gradcheck.h"
 #include "tests/ops/tensors.h"
 

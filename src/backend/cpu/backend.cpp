@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/backend.h"
 
-#include "backend/cpu/creation.h"
-#include "backend/cpu/gemm.h"
+#include "backend/cpu/create/creation.h"
 #include "backend/cpu/host.h"
-#include "backend/cpu/index.h"
-#include "backend/cpu/nn.h"
-#include "backend/cpu/pointwise.h"
-#include "backend/cpu/reduce.h"
+#include "backend/cpu/index/index.h"
+#include "backend/cpu/index/sort.h"
+#include "backend/cpu/linalg/gemm.h"
+#include "backend/cpu/nn/nn.h"
+#include "backend/cpu/pointwise/pointwise.h"
+#include "backend/cpu/reduce/reduce.h"
 #include "backend/cpu/rows.h"
-#include "backend/cpu/sort.h"
 #include "base/cpu_device.h"
 
 namespace tsr::cpu {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's entry: the table of kernels, and whether there is a device to run them on.
-#include "backend/cuda/creation.h"
+#include "backend/cuda/create/creation.h"
 #include "backend/cuda/device.h"
-#include "backend/cuda/gemm.h"
 #include "backend/cuda/host.h"
-#include "backend/cuda/index.h"
-#include "backend/cuda/nn.h"
-#include "backend/cuda/pointwise.h"
-#include "backend/cuda/reduce.h"
+#include "backend/cuda/index/index.h"
+#include "backend/cuda/linalg/gemm.h"
+#include "backend/cuda/nn/nn.h"
+#include "backend/cuda/pointwise/pointwise.h"
+#include "backend/cuda/reduce/reduce.h"
 
 namespace tsr::cuda {
 namespace {

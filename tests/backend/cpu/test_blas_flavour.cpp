@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "backend/cpu/blas.h"
+#include "backend/cpu/linalg/blas.h"
 
 namespace {
 

@@ -5,18 +5,18 @@
 set(TSR_CAPI_GENERATED_TESTS
     generated/examples.c
     generated/test_functions.cpp
-    generated/test_ops_binary.cpp
-    generated/test_ops_copy.cpp
     generated/test_ops_create.cpp
+    generated/test_ops_create_copy.cpp
     generated/test_ops_index.cpp
+    generated/test_ops_index_sort.cpp
     generated/test_ops_linalg.cpp
     generated/test_ops_nn.cpp
     generated/test_ops_optim.cpp
+    generated/test_ops_pointwise_binary.cpp
+    generated/test_ops_pointwise_ternary.cpp
+    generated/test_ops_pointwise_unary.cpp
     generated/test_ops_random.cpp
     generated/test_ops_reduce.cpp
     generated/test_ops_shape.cpp
-    generated/test_ops_sort.cpp
-    generated/test_ops_ternary.cpp
-    generated/test_ops_unary.cpp
     generated/layout.c
 )

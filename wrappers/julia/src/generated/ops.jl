@@ -30,15 +30,15 @@ export
     unsqueeze, unstack, var!, vector_norm, vector_norm!, view_as_complex, view_as_real, zero!,
     zeros_like
 
-include("ops_unary.jl")
-include("ops_binary.jl")
+include("ops_pointwise_unary.jl")
+include("ops_pointwise_binary.jl")
 include("ops_reduce.jl")
 include("ops_linalg.jl")
 include("ops_create.jl")
 include("ops_random.jl")
-include("ops_ternary.jl")
-include("ops_sort.jl")
-include("ops_copy.jl")
+include("ops_pointwise_ternary.jl")
+include("ops_index_sort.jl")
+include("ops_create_copy.jl")
 include("ops_shape.jl")
 include("ops_index.jl")
 include("ops_nn.jl")

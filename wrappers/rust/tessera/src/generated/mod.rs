@@ -4,15 +4,15 @@
 mod types;
 pub use types::*;
 
-mod ops_unary;
-mod ops_binary;
+mod ops_pointwise_unary;
+mod ops_pointwise_binary;
 mod ops_reduce;
 mod ops_linalg;
 mod ops_create;
 mod ops_random;
-mod ops_ternary;
-mod ops_sort;
-mod ops_copy;
+mod ops_pointwise_ternary;
+mod ops_index_sort;
+mod ops_create_copy;
 mod ops_shape;
 mod ops_index;
 mod ops_nn;
@@ -20,14 +20,14 @@ mod ops_optim;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
 pub mod ops {
-    pub use super::ops_unary::*;
+    pub use super::ops_pointwise_unary::*;
     pub use super::ops_reduce::*;
     pub use super::ops_linalg::*;
     pub use super::ops_create::*;
     pub use super::ops_random::*;
-    pub use super::ops_ternary::*;
-    pub use super::ops_sort::*;
-    pub use super::ops_copy::*;
+    pub use super::ops_pointwise_ternary::*;
+    pub use super::ops_index_sort::*;
+    pub use super::ops_create_copy::*;
     pub use super::ops_shape::*;
     pub use super::ops_index::*;
     pub use super::ops_nn::*;

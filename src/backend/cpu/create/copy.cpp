@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// fill and copy: moving elements, with conversion where the dtypes differ.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/pointwise/pointwise.h"
+#include "backend/cpu/pointwise/strided.h"
+#include "backend/cpu/pointwise/walk.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+
+using kernel::ElementwisePlan;
+using kernel::Status;
+
+namespace {
+
+template <class T>
+bool move_row(int64_t count, void* out, const void* const* in, const kernel::Parameter*) {
+  if (out != in[0]) std::memcpy(out, in[0], static_cast<size_t>(count) * sizeof(T));
+  return true;
+}
+struct Pair {
+  int64_t low, high;
+};
+Row find_move(int64_t size) {
+  switch (size) {
+    case 1:
+      return &move_row<int8_t>;
+    case 2:
+      return &move_row<int16_t>;
+    case 4:
+      return &move_row<int32_t>;
+    case 8:
+      return &move_row<int64_t>;
+    default:
+      return &move_row<Pair>;
+  }
+}
+
+// ---- Transposition ----
+
+// True when the input runs along the outer of the two innermost dims and the output along the inner
+// one, so that either order of a plain loop would use one element of every line it touches.
+bool is_transposed(const ElementwisePlan& plan) {
+  if (plan.ndim < 2 || plan.dtypes[0] != plan.dtypes[1]) return false;
+  const int64_t size = itemsize(plan.dtypes[0]);
+  const int32_t inner = plan.ndim - 1;
+  return plan.strides[0][inner] == size && plan.strides[1][inner] != size &&
+         plan.strides[1][inner - 1] == size && plan.sizes[inner] >= kTransposeTile &&
+         plan.sizes[inner - 1] >= kTransposeTile;
+}
+
+constexpr int64_t kSquare =
+    128;  // tiles are visited in squares, so that few pages are in use at a time
+
+// One task is a band of kSquare rows of one matrix.
+void copy_transposed(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  const int32_t inner = plan.ndim - 1;
+  const int64_t rows = plan.sizes[inner - 1];
+  const int64_t columns = plan.sizes[inner];
+  const int64_t bands = (rows + kSquare - 1) / kSquare;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (kSquare * columns));
+  parallel_for(plan.numel / (rows * columns) * bands, grain, [&](int64_t begin, int64_t end) {
+    Cursor cursor;
+    cursor.ndim = std::max(1, plan.ndim - 2);
+    constexpr int64_t kOne = 1;
+    cursor.sizes = plan.ndim > 2 ? plan.sizes : &kOne;
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t row = task % bands * kSquare;
+      std::byte* to = static_cast<std::byte*>(plan.data[0]) + row * plan.strides[0][inner - 1];
+      const std::byte* from = static_cast<const std::byte*>(plan.data[1]) + row * size;
+      if (plan.ndim > 2) {
+        cursor.seek(task / bands);
+        to += cursor.offset(plan.strides[0]);
+        from += cursor.offset(plan.strides[1]);
+      }
+      for (int64_t column = 0; column < columns; column += kSquare) {
+        transpose(std::min(kSquare, rows - row), std::min(kSquare, columns - column), size,
+                  to + column * size, plan.strides[0][inner - 1],
+                  from + column * plan.strides[1][inner], plan.strides[1][inner]);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Status fill(const ElementwisePlan& plan) {
+  // The parameter becomes an operand that is the same element everywhere. Only what walk_rows reads
+  // is filled in: the plan is large.
+  ElementwisePlan source;
+  source.ndim = plan.ndim;
+  source.operands = 2;
+  source.numel = plan.numel;
+  std::copy_n(plan.sizes, plan.ndim, source.sizes);
+  std::copy_n(plan.strides[0], plan.ndim, source.strides[0]);
+  std::fill_n(source.strides[1], plan.ndim, 0);
+  source.data[0] = plan.data[0];
+  source.data[1] = const_cast<kernel::Parameter*>(&plan.params[0]);
+  source.dtypes[0] = source.dtypes[1] = plan.dtypes[0];
+  return walk_rows(source, find_move(itemsize(plan.dtypes[0])), {plan.dtypes[0], {plan.dtypes[0]}});
+}
+
+Status copy(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  if (plan.ndim == 1 && plan.dtypes[0] == plan.dtypes[1] && plan.strides[0][0] == size &&
+      plan.strides[1][0] == size) {
+    parallel_for(plan.numel * size, kGrain * 8, [&](int64_t begin, int64_t end) {
+      std::memmove(static_cast<std::byte*>(plan.data[0]) + begin,
+                   static_cast<const std::byte*>(plan.data[1]) + begin,
+                   static_cast<size_t>(end - begin));
+    });
+    return kernel::kOk;
+  }
+  if (plan.numel > 0 && is_transposed(plan)) {
+    copy_transposed(plan);
+    return kernel::kOk;
+  }
+  // The cast, if any, happens on the way in.
+  return walk_rows(plan, find_move(itemsize(plan.dtypes[0])), {plan.dtypes[0], {plan.dtypes[0]}});
+}
+
+}  // namespace tsr::cpu

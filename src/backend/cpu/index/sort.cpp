@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Sorting by keys: every value becomes an unsigned number of the same order, ties are broken by
+// position, which makes any sorting algorithm stable.
+#include "backend/cpu/index/sort.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "backend/common/sort_key.h"
+#include "backend/cpu/host.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+
+using kernel::SortPlan;
+using kernel::Status;
+
+namespace {
+
+template <class T>
+using Key = math::SortKey<T>;
+
+// A key with its position: in one number where both are short, which is half the memory and one
+// comparison.
+struct ShortItem {
+  uint64_t both = 0;
+
+  ShortItem() = default;
+  ShortItem(uint64_t key, int64_t position) : both(key << 32 | static_cast<uint64_t>(position)) {}
+  [[nodiscard]] uint64_t key() const { return both >> 32; }
+  [[nodiscard]] int64_t position() const { return static_cast<int64_t>(both & 0xffffffff); }
+  friend bool operator<(const ShortItem& a, const ShortItem& b) { return a.both < b.both; }
+};
+class LongItem {
+ public:
+  LongItem() = default;
+  LongItem(uint64_t key, int64_t position) : key_(key), position_(position) {}
+  [[nodiscard]] uint64_t key() const { return key_; }
+  [[nodiscard]] int64_t position() const { return position_; }
+  friend bool operator<(const LongItem& a, const LongItem& b) {
+    return a.key_ != b.key_ ? a.key_ < b.key_ : a.position_ < b.position_;
+  }
+
+ private:
+  uint64_t key_ = 0;
+  int64_t position_ = 0;
+};
+
+// The longest rows whose positions are short.
+constexpr int64_t kShortColumns = std::numeric_limits<uint32_t>::max();
+
+template <class T, class Item>
+class RowSort {
+  // A bool from elsewhere may be a byte other than 0 and 1, which must not be read as a bool.
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+ public:
+  explicit RowSort(const SortPlan& plan)
+      : plan_(plan), flip_(plan.descending != 0 ? ~Key<T>{0} : Key<T>{0}) {}
+
+  // Items of scratch memory that sorting one row takes.
+  static int64_t scratch(const SortPlan& plan) { return takes_few(plan) ? 0 : plan.columns; }
+
+  void run(int64_t row, Item* scratch) const {
+    const Stored* input = static_cast<const Stored*>(plan_.input) + row * plan_.columns;
+    if (takes_few(plan_)) {
+      Item best[kFew] = {};
+      take_few(input, best);
+      write(row, input, best);
+    } else {
+      sort_whole(input, scratch);
+      write(row, input, scratch);
+    }
+  }
+
+ private:
+  // So few are kept that inserting them one by one is less than looking at all items again.
+  static constexpr int64_t kFew = 32;
+  static constexpr int64_t kBlock = 64;
+  static bool takes_few(const SortPlan& plan) {
+    return plan.keep <= kFew && plan.keep * 4 <= plan.columns;
+  }
+
+  static T value_of(Stored stored) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return stored != 0;
+    } else {
+      return stored;
+    }
+  }
+  [[nodiscard]] Key<T> key(Stored stored) const { return math::sort_key(value_of(stored)) ^ flip_; }
+
+  void sort_whole(const Stored* input, Item* items) const {
+    for (int64_t i = 0; i < plan_.columns; ++i) items[i] = Item(key(input[i]), i);
+    if (plan_.keep < plan_.columns) {
+      std::nth_element(items, items + plan_.keep, items + plan_.columns);
+    }
+    std::sort(items, items + plan_.keep);
+  }
+
+  // Keeps the best so far in order. Of a row in random order, few of the later elements are among
+  // them: whole blocks are passed over after one comparison of each key.
+  void take_few(const Stored* input, Item* best) const {
+    for (int64_t i = 0; i < plan_.keep; ++i) insert(Item(key(input[i]), i), best, i);
+    const int64_t last = plan_.keep - 1;
+    auto limit = static_cast<Key<T>>(best[last].key());
+    for (int64_t first = plan_.keep; first < plan_.columns; first += kBlock) {
+      const int64_t count = std::min(kBlock, plan_.columns - first);
+      Key<T> keys[kBlock];
+      Key<T> any = 0;
+#pragma omp simd reduction(| : any)
+      for (int64_t i = 0; i < count; ++i) {
+        keys[i] = key(input[first + i]);
+        any |= static_cast<Key<T>>(keys[i] < limit ? 1 : 0);
+      }
+      if (any == 0) continue;
+      for (int64_t i = 0; i < count; ++i) {
+        // An equal one comes later, so it is not better.
+        if (keys[i] >= limit) continue;
+        insert(Item(keys[i], first + i), best, last);
+        limit = static_cast<Key<T>>(best[last].key());
+      }
+    }
+  }
+
+  // Puts an item into `count` sorted ones; what was at `count` is gone.
+  static void insert(Item item, Item* sorted, int64_t count) {
+    int64_t i = count;
+    for (; i > 0 && item < sorted[i - 1]; --i) sorted[i] = sorted[i - 1];
+    sorted[i] = item;
+  }
+
+  void write(int64_t row, const Stored* input, const Item* items) const {
+    T* values = static_cast<T*>(plan_.values);
+    for (int64_t i = 0; i < plan_.keep; ++i) {
+      const int64_t position = items[i].position();
+      if (values != nullptr) values[row * plan_.keep + i] = value_of(input[position]);
+      if (plan_.positions != nullptr) plan_.positions[row * plan_.keep + i] = position;
+    }
+  }
+
+  const SortPlan& plan_;
+  Key<T> flip_;
+};
+
+// Rows are dealt out in as many parts as there are threads; each part sorts in scratch memory of
+// its own.
+template <class T, class Item>
+Status sort_rows(const SortPlan& plan) {
+  const int64_t parts =
+      std::min<int64_t>(plan.rows, plan.rows * plan.columns < 4096 ? 1 : num_threads());
+  const int64_t each = RowSort<T, Item>::scratch(plan);
+  const Workspace scratch(parts * each * static_cast<int64_t>(sizeof(Item)));
+  if (each != 0 && scratch.data() == nullptr)
+    return failure(Code::kOutOfMemory, "sort: no scratch memory");
+  const RowSort<T, Item> sorter(plan);
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      Item* items = static_cast<Item*>(scratch.data()) + part * each;
+      const int64_t last = plan.rows * (part + 1) / parts;
+      for (int64_t row = plan.rows * part / parts; row < last; ++row) sorter.run(row, items);
+    }
+  });
+  return kernel::kOk;
+}
+
+}  // namespace
+
+Status sort(const SortPlan& plan) {
+  if (plan.rows == 0 || plan.keep == 0) return kernel::kOk;
+  return visit_dtype(plan.dtype, [&]<class T>(TypeTag<T>) -> Status {
+    if constexpr (std::is_class_v<T> && sizeof(T) > 2) {
+      return failure(Code::kDType, "sort: expected a real dtype");
+    } else {
+      if (sizeof(T) <= 4 && plan.columns <= kShortColumns) return sort_rows<T, ShortItem>(plan);
+      return sort_rows<T, LongItem>(plan);
+    }
+  });
+}
+
+}  // namespace tsr::cpu

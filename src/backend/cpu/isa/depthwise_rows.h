@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution of one plane, Note [Packed planes].
+//
+// Note [Packed planes]. A plane is copied into rows of `length` numbers with its padding, split by
+// the remainders of row and column modulo the strides, so that what one tap of the kernel reads is
+// one run of contiguous numbers from the first output to the last. What lies between the end of an
+// output row and the next is computed as well and dropped, or zero where it would count.
+#pragma once
+
+#include <algorithm>
+
+#include "backend/common/vec.h"
+#include "backend/common/vec_arch.h"
+#include "backend/cpu/nn/nn_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+inline constexpr int kUnroll = 4;           // vectors in flight: the latency of an fma
+inline constexpr int64_t kDotBlock = 4096;  // numbers whose products are summed in T
+
+// Calls fn(first column of the plane, column of the packed row, count) for every remainder of a
+// packed row.
+template <class Fn>
+inline void each_remainder(const DepthwiseAxis& axis, Fn fn) {
+  for (int64_t remainder = 0; remainder < axis.stride; ++remainder) {
+    const int64_t lead = (axis.padding + axis.stride - 1 - remainder) / axis.stride;
+    const int64_t first = lead * axis.stride + remainder - axis.padding;
+    const int64_t count = (axis.input - first + axis.stride - 1) / axis.stride;
+    fn(remainder, first, lead, std::max<int64_t>(0, std::min(count, axis.packed - lead)));
+  }
+}
+
+template <class T>
+inline void copy_in(int64_t count, int64_t stride, const T* from, T* to) {
+  if (stride == 1) {
+    std::copy_n(from, count, to);
+  } else if (stride == 2) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+  }
+}
+template <class T>
+inline void copy_out(int64_t count, int64_t stride, const T* from, T* to) {
+  if (stride == 1) {
+    std::copy_n(from, count, to);
+  } else if (stride == 2) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) to[2 * i] = from[i];
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i * stride] = from[i];
+  }
+}
+
+// The places outside of the plane keep the zeros that the caller put there.
+template <class T>
+inline void pack_input(const DepthwiseShape& s, const T* x, T* packed) {
+  each_remainder(s.height, [&](int64_t rh, int64_t top, int64_t first_row, int64_t rows) {
+    each_remainder(s.width, [&](int64_t rw, int64_t left, int64_t column, int64_t count) {
+      T* part = packed + (rh * s.width.stride + rw) * s.part + first_row * s.length + column;
+      for (int64_t r = 0; r < rows; ++r) {
+        copy_in(count, s.width.stride, x + (top + r * s.height.stride) * s.width.input + left,
+                part + r * s.length);
+      }
+    });
+  });
+}
+template <class T>
+inline void pack_output(const DepthwiseShape& s, const T* y, T* packed) {
+  for (int64_t r = 0; r < s.height.output; ++r)
+    std::copy_n(y + r * s.width.output, s.width.output, packed + r * s.length);
+}
+
+// to[i] = start + Σ weights[t] from[i + sign offsets[t]], i < count; both are padded to whole
+// tiles.
+template <class T>
+inline void add_taps(int64_t count, int taps, const T* weights, const int64_t* offsets,
+                     int64_t sign, T start, const T* from, T* to) {
+  using V = Vec<T>;
+  for (int64_t i = 0; i < count; i += kUnroll * V::kSize) {
+    V sums[kUnroll];
+    for (V& sum : sums) sum = V(start);
+    for (int t = 0; t < taps; ++t) {
+      const V weight(weights[t]);
+      const T* source = from + i + sign * offsets[t];
+#pragma GCC unroll 4
+      for (int u = 0; u < kUnroll; ++u)
+        sums[u] = fma(weight, V::load(source + u * V::kSize), sums[u]);
+    }
+#pragma GCC unroll 4
+    for (int u = 0; u < kUnroll; ++u) sums[u].store(to + i + u * V::kSize);
+  }
+}
+
+template <class T>
+void depthwise_forward(const DepthwiseShape& s, const T* x, const T* weight, T bias, T* y,
+                       T* scratch) {
+  T* packed = scratch;
+  T* sums = scratch + s.input_room;
+  pack_input(s, x, packed);
+  for (int64_t row = 0; row < s.height.output; row += s.block_rows) {
+    const int64_t rows = std::min(s.block_rows, s.height.output - row);
+    add_taps(rows * s.length, s.taps, weight, s.offsets, 1, bias, packed + row * s.length, sums);
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(sums + r * s.length, s.width.output, y + (row + r) * s.width.output);
+  }
+}
+
+// The taps that reach numbers of one remainder of row and column.
+template <class T>
+struct TapsOf {
+  int count = 0;
+  T weights[kMaxTaps];
+  int64_t offsets[kMaxTaps];
+
+  TapsOf(const DepthwiseShape& s, int64_t part, const T* all) {
+    for (int t = 0; t < s.taps; ++t) {
+      if (s.offsets[t] / s.part != part) continue;
+      weights[count] = all[t];
+      offsets[count++] = s.offsets[t] - part * s.part;
+    }
+  }
+};
+
+template <class T>
+void depthwise_backward_input(const DepthwiseShape& s, const T* g, const T* weight, T* dx,
+                              T* scratch) {
+  T* packed = scratch + s.margin;
+  T* sums = scratch + s.output_room;
+  pack_output(s, g, packed);
+  std::fill_n(dx, s.height.input * s.width.input,
+              T{0});  // no window reaches the last ones, perhaps
+  each_remainder(s.height, [&](int64_t rh, int64_t top, int64_t first_row, int64_t rows) {
+    each_remainder(s.width, [&](int64_t rw, int64_t left, int64_t column, int64_t count) {
+      const TapsOf<T> taps(s, rh * s.width.stride + rw, weight);
+      for (int64_t row = 0; row < rows; row += s.block_rows) {
+        const int64_t part = std::min(s.block_rows, rows - row);
+        const int64_t from = (first_row + row) * s.length;
+        add_taps(part * s.length, taps.count, taps.weights, taps.offsets, -1, T{0}, packed + from,
+                 sums);
+        for (int64_t r = 0; r < part; ++r) {
+          copy_out(count, s.width.stride, sums + r * s.length + column,
+                   dx + (top + (row + r) * s.height.stride) * s.width.input + left);
+        }
+      }
+    });
+  });
+}
+
+template <class T>
+inline double dot(int64_t count, const T* a, const T* b) {
+  using V = Vec<T>;
+  double total = 0;
+  for (int64_t start = 0; start < count; start += kDotBlock) {
+    const int64_t stop = std::min(count, start + kDotBlock);
+    V sums[kUnroll];
+    for (V& sum : sums) sum = V(0);
+    for (int64_t i = start; i < stop; i += kUnroll * V::kSize) {
+#pragma GCC unroll 4
+      for (int u = 0; u < kUnroll; ++u)
+        sums[u] = fma(V::load(a + i + u * V::kSize), V::load(b + i + u * V::kSize), sums[u]);
+    }
+    T lanes[V::kSize];
+    ((sums[0] + sums[1]) + (sums[2] + sums[3])).store(lanes);
+    T sum = 0;
+    for (const T lane : lanes) sum += lane;
+    total += static_cast<double>(sum);
+  }
+  return total;
+}
+
+template <class T>
+void depthwise_backward_weight(const DepthwiseShape& s, const T* x, const T* g, double* dw,
+                               double* db, T* scratch) {
+  T* packed = scratch;
+  T* slopes = scratch + s.input_room;
+  pack_input(s, x, packed);
+  pack_output(s, g, slopes);
+  const int64_t count = s.height.output * s.length;  // zeros behind it fill the last tile
+  for (int t = 0; t < s.taps; ++t) dw[t] += dot(count, slopes, packed + s.offsets[t]);
+  if (db == nullptr) return;
+  for (int64_t start = 0; start < count; start += kDotBlock) {
+    T sum = 0;
+    const int64_t stop = std::min(count, start + kDotBlock);
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = start; i < stop; ++i) sum += slopes[i];
+    *db += static_cast<double>(sum);
+  }
+}
+
+}  // namespace tsr::cpu::TSR_ISA

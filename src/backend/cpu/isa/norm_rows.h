@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation over one row: moments, their application and their derivatives.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/cpu/nn/nn_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// Partial sums stay in T over this many numbers and in double beyond, so that the rounding does not
+// grow with the batch.
+inline constexpr int64_t kSumBlock = 4096;
+// Rows of channels-last data whose sums stay in T.
+inline constexpr int64_t kRowBlock = 64;
+inline constexpr int64_t kChannelTile = 256;
+
+template <class T>
+void moments(int64_t count, const T* x, T shift, double* sum, double* squares) {
+  for (int64_t start = 0; start < count; start += kSumBlock) {
+    const int64_t stop = std::min(count, start + kSumBlock);
+    T s = 0;
+    T q = 0;
+#pragma omp simd reduction(+ : s, q)
+    for (int64_t i = start; i < stop; ++i) {
+      const T d = x[i] - shift;
+      s += d;
+      q += d * d;
+    }
+    *sum += static_cast<double>(s);
+    *squares += static_cast<double>(q);
+  }
+}
+
+template <class T>
+void moments_backward(int64_t count, const T* g, const T* x, T mean, double* sum, double* dot) {
+  for (int64_t start = 0; start < count; start += kSumBlock) {
+    const int64_t stop = std::min(count, start + kSumBlock);
+    T s = 0;
+    T q = 0;
+#pragma omp simd reduction(+ : s, q)
+    for (int64_t i = start; i < stop; ++i) {
+      s += g[i];
+      q += g[i] * (x[i] - mean);
+    }
+    *sum += static_cast<double>(s);
+    *dot += static_cast<double>(q);
+  }
+}
+
+template <class T>
+void normalize(int64_t count, const T* x, T mean, T scale, T bias, T* y) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - mean) * scale + bias;
+}
+
+template <class T>
+void normalize_backward(int64_t count, const T* g, const T* x, T mean, T a, T b, T c, T* dx) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) dx[i] = g[i] * a - (x[i] - mean) * b - c;
+}
+
+// ---- channels last ----
+
+// Adds row(c, r) pairs over the rows into the two arrays of doubles, tile by tile of channels.
+template <class T, class Pair>
+inline void sum_channels(int64_t rows, int64_t channels, double* first, double* second, Pair pair) {
+  T s[kChannelTile];
+  T q[kChannelTile];
+  for (int64_t tile = 0; tile < channels; tile += kChannelTile) {
+    const int64_t width = std::min(kChannelTile, channels - tile);
+    for (int64_t start = 0; start < rows; start += kRowBlock) {
+      const int64_t stop = std::min(rows, start + kRowBlock);
+      std::fill_n(s, width, T{0});
+      std::fill_n(q, width, T{0});
+      for (int64_t r = start; r < stop; ++r) pair(r, tile, width, s, q);
+      for (int64_t c = 0; c < width; ++c) {
+        first[tile + c] += static_cast<double>(s[c]);
+        second[tile + c] += static_cast<double>(q[c]);
+      }
+    }
+  }
+}
+
+template <class T>
+void moments_channels(int64_t rows, int64_t channels, const T* x, const T* shift, double* sum,
+                      double* squares) {
+  sum_channels<T>(rows, channels, sum, squares,
+                  [&](int64_t r, int64_t tile, int64_t width, T* s, T* q) {
+                    const T* row = x + r * channels + tile;
+#pragma omp simd
+                    for (int64_t c = 0; c < width; ++c) {
+                      const T d = row[c] - shift[tile + c];
+                      s[c] += d;
+                      q[c] += d * d;
+                    }
+                  });
+}
+
+template <class T>
+void moments_channels_backward(int64_t rows, int64_t channels, const T* g, const T* x,
+                               const T* mean, double* sum, double* dot) {
+  sum_channels<T>(rows, channels, sum, dot,
+                  [&](int64_t r, int64_t tile, int64_t width, T* s, T* q) {
+                    const T* slope = g + r * channels + tile;
+                    const T* row = x + r * channels + tile;
+#pragma omp simd
+                    for (int64_t c = 0; c < width; ++c) {
+                      s[c] += slope[c];
+                      q[c] += slope[c] * (row[c] - mean[tile + c]);
+                    }
+                  });
+}
+
+template <class T>
+void normalize_channels(int64_t rows, int64_t channels, const T* x, const T* mean, const T* scale,
+                        const T* bias, T* y) {
+  for (int64_t r = 0; r < rows; ++r, x += channels, y += channels) {
+#pragma omp simd
+    for (int64_t c = 0; c < channels; ++c) y[c] = (x[c] - mean[c]) * scale[c] + bias[c];
+  }
+}
+
+template <class T>
+void normalize_channels_backward(int64_t rows, int64_t channels, const T* g, const T* x,
+                                 const T* mean, const T* a, const T* b, const T* c, T* dx) {
+  for (int64_t r = 0; r < rows; ++r, g += channels, x += channels, dx += channels) {
+#pragma omp simd
+    for (int64_t k = 0; k < channels; ++k) {
+      dx[k] = g[k] * a[k] - (x[k] - mean[k]) * b[k] - c[k];
+    }
+  }
+}
+
+// ---- layer normalisation ----
+
+template <class T>
+void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
+                T* rstd, T* y) {
+  double sum = 0;
+  double squares = 0;
+  const double n = static_cast<double>(count);
+  // Two passes: the row is in the cache, and the second one cannot cancel.
+  moments(count, x, T{0}, &sum, &squares);
+  const T center = static_cast<T>(sum / n);
+  sum = 0;
+  squares = 0;
+  moments(count, x, center, &sum, &squares);
+  const double off = sum / n;
+  const T scale = static_cast<T>(1 / std::sqrt(squares / n - off * off + eps));
+  *mean = center;
+  *rstd = scale;
+  if (weight == nullptr && bias == nullptr) {
+    normalize(count, x, center, scale, T{0}, y);
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const T hat = (x[i] - center) * scale;
+    y[i] = hat * (weight == nullptr ? T{1} : weight[i]) + (bias == nullptr ? T{0} : bias[i]);
+  }
+}
+
+template <class T>
+void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight, T mean, T rstd,
+                         T* dx, T* weight_sum, T* bias_sum) {
+  if (weight_sum != nullptr) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) weight_sum[i] += g[i] * ((x[i] - mean) * rstd);
+  }
+  if (bias_sum != nullptr) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) bias_sum[i] += g[i];
+  }
+  if (dx == nullptr) return;
+  double sum = 0;
+  double dot = 0;
+  for (int64_t start = 0; start < count; start += kSumBlock) {
+    const int64_t stop = std::min(count, start + kSumBlock);
+    T s = 0;
+    T q = 0;
+#pragma omp simd reduction(+ : s, q)
+    for (int64_t i = start; i < stop; ++i) {
+      const T slope = g[i] * (weight == nullptr ? T{1} : weight[i]);
+      s += slope;
+      q += slope * (x[i] - mean);
+    }
+    sum += static_cast<double>(s);
+    dot += static_cast<double>(q);
+  }
+  const double n = static_cast<double>(count);
+  const double r = static_cast<double>(rstd);
+  const T a = rstd;
+  const T b = static_cast<T>(r * r * r * dot / n);
+  const T c = static_cast<T>(r * sum / n);
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    dx[i] = g[i] * (weight == nullptr ? T{1} : weight[i]) * a - (x[i] - mean) * b - c;
+  }
+}
+
+}  // namespace tsr::cpu::TSR_ISA

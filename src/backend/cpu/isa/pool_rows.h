@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Pooling of one plane (row-major) or one image (channels last).
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "backend/cpu/nn/nn_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// Calls fn(offset of the input row) for every input row that the output row (d, h) covers.
+template <class Fn>
+inline void each_input_row(const PoolShape& shape, int64_t d, int64_t h, Fn fn) {
+  const PoolAxis& depth = shape.axes[0];
+  const PoolAxis& height = shape.axes[1];
+  const PoolAxis& width = shape.axes[2];
+  for (int64_t i = depth.begin[d]; i < depth.end[d]; i += depth.dilation) {
+    for (int64_t j = height.begin[h]; j < height.end[h]; j += height.dilation) {
+      fn((i * height.input + j) * width.input);
+    }
+  }
+}
+
+// ---- maximum ----
+
+// Positions as wide as the numbers, so that both are selected by one mask.
+template <class T>
+using Position = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+inline constexpr int64_t kPoolTile = 256;
+
+template <class T, class Index>
+struct Best {
+  T value[kPoolTile];
+  Index position[kPoolTile];
+
+  // A larger number or a NaN takes the place.
+  [[gnu::always_inline]] void offer(int64_t i, T candidate, Index at) {
+    const bool wins = candidate > value[i] || candidate != candidate;
+    value[i] = wins ? candidate : value[i];
+    position[i] = wins ? at : position[i];
+  }
+  void keep(int64_t count, T* out, int64_t* positions) const {
+    std::copy_n(value, count, out);
+    if (positions != nullptr) {
+      for (int64_t i = 0; i < count; ++i) positions[i] = static_cast<int64_t>(position[i]);
+    }
+  }
+};
+
+// Outputs [from, to) of a row whose windows lie inside the input; kStride 0: the axis' own.
+template <int64_t kStride, class T, class Index>
+inline void max_inside(const PoolAxis& width, const T* row, int64_t offset, int64_t first,
+                       int64_t from, int64_t to, Best<T, Index>& best) {
+  const int64_t stride = kStride == 0 ? width.stride : kStride;
+  for (int64_t k = 0; k < width.kernel; ++k) {
+    const int64_t start = from * stride - width.padding + k * width.dilation;
+    const T* source = row + start;
+    const auto base = static_cast<Index>(offset + start);
+#pragma omp simd
+    for (int64_t i = 0; i < to - from; ++i) {
+      best.offer(from - first + i, source[i * stride],
+                 static_cast<Index>(base + static_cast<Index>(i * stride)));
+    }
+  }
+}
+
+template <class T, class Index>
+inline void max_edge(const PoolAxis& width, const T* row, int64_t offset, int64_t first, int64_t o,
+                     Best<T, Index>& best) {
+  for (int64_t i = width.begin[o]; i < width.end[o]; i += width.dilation) {
+    best.offer(o - first, row[i], static_cast<Index>(offset + i));
+  }
+}
+
+template <class T, class Index>
+inline void max_row(const PoolShape& shape, int64_t d, int64_t h, const T* in, T* out,
+                    int64_t* positions) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t corner =
+      (shape.axes[0].begin[d] * shape.axes[1].input + shape.axes[1].begin[h]) * width.input;
+  Best<T, Index> best;
+  for (int64_t first = 0; first < width.output; first += kPoolTile) {
+    const int64_t last = std::min(width.output, first + kPoolTile);
+    for (int64_t o = first; o < last; ++o) {
+      best.value[o - first] = -std::numeric_limits<T>::infinity();
+      best.position[o - first] = static_cast<Index>(corner + width.begin[o]);
+    }
+    const int64_t from = std::clamp(width.inner_begin, first, last);
+    const int64_t to = std::clamp(width.inner_end, from, last);
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      const T* row = in + offset;
+      for (int64_t o = first; o < from; ++o) max_edge(width, row, offset, first, o, best);
+      if (width.stride == 1)
+        max_inside<1>(width, row, offset, first, from, to, best);
+      else if (width.stride == 2)
+        max_inside<2>(width, row, offset, first, from, to, best);
+      else
+        max_inside<0>(width, row, offset, first, from, to, best);
+      for (int64_t o = to; o < last; ++o) max_edge(width, row, offset, first, o, best);
+    });
+    best.keep(last - first, out + first, positions == nullptr ? nullptr : positions + first);
+  }
+}
+
+template <class T, class Index>
+inline void max_row_channels(const PoolShape& shape, int64_t d, int64_t h, const T* in, T* out,
+                             int64_t* positions) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t corner =
+      (shape.axes[0].begin[d] * shape.axes[1].input + shape.axes[1].begin[h]) * width.input;
+  Best<T, Index> best;
+  for (int64_t o = 0; o < width.output; ++o) {
+    for (int64_t tile = 0; tile < shape.channels; tile += kPoolTile) {
+      const int64_t count = std::min(kPoolTile, shape.channels - tile);
+      std::fill_n(best.value, count, -std::numeric_limits<T>::infinity());
+      std::fill_n(best.position, count, static_cast<Index>(corner + width.begin[o]));
+      each_input_row(shape, d, h, [&](int64_t offset) {
+        for (int64_t i = width.begin[o]; i < width.end[o]; i += width.dilation) {
+          const T* source = in + (offset + i) * shape.channels + tile;
+          const auto at = static_cast<Index>(offset + i);
+#pragma omp simd
+          for (int64_t c = 0; c < count; ++c) best.offer(c, source[c], at);
+        }
+      });
+      const int64_t place = o * shape.channels + tile;
+      best.keep(count, out + place, positions == nullptr ? nullptr : positions + place);
+    }
+  }
+}
+
+template <class T, class Index>
+inline void max_rows(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out,
+                     int64_t* positions) {
+  const int64_t height = shape.axes[1].output;
+  const int64_t row = shape.axes[2].output * shape.channels;
+  for (int64_t r = begin; r < end; ++r) {
+    int64_t* places = positions == nullptr ? nullptr : positions + r * row;
+    if (shape.channels == 1) {
+      max_row<T, Index>(shape, r / height, r % height, in, out + r * row, places);
+    } else {
+      max_row_channels<T, Index>(shape, r / height, r % height, in, out + r * row, places);
+    }
+  }
+}
+
+template <class T>
+void max_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out,
+              int64_t* positions) {
+  const int64_t plane = shape.axes[0].input * shape.axes[1].input * shape.axes[2].input;
+  if (plane <= std::numeric_limits<int32_t>::max()) {
+    max_rows<T, Position<T>>(shape, begin, end, in, out, positions);
+  } else {
+    max_rows<T, int64_t>(shape, begin, end, in, out, positions);
+  }
+}
+
+// ---- average ----
+
+inline constexpr int64_t kLongWindow = 16;
+
+inline double window_divisor(const PoolShape& shape, int64_t d, int64_t h, int64_t w) {
+  if (shape.divisor != 0) return shape.divisor;
+  return static_cast<double>(shape.axes[0].span[d] * shape.axes[1].span[h] * shape.axes[2].span[w]);
+}
+
+template <class T>
+inline T window_sum(const PoolShape& shape, int64_t d, int64_t h, int64_t w, const T* in) {
+  const int64_t first = shape.axes[2].begin[w];
+  const int64_t count = shape.axes[2].end[w] - first;
+  double total = 0;
+  each_input_row(shape, d, h, [&](int64_t offset) {
+    const T* row = in + offset + first;
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; ++i) sum += row[i];
+    total += static_cast<double>(sum);
+  });
+  return static_cast<T>(total / window_divisor(shape, d, h, w));
+}
+
+// Outputs [from, to) of a row whose windows lie inside the input, a lane each: adds the sum of
+// every window's numbers in one input row to totals. kStride 0: the axis' own.
+template <int64_t kStride, class T>
+inline void add_inside(const PoolAxis& width, const T* row, int64_t from, int64_t to,
+                       double* totals) {
+  const int64_t stride = kStride == 0 ? width.stride : kStride;
+  const T* first = row + from * stride - width.padding;
+  T sums[kPoolTile];
+  std::fill_n(sums, to - from, T{0});
+  for (int64_t k = 0; k < width.kernel; ++k) {
+#pragma omp simd
+    for (int64_t i = 0; i < to - from; ++i) sums[i] += first[i * stride + k];
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < to - from; ++i) totals[i] += static_cast<double>(sums[i]);
+}
+
+template <class T>
+inline void average_inside(const PoolShape& shape, int64_t d, int64_t h, int64_t from, int64_t to,
+                           const T* in, T* out) {
+  const PoolAxis& width = shape.axes[2];
+  const double divisor = window_divisor(shape, d, h, from);  // the same for all of them
+  double totals[kPoolTile];
+  for (int64_t first = from; first < to; first += kPoolTile) {
+    const int64_t last = std::min(to, first + kPoolTile);
+    std::fill_n(totals, last - first, 0.0);
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      if (width.stride == 1)
+        add_inside<1>(width, in + offset, first, last, totals);
+      else if (width.stride == 2)
+        add_inside<2>(width, in + offset, first, last, totals);
+      else
+        add_inside<0>(width, in + offset, first, last, totals);
+    });
+#pragma omp simd
+    for (int64_t i = 0; i < last - first; ++i) out[first + i] = static_cast<T>(totals[i] / divisor);
+  }
+}
+
+template <class T>
+inline void window_sum_channels(const PoolShape& shape, int64_t d, int64_t h, int64_t w,
+                                const T* in, T* out) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t channels = shape.channels;
+  std::fill_n(out, channels, T{0});
+  each_input_row(shape, d, h, [&](int64_t offset) {
+    for (int64_t i = width.begin[w]; i < width.end[w]; ++i) {
+      const T* source = in + (offset + i) * channels;
+#pragma omp simd
+      for (int64_t c = 0; c < channels; ++c) out[c] += source[c];
+    }
+  });
+  const T divisor = static_cast<T>(window_divisor(shape, d, h, w));
+#pragma omp simd
+  for (int64_t c = 0; c < channels; ++c) out[c] /= divisor;
+}
+
+template <class T>
+void average_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out) {
+  const int64_t height = shape.axes[1].output;
+  const PoolAxis& axis = shape.axes[2];
+  const int64_t width = axis.output;
+  // Long windows are vectors of their own.
+  const bool lanes = shape.channels == 1 && axis.kernel <= kLongWindow;
+  const int64_t from = lanes ? axis.inner_begin : width;
+  const int64_t to = lanes ? axis.inner_end : width;
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t d = r / height;
+    const int64_t h = r % height;
+    T* row = out + r * width * shape.channels;
+    if (shape.channels != 1) {
+      for (int64_t w = 0; w < width; ++w)
+        window_sum_channels(shape, d, h, w, in, row + w * shape.channels);
+      continue;
+    }
+    for (int64_t w = 0; w < from; ++w) row[w] = window_sum(shape, d, h, w, in);
+    if (from < to) average_inside(shape, d, h, from, to, in, row);
+    for (int64_t w = to; w < width; ++w) row[w] = window_sum(shape, d, h, w, in);
+  }
+}
+
+template <class T>
+void average_pool_backward(const PoolShape& shape, const T* g, T* dx) {
+  const PoolAxis& height = shape.axes[1];
+  const PoolAxis& width = shape.axes[2];
+  const int64_t channels = shape.channels;
+  std::fill_n(dx, shape.axes[0].input * height.input * width.input * channels, T{0});
+  for (int64_t r = 0; r < shape.axes[0].output * height.output; ++r) {
+    const int64_t d = r / height.output;
+    const int64_t h = r % height.output;
+    for (int64_t w = 0; w < width.output; ++w) {
+      const T* slope = g + (r * width.output + w) * channels;
+      const T share = static_cast<T>(1 / window_divisor(shape, d, h, w));
+      const int64_t first = width.begin[w] * channels;
+      const int64_t last = width.end[w] * channels;
+      each_input_row(shape, d, h, [&](int64_t offset) {
+        T* row = dx + offset * channels;
+        if (channels == 1) {
+          const T part = *slope * share;
+#pragma omp simd
+          for (int64_t i = first; i < last; ++i) row[i] += part;
+        } else {
+          for (int64_t i = first; i < last; i += channels) {
+#pragma omp simd
+            for (int64_t c = 0; c < channels; ++c) row[i + c] += slope[c] * share;
+          }
+        }
+      });
+    }
+  }
+}
+
+}  // namespace tsr::cpu::TSR_ISA

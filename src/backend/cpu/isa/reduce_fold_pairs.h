@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The loops of folds whose state is a pair: positions, variance, log-sum-exp. Word w of result j
+// stands at state[w * width + j].
+#pragma once
+
+#include "backend/cpu/isa/reduce_fold.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// ---- Positions: the first of the extremum F ----
+
+template <class F, class T, class S>
+void position_along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+  using E = typename S::Element;
+  const T* source = static_cast<const T*>(in);
+  E* best = static_cast<E*>(state);
+  int64_t* position = static_cast<int64_t*>(state) + 1;
+  T narrow = source[0];
+  fold_along<F, T, Vec<T>>(count, in, 0, &narrow, params);
+  const E extreme = static_cast<E>(narrow);
+  if (*position >= 0 && !any(F::beats(S(extreme), S(*best)))) return;
+  int64_t i = 0;
+  // A NaN extreme equals nothing: it is looked for by being unequal to itself.
+  while (extreme == extreme ? static_cast<E>(source[i]) != extreme : source[i] == source[i]) ++i;
+  *best = extreme;
+  *position = before + i;
+}
+
+template <class F, class T, class S>
+void position_across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                     const Parameter*) {
+  using E = typename S::Element;
+  const T* source = static_cast<const T*>(in);
+  E* best = static_cast<E*>(state);
+  int64_t* positions = static_cast<int64_t*>(state) + width;
+  const VL here(before);
+  int64_t j = 0;
+  for (; j + S::kSize <= count; j += S::kSize) {
+    const S candidate = load_as<S>(source + j);
+    const S old = S::load(best + j);
+    const VL position = VL::load(positions + j);
+    const Mask<int64_t> better{F::beats(candidate, old).v | (position < VL(0)).v};
+    select(Mask<E>{better.v}, candidate, old).store(best + j);
+    select(better, here, position).store(positions + j);
+  }
+  for (; j < count; ++j) {
+    const E candidate = static_cast<E>(source[j]);
+    if (positions[j] < 0 || any(F::beats(S(candidate), S(best[j])))) {
+      best[j] = candidate;
+      positions[j] = before;
+    }
+  }
+}
+
+template <class F, class T, class S>
+struct PositionLoops {
+  struct State {
+    typename S::Element value;
+    int64_t position;  // -1: of no element yet
+  };
+
+  static void along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+    position_along<F, T, S>(count, in, before, state, params);
+  }
+  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                     const Parameter* params) {
+    position_across<F, T, S>(count, in, before, state, width, params);
+  }
+  static State start() { return {F::template start<typename S::Element>(), -1}; }
+  static State merge(State a, int64_t, State b, int64_t) {
+    if (b.position < 0) return a;
+    return a.position < 0 || F::beats(b.value, a.value) ? b : a;
+  }
+  static int64_t finish(State state, int64_t, double) { return state.position; }
+};
+
+// ---- Variance: mean and sum of squared deviations ----
+
+// Two passes over a run that is in the cache, then joined to what came before.
+template <class T>
+void variance_along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+  const T* source = static_cast<const T*>(in);
+  double sum = 0;
+  fold_along<math::Sum, T, VD>(count, in, 0, &sum, params);
+  const auto n = static_cast<double>(count);
+  const double mean = sum / n;
+  double squares = 0;
+  double rest = 0;
+  int64_t i = 0;
+  VD total(0.0);
+  for (; i + VD::kSize <= count; i += VD::kSize) {
+    const VD delta = load_as<VD>(source + i) - VD(mean);
+    total = fma(delta, delta, total);
+  }
+  squares = merge_lanes<math::Sum>(total);
+  for (; i < count; ++i) {
+    const double delta = static_cast<double>(source[i]) - mean;
+    rest += delta * delta;
+  }
+  squares += rest;
+  auto* words = static_cast<double*>(state);
+  const math::Var::State joined =
+      math::Var::merge({words[0], words[1]}, static_cast<double>(before), {mean, squares}, n);
+  words[0] = joined.mean;
+  words[1] = joined.squares;
+}
+
+// Welford's update (1962).
+template <class T>
+void variance_across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                     const Parameter*) {
+  const T* source = static_cast<const T*>(in);
+  auto* means = static_cast<double*>(state);
+  double* squares = means + width;
+  const double weight = 1.0 / static_cast<double>(before + 1);
+  int64_t j = 0;
+  for (; j + VD::kSize <= count; j += VD::kSize) {
+    const VD x = load_as<VD>(source + j);
+    const VD old = VD::load(means + j);
+    const VD delta = x - old;
+    const VD mean = fma(delta, VD(weight), old);
+    mean.store(means + j);
+    fma(delta, x - mean, VD::load(squares + j)).store(squares + j);
+  }
+  for (; j < count; ++j) {
+    const double x = static_cast<double>(source[j]);
+    const double delta = x - means[j];
+    means[j] += delta * weight;
+    squares[j] += delta * (x - means[j]);
+  }
+}
+
+template <class T>
+struct VarianceLoops : math::Var {
+  static void along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+    variance_along<T>(count, in, before, state, params);
+  }
+  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                     const Parameter* params) {
+    variance_across<T>(count, in, before, state, width, params);
+  }
+  static State merge(State a, int64_t n, State b, int64_t m) {
+    return math::Var::merge(a, static_cast<double>(n), b, static_cast<double>(m));
+  }
+};
+
+// ---- Log-sum-exp: maximum and sum of exp(x - maximum) ----
+
+// Logsumexp::pivot, of vectors.
+template <class V>
+[[gnu::always_inline]] inline V finite_or_zero(V maximum) {
+  return select(abs(maximum) < V(kInfinity), maximum, V(0.0));
+}
+
+[[gnu::always_inline]] inline VD add_wide(VD total, VF terms) {
+  const VDPair wide = widen(terms);
+  return total + (wide.low + wide.high);
+}
+[[gnu::always_inline]] inline VD add_wide(VD total, VD terms) {
+  return total + terms;
+}
+
+template <class T, class V>
+void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
+  const T* source = static_cast<const T*>(in);
+  auto* words = static_cast<double*>(state);
+  double maximum = words[0];
+  extremum_along<math::Max, T>(count, in, 0, &maximum, params);
+  const double pivot = math::Logsumexp::pivot(maximum);
+  double sum = math::Logsumexp::rescaled({words[0], words[1]}, pivot);
+  VD total(0.0);
+  int64_t i = 0;
+  for (; i + V::kSize <= count; i += V::kSize) {
+    total = add_wide(total, exp(V::load(source + i) - V(pivot)));
+  }
+  if (i < count) {
+    const V rest = V::load_part(source + i, count - i, T(-kInfinity));
+    total = add_wide(total, exp(rest - V(pivot)));
+  }
+  sum += merge_lanes<math::Sum>(total);
+  words[0] = maximum;
+  words[1] = sum;
+}
+
+// A vector's worth of words, which are float64 whatever the element is.
+[[gnu::always_inline]] inline VDPair load_words(const double* words, VF) {
+  return {VD::load(words), VD::load(words + VD::kSize)};
+}
+[[gnu::always_inline]] inline VD load_words(const double* words, VD) {
+  return VD::load(words);
+}
+[[gnu::always_inline]] inline void store_words(VDPair value, double* words) {
+  value.low.store(words);
+  value.high.store(words + VD::kSize);
+}
+[[gnu::always_inline]] inline void store_words(VD value, double* words) {
+  value.store(words);
+}
+[[gnu::always_inline]] inline VF as_elements(VDPair words) {
+  return narrow(words);
+}
+[[gnu::always_inline]] inline VD as_elements(VD words) {
+  return words;
+}
+[[gnu::always_inline]] inline VDPair as_words(VF elements) {
+  return widen(elements);
+}
+[[gnu::always_inline]] inline VD as_words(VD elements) {
+  return elements;
+}
+[[gnu::always_inline]] inline VDPair operator+(VDPair a, VDPair b) {
+  return {a.low + b.low, a.high + b.high};
+}
+// sum * factor, where a sum of nothing stays 0 whatever the factor.
+[[gnu::always_inline]] inline VD scale_sum(VD sum, VD factor) {
+  return select(sum == VD(0.0), sum, sum * factor);
+}
+[[gnu::always_inline]] inline VDPair scale_sum(VDPair sum, VDPair factor) {
+  return {scale_sum(sum.low, factor.low), scale_sum(sum.high, factor.high)};
+}
+
+// One more element for each of V::kSize results.
+template <class V>
+[[gnu::always_inline]] inline void logsumexp_step(V x, double* maxima, double* sums) {
+  const V old = as_elements(load_words(maxima, x));
+  auto sum = load_words(sums, x);
+  const V maximum = math::Max::merge(old, x);
+  const V pivot = finite_or_zero(maximum);
+  // Maxima rarely grow; where none does, the factor of every sum is 1.
+  if (any((x > old) | (x != x))) {
+    sum = scale_sum(sum, as_words(exp(finite_or_zero(old) - pivot)));
+    store_words(as_words(maximum), maxima);
+  }
+  store_words(sum + as_words(exp(x - pivot)), sums);
+}
+
+template <class T, class V>
+void logsumexp_across(int64_t count, const void* in, int64_t, void* state, int64_t width,
+                      const Parameter*) {
+  const T* source = static_cast<const T*>(in);
+  auto* maxima = static_cast<double*>(state);
+  double* sums = maxima + width;
+  int64_t j = 0;
+  for (; j + V::kSize <= count; j += V::kSize)
+    logsumexp_step(V::load(source + j), maxima + j, sums + j);
+  if (j == count) return;
+  const size_t rest = static_cast<size_t>(count - j) * sizeof(double);
+  double tops[V::kSize] = {};
+  double totals[V::kSize] = {};
+  __builtin_memcpy(tops, maxima + j, rest);
+  __builtin_memcpy(totals, sums + j, rest);
+  logsumexp_step(V::load_part(source + j, count - j, T(0)), tops, totals);
+  __builtin_memcpy(maxima + j, tops, rest);
+  __builtin_memcpy(sums + j, totals, rest);
+}
+
+template <class T>
+struct LogsumexpLoops : math::Logsumexp {
+  static void along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+    logsumexp_along<T, Vec<T>>(count, in, before, state, params);
+  }
+  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                     const Parameter* params) {
+    logsumexp_across<T, Vec<T>>(count, in, before, state, width, params);
+  }
+  static State merge(State a, int64_t, State b, int64_t) { return math::Logsumexp::merge(a, b); }
+};
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The conversions of one instruction-set level: every dtype to every dtype over contiguous
+// elements.
+//
+// A float outside the range of an integer type becomes what float_to_int.h says. Complex to real
+// keeps the real part. 16-bit floats go through float32.
+#include "backend/common/float_to_int.h"
+#include "backend/cpu/isa/half_vec.h"
+#include "backend/cpu/isa/row_loop.h"
+
+namespace tsr::cpu::TSR_ISA {
+namespace {
+
+// Tags for what C++ has no arithmetic type for, and for what must not be confused with its storage.
+struct Bool {
+  using Storage = uint8_t;
+};
+struct Float16 {
+  using Storage = uint16_t;
+};
+struct Brain16 {
+  using Storage = uint16_t;
+};
+template <class T>
+struct Number {
+  using Storage = T;
+};
+template <class T>
+struct ComplexOf {
+  using Storage = T;  // of one part
+};
+
+template <class T>
+inline constexpr bool kIsComplex = false;
+template <class T>
+inline constexpr bool kIsComplex<ComplexOf<T>> = true;
+template <class T>
+inline constexpr bool kIsShort = std::is_same_v<T, Float16> || std::is_same_v<T, Brain16>;
+
+template <class To, class From>
+[[gnu::always_inline]] inline To convert(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return math::to_integer<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// ---- Types with arithmetic ----
+
+template <class From, class To>
+void cast_numbers(int64_t count, void* to, const void* from) {
+  using Source = typename From::Storage;
+  using Target = typename To::Storage;
+  const Source* source = static_cast<const Source*>(from);
+  Target* target = static_cast<Target*>(to);
+  constexpr int64_t kStep = kIsComplex<From> ? 2 : 1;
+  if constexpr (std::is_same_v<To, Bool>) {
+    for (int64_t i = 0; i < count; ++i) {
+      bool nonzero = source[kStep * i] != 0;
+      if constexpr (kIsComplex<From>) nonzero |= source[2 * i + 1] != 0;
+      target[i] = nonzero ? 1 : 0;
+    }
+  } else if constexpr (kIsComplex<To>) {
+    for (int64_t i = 0; i < count; ++i) {
+      target[2 * i] = convert<Target>(source[kStep * i]);
+      if constexpr (kIsComplex<From>)
+        target[2 * i + 1] = convert<Target>(source[2 * i + 1]);
+      else
+        target[2 * i + 1] = 0;
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) target[i] = convert<Target>(source[kStep * i]);
+  }
+}
+
+// ---- 16-bit floats ----
+
+template <class Short>
+[[gnu::always_inline]] inline VF load_short(const uint16_t* source) {
+  if constexpr (std::is_same_v<Short, Float16>)
+    return load_half(source);
+  else
+    return load_bfloat(source);
+}
+template <class Short>
+[[gnu::always_inline]] inline void store_short(VF value, uint16_t* target) {
+  if constexpr (std::is_same_v<Short, Float16>)
+    store_half(value, target);
+  else
+    store_bfloat(value, target);
+}
+
+template <class Short>
+void short_to_float(int64_t count, void* to, const void* from) {
+  const auto* source = static_cast<const uint16_t*>(from);
+  auto* target = static_cast<float*>(to);
+  int64_t i = 0;
+  for (; i + VF::kSize <= count; i += VF::kSize) load_short<Short>(source + i).store(target + i);
+  if (i < count) {
+    uint16_t rest[VF::kSize] = {};
+    for (int64_t k = 0; k < count - i; ++k) rest[k] = source[i + k];
+    load_short<Short>(rest).store_part(target + i, count - i);
+  }
+}
+template <class Short>
+void float_to_short(int64_t count, void* to, const void* from) {
+  const auto* source = static_cast<const float*>(from);
+  auto* target = static_cast<uint16_t*>(to);
+  int64_t i = 0;
+  for (; i + VF::kSize <= count; i += VF::kSize)
+    store_short<Short>(VF::load(source + i), target + i);
+  if (i < count) {
+    uint16_t rest[VF::kSize];
+    store_short<Short>(VF::load_part(source + i, count - i, 0.0F), rest);
+    for (int64_t k = 0; k < count - i; ++k) target[i + k] = rest[k];
+  }
+}
+
+constexpr int64_t kChunk = 256;
+
+template <class From, class To>
+void cast_through_float(int64_t count, void* to, const void* from);
+
+template <class From, class To>
+constexpr CastRow cast_row() {
+  if constexpr (kIsShort<From> && std::is_same_v<To, Number<float>>)
+    return &short_to_float<From>;
+  else if constexpr (kIsShort<To> && std::is_same_v<From, Number<float>>)
+    return &float_to_short<To>;
+  else if constexpr (kIsShort<From> || kIsShort<To>)
+    return &cast_through_float<From, To>;
+  else
+    return &cast_numbers<From, To>;
+}
+
+template <class From, class To>
+void cast_through_float(int64_t count, void* to, const void* from) {
+  constexpr int64_t kFromBytes = sizeof(typename From::Storage) * (kIsComplex<From> ? 2 : 1);
+  constexpr int64_t kToBytes = sizeof(typename To::Storage) * (kIsComplex<To> ? 2 : 1);
+  float chunk[kChunk];
+  for (int64_t i = 0; i < count; i += kChunk) {
+    const int64_t part = count - i < kChunk ? count - i : kChunk;
+    cast_row<From, Number<float>>()(part, chunk, static_cast<const char*>(from) + i * kFromBytes);
+    cast_row<Number<float>, To>()(part, static_cast<char*>(to) + i * kToBytes, chunk);
+  }
+}
+
+// ---- The table ----
+
+template <class Fn>
+inline CastRow with_tag(DType dtype, Fn fn) {
+  switch (dtype) {
+    case DType::kBool:
+      return fn.template operator()<Bool>();
+    case DType::kUInt8:
+      return fn.template operator()<Number<uint8_t>>();
+    case DType::kUInt16:
+      return fn.template operator()<Number<uint16_t>>();
+    case DType::kUInt32:
+      return fn.template operator()<Number<uint32_t>>();
+    case DType::kUInt64:
+      return fn.template operator()<Number<uint64_t>>();
+    case DType::kInt8:
+      return fn.template operator()<Number<int8_t>>();
+    case DType::kInt16:
+      return fn.template operator()<Number<int16_t>>();
+    case DType::kInt32:
+      return fn.template operator()<Number<int32_t>>();
+    case DType::kInt64:
+      return fn.template operator()<Number<int64_t>>();
+    case DType::kFloat16:
+      return fn.template operator()<Float16>();
+    case DType::kBFloat16:
+      return fn.template operator()<Brain16>();
+    case DType::kFloat32:
+      return fn.template operator()<Number<float>>();
+    case DType::kFloat64:
+      return fn.template operator()<Number<double>>();
+    case DType::kComplex64:
+      return fn.template operator()<ComplexOf<float>>();
+    default:
+      return fn.template operator()<ComplexOf<double>>();
+  }
+}
+
+}  // namespace
+
+CastRow find_cast(DType from, DType to) {
+  return with_tag(from, [to]<class From>() {
+    return with_tag(to, []<class To>() { return cast_row<From, To>(); });
+  });
+}
+
+void stream_copy(void* to, const void* from, int64_t nbytes) {
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  for (int64_t i = 0; i < nbytes; i += 64) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(target + i), _mm512_loadu_si512(source + i));
+#else
+    for (int64_t k = i; k < i + 64; k += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(target + k),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + k)));
+    }
+#endif
+  }
+}
+
+// ---- What the level offers as a whole ----
+
+extern const Level kLevel;
+const Level kLevel{TSR_ISA_NAME, find_unary,        find_binary, find_ternary, find_cast,
+                   find_reduce,  find_multiply_add, find_random, stream_copy};
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The reductions of one instruction-set level: every fold over the types it is written for. float32
+// adds up in float64: the conversion hides behind the memory and makes a sum right to its last bit.
+#include "backend/common/generated/visit_reduce.h"
+#include "backend/cpu/isa/reduce_fold_pairs.h"
+
+namespace tsr::cpu::TSR_ISA {
+namespace {
+
+// ---- States in memory: word w of result j stands at words[w * width + j] ----
+
+template <class State>
+State read_state(const void* states, int64_t j, int64_t width) {
+  static_assert(sizeof(State) <= kMaxWords * sizeof(int64_t));
+  int64_t words[kMaxWords];
+  for (size_t w = 0; w < sizeof(State) / sizeof(int64_t); ++w)
+    words[w] = static_cast<const int64_t*>(states)[static_cast<int64_t>(w) * width + j];
+  State state;
+  __builtin_memcpy(&state, words, sizeof(State));
+  return state;
+}
+template <class State>
+void write_state(const State& state, void* states, int64_t j, int64_t width) {
+  int64_t words[kMaxWords];
+  __builtin_memcpy(words, &state, sizeof(State));
+  for (size_t w = 0; w < sizeof(State) / sizeof(int64_t); ++w)
+    static_cast<int64_t*>(states)[static_cast<int64_t>(w) * width + j] = words[w];
+}
+
+template <class Loops>
+void start_states(int64_t count, void* states, int64_t width) {
+  for (int64_t j = 0; j < count; ++j) write_state(Loops::start(), states, j, width);
+}
+template <class Loops>
+void merge_states(int64_t count, void* states, int64_t elements, const void* other,
+                  int64_t other_elements, int64_t width) {
+  using State = typename Loops::State;
+  for (int64_t j = 0; j < count; ++j) {
+    const State joined = Loops::merge(read_state<State>(states, j, width), elements,
+                                      read_state<State>(other, j, width), other_elements);
+    write_state(joined, states, j, width);
+  }
+}
+
+// ---- From a fold to the kernel of a dtype ----
+
+template <class Loops>
+using ResultOf = decltype(Loops::finish(typename Loops::State(), 0, 0.0));
+template <class Result>
+inline constexpr DType kResult = dtype_of<Result>();
+template <>
+inline constexpr DType kResult<math::Complex<double>> = DType::kComplex128;
+
+template <class Loops>
+void finish_states(const kernel::ReducePlan& plan, int64_t count, const void* states, int64_t width,
+                   void* results) {
+  const double p = first_parameter(plan.params);
+  for (int64_t j = 0; j < count; ++j) {
+    static_cast<ResultOf<Loops>*>(results)[j] =
+        Loops::finish(read_state<typename Loops::State>(states, j, width), plan.reduced_numel, p);
+  }
+}
+
+template <class Loops>
+ReduceKernel make_kernel(DType element) {
+  ReduceKernel kernel{&Loops::along, &Loops::across, &start_states<Loops>, &merge_states<Loops>,
+                      &finish_states<Loops>};
+  kernel.element = element;
+  kernel.result = kResult<ResultOf<Loops>>;
+  kernel.words = sizeof(typename Loops::State) / sizeof(int64_t);
+  return kernel;
+}
+
+// The loops of fold F over real elements of T; a fold with a state of its own has its own.
+template <class F, class T, class S>
+struct LoopsOf {
+  using type = OneNumber<F, T, S>;
+};
+template <class T, class S>
+struct LoopsOf<math::Var, T, S> {
+  using type = VarianceLoops<T>;
+};
+template <class T, class S>
+struct LoopsOf<math::Logsumexp, T, S> {
+  using type = LogsumexpLoops<T>;
+};
+template <class F, class T, class S>
+requires requires {
+  typename F::PositionOf;
+}
+struct LoopsOf<F, T, S> {
+  using type = PositionLoops<typename F::PositionOf, T, S>;
+};
+
+// 16-bit floats and small integers widen.
+DType wide_element(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+    case DType::kBFloat16:
+    case DType::kFloat32:
+      return DType::kFloat32;
+    case DType::kComplex64:
+    case DType::kComplex128:
+      return DType::kComplex128;
+    case DType::kFloat64:
+    case DType::kUInt64:
+      return dtype;
+    default:
+      return DType::kInt64;
+  }
+}
+
+template <class F>
+ReduceKernel find_fold(DType element) {
+  constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
+  if constexpr (kHas(math::kReal)) {
+    if (element == DType::kFloat32)
+      return make_kernel<typename LoopsOf<F, float, VD>::type>(element);
+    if (element == DType::kFloat64)
+      return make_kernel<typename LoopsOf<F, double, VD>::type>(element);
+  }
+  if constexpr (kHas(math::kComplexes)) {
+    if (element == DType::kComplex128) return make_kernel<OneComplex<F>>(element);
+  }
+  if constexpr (kHas(math::kIntegers)) {
+    if (element == DType::kUInt64)
+      return make_kernel<typename LoopsOf<F, uint64_t, Vec<uint64_t>>::type>(element);
+  }
+  if constexpr (kHas(math::kIntegers | math::kSignless)) {
+    if (element == DType::kInt64 || element == DType::kUInt64)
+      return make_kernel<typename LoopsOf<F, int64_t, VL>::type>(element);
+  }
+  return {};
+}
+
+}  // namespace
+
+ReduceKernel find_reduce(kernel::ReduceOp op, DType input) {
+  return math::visit_functor(op, [input]<class F>() {
+    if constexpr (F::kTypes == math::kBools) {
+      return make_kernel<CountOfTrue<F>>(DType::kBool);
+    } else {
+      constexpr bool kOfMagnitudes = requires {
+        F::kOfMagnitudes;
+      };
+      ReduceKernel kernel = find_fold<F>(wide_element(kOfMagnitudes ? real_dtype(input) : input));
+      kernel.of_magnitudes = kOfMagnitudes && real_dtype(input) != input;
+      kernel.by_position = requires {
+        typename F::PositionOf;
+      };
+      return kernel;
+    }
+  });
+}
+
+}  // namespace tsr::cpu::TSR_ISA

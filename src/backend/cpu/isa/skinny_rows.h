@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Products of a large matrix with a few rows. The matrix is read once, as it lies: copying it into
+// blocks first, as pays for square products, would take longer than the product.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+
+#include "backend/common/vec.h"
+#include "backend/common/vec_arch.h"
+#include "backend/cpu/nn/nn_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+void stream_copy(void* to, const void* from, int64_t nbytes);
+
+// Lines that are added, or rows that are multiplied, at once.
+inline constexpr int kSkinnyGroup = 8;
+// Bytes of a line that are worked on before the next row: a group of them stays in the cache.
+inline constexpr int64_t kSkinnyStretch = 2048;
+
+template <class V>
+[[gnu::always_inline]] inline typename V::Element sum_of_lanes(V v) {
+  typename V::Element lanes[V::kSize];
+  v.store(lanes);
+  typename V::Element sum = 0;
+  for (const auto lane : lanes) sum += lane;
+  return sum;
+}
+
+// Lines that share what is read of the rows, as far as there are registers for their sums.
+inline constexpr int kSkinnyLines = kVecBytes == 64 ? 2 : 1;
+
+// Some lines of the matrix against kFew rows.
+template <int kFew, int kLines, class T>
+void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* out) {
+  using V = Vec<T>;
+  V sums[kLines][kFew];
+  for (auto& of_line : sums) {
+    for (V& sum : of_line) sum = V(0);
+  }
+  const auto add = [&](auto load, int64_t i) __attribute__((always_inline)) {
+    V x[kLines];
+#pragma GCC unroll 2
+    for (int l = 0; l < kLines; ++l) x[l] = load(lines + l * p.line_step + i);
+#pragma GCC unroll 8
+    for (int r = 0; r < kFew; ++r) {
+      const V y = load(rows + r * p.row_step + i);
+#pragma GCC unroll 2
+      for (int l = 0; l < kLines; ++l) sums[l][r] = fma(x[l], y, sums[l][r]);
+    }
+  };
+  const int64_t rest = p.inner % V::kSize;
+  const auto whole = [](const T* data) __attribute__((always_inline)) {
+    return V::load(data);
+  };
+  const auto part = [&](const T* data) __attribute__((always_inline)) {
+    return V::load_part(data, rest, T{0});
+  };
+  int64_t i = 0;
+  for (; i + V::kSize <= p.inner; i += V::kSize) add(whole, i);
+  if (rest > 0) add(part, i);
+#pragma GCC unroll 2
+  for (int l = 0; l < kLines; ++l) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kFew; ++r) {
+      T& target = out[r * p.out_row_step + l];
+      const T sum = p.alpha * sum_of_lanes(sums[l][r]);
+      target = p.beta == T{0} ? sum : sum + p.beta * target;
+    }
+  }
+}
+
+// By the number of rows, from 1 on.
+template <class T>
+using Dots = void (*)(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* out);
+template <int kLines, class T>
+inline constexpr Dots<T> kDots[] = {dots_of_lines<1, kLines, T>, dots_of_lines<2, kLines, T>,
+                                    dots_of_lines<3, kLines, T>, dots_of_lines<4, kLines, T>,
+                                    dots_of_lines<5, kLines, T>, dots_of_lines<6, kLines, T>,
+                                    dots_of_lines<7, kLines, T>, dots_of_lines<8, kLines, T>};
+
+// out[r][j] = alpha Σ_i rows[r][i] matrix[j][i] + beta out[r][j] for the lines [begin, end).
+template <class T>
+void skinny_dots(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
+  static_assert(std::size(kDots<1, T>) == kSkinnyGroup);
+  const auto run = [&](const Dots<T>* dots, int64_t j) {
+    for (int64_t r = 0; r < p.few; r += kSkinnyGroup) {
+      dots[std::min<int64_t>(p.few - r, kSkinnyGroup) - 1](
+          p, p.matrix + j * p.line_step, p.rows + r * p.row_step, p.out + r * p.out_row_step + j);
+    }
+  };
+  int64_t j = begin;
+  for (; j + kSkinnyLines <= end; j += kSkinnyLines) run(kDots<kSkinnyLines, T>, j);
+  for (; j < end; ++j) run(kDots<1, T>, j);
+}
+
+// to[j] = start[j] + Σ_l weights[l] lines[l][j] for kCount lines.
+template <int kCount, class T>
+inline void add_lines(int64_t count, const T* weights, const T* lines, int64_t step, T* to) {
+  using V = Vec<T>;
+  V factors[kCount];
+#pragma GCC unroll 8
+  for (int l = 0; l < kCount; ++l) factors[l] = V(weights[l]);
+  int64_t j = 0;
+  for (; j + V::kSize <= count; j += V::kSize) {
+    V sum = V::load(to + j);
+#pragma GCC unroll 8
+    for (int l = 0; l < kCount; ++l) sum = fma(factors[l], V::load(lines + l * step + j), sum);
+    sum.store(to + j);
+  }
+  if (j == count) return;
+  V sum = V::load_part(to + j, count - j, T{0});
+#pragma GCC unroll 8
+  for (int l = 0; l < kCount; ++l)
+    sum = fma(factors[l], V::load_part(lines + l * step + j, count - j, T{0}), sum);
+  sum.store_part(to + j, count - j);
+}
+
+// to[0, count) += alpha Σ_l row[l] matrix[l][j...] for the group of lines from i on.
+template <class T>
+inline void add_group(const SkinnyProduct<T>& p, const T* row, int64_t i, int64_t j, int64_t count,
+                      T* to) {
+  const int64_t lines = std::min<int64_t>(kSkinnyGroup, p.inner - i);
+  const T* first = p.matrix + i * p.line_step + j;
+  T weights[kSkinnyGroup];
+  for (int64_t l = 0; l < lines; ++l) weights[l] = p.alpha * row[(i + l) * p.inner_step];
+  if (lines == kSkinnyGroup) {
+    add_lines<kSkinnyGroup>(count, weights, first, p.line_step, to);
+    return;
+  }
+  for (int64_t l = 0; l < lines; ++l)
+    add_lines<1>(count, weights + l, first + l * p.line_step, p.line_step, to);
+}
+
+// out[r][j] = alpha Σ_i rows[r][i] matrix[i][j] + beta out[r][j] for the columns [begin, end). The
+// lines come in groups that a row takes in at once; a stretch of them stays in the first-level
+// cache for the next row.
+template <class T>
+void skinny_sums(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
+  constexpr int64_t kStretch = kSkinnyStretch / static_cast<int64_t>(sizeof(T));
+  for (int64_t r = 0; r < p.few; ++r) {
+    T* out = p.out + r * p.out_row_step;
+    for (int64_t j = begin; j < end; ++j) out[j] = p.beta == T{0} ? T{0} : p.beta * out[j];
+  }
+  for (int64_t i = 0; i < p.inner; i += kSkinnyGroup) {
+    for (int64_t j = begin; j < end; j += kStretch) {
+      const int64_t count = std::min(kStretch, end - j);
+      for (int64_t r = 0; r < p.few; ++r)
+        add_group(p, p.rows + r * p.row_step, i, j, count, p.out + r * p.out_row_step + j);
+    }
+  }
+}
+
+// Lines [begin, end) of a large result: to[j] = alpha Σ_i rows(line, i) matrix[i][j] with few i. A
+// stretch of the matrix stays in the first-level cache for the next line.
+template <class T>
+void skinny_outer(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
+  constexpr int64_t kStretch = kSkinnyStretch / static_cast<int64_t>(sizeof(T));
+  alignas(64) T buffer[kStretch];
+  for (int64_t j = 0; j < p.columns; j += kStretch) {
+    const int64_t count = std::min(kStretch, p.columns - j);
+    const int64_t nbytes = count * static_cast<int64_t>(sizeof(T));
+    for (int64_t line = begin; line < end; ++line) {
+      T* to = p.out + line * p.out_row_step + j;
+      const bool stream =
+          p.streams && nbytes % 64 == 0 && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+      T* target = stream ? buffer : to;
+      std::fill_n(target, count, T{0});
+      for (int64_t i = 0; i < p.inner; i += kSkinnyGroup)
+        add_group(p, p.rows + line * p.row_step, i, j, count, target);
+      if (stream) stream_copy(to, buffer, nbytes);
+    }
+  }
+  _mm_sfence();
+}
+
+}  // namespace tsr::cpu::TSR_ISA

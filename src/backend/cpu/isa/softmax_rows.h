@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and its relatives over one row, a register at a time.
+#pragma once
+
+#include <cmath>
+
+#include "backend/common/math_f32.h"
+#include "backend/common/math_f64.h"
+#include "backend/cpu/nn/nn_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+template <class T>
+inline T largest_lane(Vec<T> a) {
+  T lanes[Vec<T>::kSize];
+  a.store(lanes);
+  T result = lanes[0];
+  for (const T lane : lanes) result = result < lane ? lane : result;
+  return result;
+}
+template <class T>
+inline T sum_of_lanes(Vec<T> a, int64_t count = Vec<T>::kSize) {
+  T lanes[Vec<T>::kSize];
+  a.store(lanes);
+  T result = 0;
+  for (int64_t i = 0; i < count; ++i) result += lanes[i];
+  return result;
+}
+
+// The largest number; NaNs are passed over, the exponentials that follow bring them back.
+template <class T>
+inline T row_max(int64_t count, const T* x) {
+  using V = Vec<T>;
+  V most[4] = {V(-kInfinity), V(-kInfinity), V(-kInfinity), V(-kInfinity)};
+  int64_t i = 0;
+  for (; i + 4 * V::kSize <= count; i += 4 * V::kSize) {
+    for (int k = 0; k < 4; ++k) most[k] = at_least(most[k], V::load(x + i + k * V::kSize));
+  }
+  for (; i + V::kSize <= count; i += V::kSize) most[0] = at_least(most[0], V::load(x + i));
+  if (i < count) {
+    const V rest = V::load_part(x + i, count - i, static_cast<T>(-kInfinity));
+    most[0] = at_least(most[0], rest);
+  }
+  return largest_lane(at_least(at_least(most[0], most[1]), at_least(most[2], most[3])));
+}
+
+// The sum of exp(x - shift); each is kept in `out` unless that is null.
+template <bool kStore, class T>
+inline T row_exp_sum(int64_t count, const T* x, T shift, [[maybe_unused]] T* out) {
+  using V = Vec<T>;
+  V sums[4] = {V(0), V(0), V(0), V(0)};
+  int64_t i = 0;
+  for (; i + 4 * V::kSize <= count; i += 4 * V::kSize) {
+    for (int k = 0; k < 4; ++k) {
+      const V e = exp(V::load(x + i + k * V::kSize) - V(shift));
+      if constexpr (kStore) e.store(out + i + k * V::kSize);
+      sums[k] = sums[k] + e;
+    }
+  }
+  for (; i + V::kSize <= count; i += V::kSize) {
+    const V e = exp(V::load(x + i) - V(shift));
+    if constexpr (kStore) e.store(out + i);
+    sums[0] = sums[0] + e;
+  }
+  T rest = 0;
+  if (i < count) {
+    const V e = exp(V::load_part(x + i, count - i, shift) - V(shift));
+    if constexpr (kStore) e.store_part(out + i, count - i);
+    rest = sum_of_lanes(e, count - i);
+  }
+  return sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest;
+}
+
+template <class T>
+void softmax(int64_t rows, int64_t columns, bool log, const T* in, T* out) {
+  for (int64_t r = 0; r < rows; ++r, in += columns, out += columns) {
+    const T most = row_max(columns, in);
+    if (log) {
+      const T offset = std::log(row_exp_sum<false, T>(columns, in, most, nullptr));
+#pragma omp simd
+      for (int64_t i = 0; i < columns; ++i) out[i] = (in[i] - most) - offset;
+    } else {
+      const T factor = T{1} / row_exp_sum<true>(columns, in, most, out);
+#pragma omp simd
+      for (int64_t i = 0; i < columns; ++i) out[i] *= factor;
+    }
+  }
+}
+
+// softmax: y (g - Σ g y); log_softmax: g - exp(y) Σ g
+template <class T>
+void softmax_backward(int64_t rows, int64_t columns, bool log, const T* g, const T* y, T* out) {
+  using V = Vec<T>;
+  for (int64_t r = 0; r < rows; ++r, g += columns, y += columns, out += columns) {
+    T sum = 0;
+    if (log) {
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = 0; i < columns; ++i) sum += g[i];
+      int64_t i = 0;
+      for (; i + V::kSize <= columns; i += V::kSize) {
+        (V::load(g + i) - exp(V::load(y + i)) * V(sum)).store(out + i);
+      }
+      if (i < columns) {
+        const int64_t rest = columns - i;
+        const V tail = V::load_part(g + i, rest, 0) - exp(V::load_part(y + i, rest, 0)) * V(sum);
+        tail.store_part(out + i, rest);
+      }
+    } else {
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = 0; i < columns; ++i) sum += g[i] * y[i];
+#pragma omp simd
+      for (int64_t i = 0; i < columns; ++i) out[i] = y[i] * (g[i] - sum);
+    }
+  }
+}
+
+// ---- along an axis that is not the last: a register of neighbouring positions at a time ----
+
+template <class T>
+[[gnu::always_inline]] inline Vec<T> load_some(const T* source, int64_t count) {
+  return count >= Vec<T>::kSize ? Vec<T>::load(source) : Vec<T>::load_part(source, count, T{0});
+}
+template <class T>
+[[gnu::always_inline]] inline void store_some(Vec<T> value, T* target, int64_t count) {
+  if (count >= Vec<T>::kSize)
+    value.store(target);
+  else
+    value.store_part(target, count);
+}
+
+template <class T>
+void softmax_strided(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
+                     const T* in, T* out) {
+  using V = Vec<T>;
+  for (int64_t i = begin; i < end; i += V::kSize) {
+    const int64_t count = end - i;
+    V most(-kInfinity);
+    for (int64_t c = 0; c < columns; ++c)
+      most = at_least(most, load_some(in + c * inner + i, count));
+    V sum(0);
+    for (int64_t c = 0; c < columns; ++c) {
+      const V e = exp(load_some(in + c * inner + i, count) - most);
+      if (!log) store_some(e, out + c * inner + i, count);
+      sum = sum + e;
+    }
+    const V offset = log ? tsr::cpu::TSR_ISA::log(sum) : V(1) / sum;
+    for (int64_t c = 0; c < columns; ++c) {
+      T* target = out + c * inner + i;
+      const V value = log ? (load_some(in + c * inner + i, count) - most) - offset
+                          : load_some<T>(target, count) * offset;
+      store_some(value, target, count);
+    }
+  }
+}
+
+template <class T>
+void softmax_strided_backward(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
+                              const T* g, const T* y, T* out) {
+  using V = Vec<T>;
+  for (int64_t i = begin; i < end; i += V::kSize) {
+    const int64_t count = end - i;
+    V sum(0);
+    for (int64_t c = 0; c < columns; ++c) {
+      const V slope = load_some(g + c * inner + i, count);
+      sum = sum + (log ? slope : slope * load_some(y + c * inner + i, count));
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t at = c * inner + i;
+      const V slope = load_some(g + at, count);
+      const V value = load_some(y + at, count);
+      store_some(log ? slope - exp(value) * sum : value * (slope - sum), out + at, count);
+    }
+  }
+}
+
+// ---- classification losses ----
+
+template <class T>
+T log_sum_exp(int64_t columns, const T* x) {
+  const T most = row_max(columns, x);
+  return most + std::log(row_exp_sum<false, T>(columns, x, most, nullptr));
+}
+
+template <class T>
+void class_loss_backward(int64_t columns, const T* x, T lse, T slope, T flat, const T* weight,
+                         T* out) {
+  using V = Vec<T>;
+  for (int64_t i = 0; i < columns; i += V::kSize) {
+    const int64_t count = columns - i;
+    const V base = weight == nullptr ? V(flat) : load_some(weight + i, count) * V(flat);
+    const V e = exp(load_some(x + i, count) - V(lse));
+    store_some(e * V(slope) - base, out + i, count);
+  }
+}
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/linalg/blas.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "backend/cpu/host.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::Status;
+
+// Note [A BLAS of our own]
+// A program may define cblas_sgemm itself, or link a BLAS with 64-bit integers; in the linker's one
+// space of names its functions would take the place of ours, and those of OpenBLAS inside OpenBLAS.
+// So the library is no dependency: it is opened with its own names before all others
+// (RTLD_DEEPBIND) and out of everybody else's sight (RTLD_LOCAL), and called by address. It stays
+// open for the life of the process.
+
+// In this order; a name without a slash is searched for as the system does, and beside this
+// library.
+constexpr const char* kCandidates[] = {TSR_BLAS_CANDIDATES};
+
+#ifdef TSR_BLAS_SERIAL
+constexpr int kWantedFlavour = 0;
+#else
+constexpr int kWantedFlavour = 2;  // it shares OpenMP's threads with oneDNN and with us
+#endif
+constexpr int kNoOpenBlas = -1;
+
+// What OpenBLAS maps for each thread that is inside; it tries for ever when it gets none.
+constexpr size_t kBufferBytes = size_t{128} << 20;
+// The library itself with what it depends on, and some air.
+constexpr size_t kLibraryBytes = size_t{64} << 20;
+
+struct Loaded {
+  GuardedMutex mutex;
+  void* handle = nullptr;
+  int flavour = kNoOpenBlas;
+  void (*set_num_threads)(int) = nullptr;
+  Blas blas;
+  std::atomic<bool> ready{false};
+  // For how many threads OpenBLAS has its buffers: of its own, and of callers at a time.
+  std::atomic<int32_t> workers{1};
+  std::atomic<int64_t> callers{0};
+};
+Loaded& loaded() {
+  return immortal<Loaded>();
+}
+
+template <class Function>
+bool bind(void* handle, const char* name, Function*& function) noexcept {
+  function = reinterpret_cast<Function*>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+bool bind_all(void* handle, Blas& blas) noexcept {
+  return bind(handle, "cblas_sgemm", blas.sgemm) && bind(handle, "cblas_dgemm", blas.dgemm) &&
+         bind(handle, "cblas_cgemm", blas.cgemm) && bind(handle, "cblas_zgemm", blas.zgemm) &&
+         bind(handle, "cblas_sgemv", blas.sgemv) && bind(handle, "cblas_dgemv", blas.dgemv);
+}
+
+int flavour_of(void* handle) noexcept {
+  int (*parallel)() = nullptr;
+  return bind(handle, "openblas_get_parallel", parallel) ? parallel() : kNoOpenBlas;
+}
+
+// Sanitizers end the process when they see RTLD_DEEPBIND.
+int open_flags() noexcept {
+  const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_set_death_callback") != nullptr;
+  return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
+}
+
+// The first candidate of the wanted flavour, or else the first of any; null when there is none.
+void* open_library() noexcept {
+  void* other = nullptr;
+  for (const char* candidate : kCandidates) {
+    void* handle = dlopen(candidate, open_flags());
+    Blas blas;
+    if (handle == nullptr || !bind_all(handle, blas)) continue;
+    if (flavour_of(handle) == kWantedFlavour) return handle;
+    if (other == nullptr) other = handle;
+  }
+  return other;
+}
+
+Status no_library() noexcept {
+  if (!can_map(kLibraryBytes)) {
+    return failure(Code::kOutOfMemory, "expected memory for the BLAS library, got none");
+  }
+  char text[512];
+  int length = std::snprintf(text, sizeof text,
+                             "expected a BLAS library with CBLAS functions, got "
+                             "none of");
+  for (const char* candidate : kCandidates) {
+    if (length < 0 || static_cast<size_t>(length) >= sizeof text) break;
+    length +=
+        std::snprintf(text + length, sizeof text - static_cast<size_t>(length), " %s", candidate);
+  }
+  return failure(Code::kBackend, text);
+}
+
+// Under the lock.
+Status load(Loaded& library) noexcept {
+  const auto first = static_cast<size_t>(2 * num_threads());
+  if (!can_map(kLibraryBytes + first * kBufferBytes)) {
+    return failure(Code::kOutOfMemory,
+                   "expected address space for the BLAS library and its buffers of 128 MiB a "
+                   "thread, got less");
+  }
+  void* handle = open_library();
+  if (handle == nullptr) return no_library();
+  library.handle = handle;
+  library.flavour = flavour_of(handle);
+  bind_all(handle, library.blas);
+  if (library.flavour > 0) bind(handle, "openblas_set_num_threads", library.set_num_threads);
+  library.ready.store(true, std::memory_order_release);
+  return kernel::kOk;
+}
+
+// Under the lock. OpenBLAS keeps a buffer that it has once mapped.
+Status get_buffers(Loaded& library, int32_t workers, int64_t callers) noexcept {
+  const int64_t missing_workers =
+      std::max<int64_t>(0, workers - library.workers.load(std::memory_order_relaxed));
+  const int64_t missing_callers =
+      std::max<int64_t>(0, callers - library.callers.load(std::memory_order_relaxed));
+  const auto missing =
+      static_cast<size_t>(missing_workers + missing_callers + (missing_workers > 0 ? 1 : 0));
+  if (!can_map(missing * kBufferBytes)) {
+    return failure(Code::kOutOfMemory,
+                   "expected address space for the buffers of the BLAS library, 128 MiB a thread, "
+                   "got less");
+  }
+  if (missing_workers > 0) {
+    if (library.set_num_threads != nullptr) library.set_num_threads(workers);
+    library.workers.store(workers, std::memory_order_relaxed);
+  }
+  library.callers.store(std::max(callers, library.callers.load(std::memory_order_relaxed)),
+                        std::memory_order_relaxed);
+  return kernel::kOk;
+}
+
+bool has_buffers(const Loaded& library, int32_t workers, int64_t callers) noexcept {
+  return library.flavour == kNoOpenBlas ||
+         (callers <= library.callers.load(std::memory_order_relaxed) &&
+          workers <= library.workers.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+BlasUse::BlasUse(BlasCalls calls) noexcept : threads_(calls == BlasCalls::kSideBySide) {
+  if (call_.refused()) {
+    status_ = ForeignCall::refuse();
+    return;
+  }
+  const int32_t workers = threads_.count();
+  const int64_t callers =
+      ForeignCall::running() * (calls == BlasCalls::kSideBySide ? num_threads() : 1);
+  Loaded& library = loaded();
+  if (!library.ready.load(std::memory_order_acquire) || !has_buffers(library, workers, callers))
+      [[unlikely]] {
+    const std::lock_guard lock(library.mutex);
+    if (!library.ready.load(std::memory_order_acquire)) status_ = load(library);
+    if (status_ == kernel::kOk && !has_buffers(library, workers, callers)) {
+      status_ = get_buffers(library, workers, callers);
+    }
+    if (status_ != kernel::kOk) return;
+  }
+  blas_ = &library.blas;
+}
+
+BlasLibrary blas_library() noexcept {
+  const BlasUse use(BlasCalls::kInTurn);
+  Dl_info where{};
+  if (!use || dladdr(reinterpret_cast<void*>(use->sgemm), &where) == 0) return {"", kNoOpenBlas};
+  return {where.dli_fname, loaded().flavour};
+}
+
+}  // namespace tsr::cpu

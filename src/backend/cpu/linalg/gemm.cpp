@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products: OpenBLAS for float32, float64 and complex; 16-bit floats through float32; tiny
+// and skinny ones by hand.
+#include "backend/cpu/linalg/gemm.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <complex>
+#include <cstring>
+#include <optional>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/linalg/blas.h"
+#include "backend/cpu/pointwise/strided.h"
+#include "backend/cpu/rows.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+
+using kernel::GemmPlan;
+using kernel::Status;
+
+namespace {
+
+// Products of fewer multiplications than this cost less here than the way into OpenBLAS.
+constexpr int64_t kTiny = 100;
+// Matrices of at least so many multiplications get all threads one after another; smaller ones
+// share the batch out.
+constexpr int64_t kLarge = int64_t{1} << 21;
+
+template <class T>
+T parameter(const kernel::Parameter& value) {
+  T number;
+  std::memcpy(&number, &value, sizeof(T));
+  return number;
+}
+
+// One operand as BLAS sees it.
+struct Side {
+  BlasTranspose transpose;
+  int leading;
+};
+Side describe(const int64_t strides[2], int64_t rows, int64_t columns, bool conjugate) {
+  if (strides[1] == 1 && (strides[0] >= columns || rows == 1)) {
+    const auto leading = static_cast<int>(std::max({strides[0], columns, int64_t{1}}));
+    return {conjugate ? BlasTranspose::kConjugateOnly : BlasTranspose::kNo, leading};
+  }
+  const auto leading = static_cast<int>(std::max({strides[1], rows, int64_t{1}}));
+  return {conjugate ? BlasTranspose::kConjugate : BlasTranspose::kYes, leading};
+}
+
+// ---- OpenBLAS, by type ----
+
+void blas_gemm(const BlasUse& blas, BlasOrder order, Side a, Side b, int m, int n, int k,
+               const GemmPlan& plan, const void* x, const void* y, void* c, int ldc) {
+  switch (plan.dtype) {
+    case DType::kFloat32:
+      blas->sgemm(order, a.transpose, b.transpose, m, n, k, parameter<float>(plan.alpha),
+                  static_cast<const float*>(x), a.leading, static_cast<const float*>(y), b.leading,
+                  parameter<float>(plan.beta), static_cast<float*>(c), ldc);
+      return;
+    case DType::kFloat64:
+      blas->dgemm(order, a.transpose, b.transpose, m, n, k, parameter<double>(plan.alpha),
+                  static_cast<const double*>(x), a.leading, static_cast<const double*>(y),
+                  b.leading, parameter<double>(plan.beta), static_cast<double*>(c), ldc);
+      return;
+    case DType::kComplex64:
+      blas->cgemm(order, a.transpose, b.transpose, m, n, k, &plan.alpha, x, a.leading, y, b.leading,
+                  &plan.beta, c, ldc);
+      return;
+    default:
+      blas->zgemm(order, a.transpose, b.transpose, m, n, k, &plan.alpha, x, a.leading, y, b.leading,
+                  &plan.beta, c, ldc);
+  }
+}
+
+// c = alpha op(matrix) vector + beta c for the real types.
+bool blas_gemv(const BlasUse& blas, const GemmPlan& plan, Side side, int64_t rows, int64_t columns,
+               const void* matrix, const void* vector, int64_t vector_stride, void* c,
+               int64_t c_stride) {
+  // Row-major `side`: a transposed operand is stored columns x rows.
+  const bool plain = side.transpose == BlasTranspose::kNo;
+  const auto stored_rows = static_cast<int>(plain ? rows : columns);
+  const auto stored_columns = static_cast<int>(plain ? columns : rows);
+  const auto step = static_cast<int>(vector_stride);
+  const auto c_step = static_cast<int>(c_stride);
+  if (plan.dtype == DType::kFloat32) {
+    blas->sgemv(BlasOrder::kRows, side.transpose, stored_rows, stored_columns,
+                parameter<float>(plan.alpha), static_cast<const float*>(matrix), side.leading,
+                static_cast<const float*>(vector), step, parameter<float>(plan.beta),
+                static_cast<float*>(c), c_step);
+    return true;
+  }
+  if (plan.dtype == DType::kFloat64) {
+    blas->dgemv(BlasOrder::kRows, side.transpose, stored_rows, stored_columns,
+                parameter<double>(plan.alpha), static_cast<const double*>(matrix), side.leading,
+                static_cast<const double*>(vector), step, parameter<double>(plan.beta),
+                static_cast<double*>(c), c_step);
+    return true;
+  }
+  return false;
+}
+
+// The element stride of a matrix that is one row or one column.
+int64_t vector_stride(const int64_t strides[2], bool column) {
+  return std::max<int64_t>(strides[column ? 0 : 1], 1);
+}
+
+// ---- Tiny products ----
+
+template <class T>
+void tiny_gemm(const GemmPlan& plan, const T* a, const T* b, T* c) {
+  const T alpha = parameter<T>(plan.alpha);
+  const T beta = parameter<T>(plan.beta);
+  for (int64_t i = 0; i < plan.m; ++i) {
+    for (int64_t j = 0; j < plan.n; ++j) {
+      const T* x = a + i * plan.a_strides[0];
+      const T* y = b + j * plan.b_strides[1];
+      T sum{0};
+      for (int64_t l = 0; l < plan.k; ++l)
+        sum += x[l * plan.a_strides[1]] * y[l * plan.b_strides[0]];
+      T& target = c[i * plan.c_strides[0] + j * plan.c_strides[1]];
+      target = beta == T{0} ? alpha * sum : alpha * sum + beta * target;
+    }
+  }
+}
+
+// ---- One matrix ----
+
+// Without leave to use BLAS only what is tiny.
+Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const void* a,
+                                const void* b, void* c) {
+  const bool tiny = plan.m * plan.n * plan.k <= kTiny;
+  if (tiny && plan.dtype == DType::kFloat32) {
+    tiny_gemm(plan, static_cast<const float*>(a), static_cast<const float*>(b),
+              static_cast<float*>(c));
+    return kernel::kOk;
+  }
+  if (tiny && plan.dtype == DType::kFloat64) {
+    tiny_gemm(plan, static_cast<const double*>(a), static_cast<const double*>(b),
+              static_cast<double*>(c));
+    return kernel::kOk;
+  }
+  if (skinny_gemm(plan, a, b, c)) return kernel::kOk;
+  const BlasUse& blas = *use;
+  if (!blas) return blas.status();
+  const Side left = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
+  const Side right = describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);
+  const bool matrix_vector = plan.k > 1 && !is_complex(plan.dtype);
+  if (matrix_vector && plan.n == 1 && plan.m > 1 &&
+      blas_gemv(blas, plan, left, plan.m, plan.k, a, b, vector_stride(plan.b_strides, true), c,
+                vector_stride(plan.c_strides, true))) {
+    return kernel::kOk;
+  }
+  if (matrix_vector && plan.m == 1) {
+    // A row times B is B transposed times a column.
+    const Side flipped{
+        right.transpose == BlasTranspose::kNo ? BlasTranspose::kYes : BlasTranspose::kNo,
+        right.leading};
+    if (blas_gemv(blas, plan, flipped, plan.n, plan.k, b, a, vector_stride(plan.a_strides, false),
+                  c, vector_stride(plan.c_strides, false))) {
+      return kernel::kOk;
+    }
+  }
+  const Side target = describe(plan.c_strides, plan.m, plan.n, false);
+  const auto m = static_cast<int>(plan.m);
+  const auto n = static_cast<int>(plan.n);
+  const auto k = static_cast<int>(plan.k);
+  if (target.transpose == BlasTranspose::kNo) {
+    blas_gemm(blas, BlasOrder::kRows, left, right, m, n, k, plan, a, b, c, target.leading);
+    return kernel::kOk;
+  }
+  // C is stored by columns: said in column order, every transposition turns over.
+  const auto turn = [](Side side) {
+    switch (side.transpose) {
+      case BlasTranspose::kNo:
+        return Side{BlasTranspose::kYes, side.leading};
+      case BlasTranspose::kYes:
+        return Side{BlasTranspose::kNo, side.leading};
+      case BlasTranspose::kConjugateOnly:
+        return Side{BlasTranspose::kConjugate, side.leading};
+      default:
+        return Side{BlasTranspose::kConjugateOnly, side.leading};
+    }
+  };
+  blas_gemm(blas, BlasOrder::kColumns, turn(left), turn(right), m, n, k, plan, a, b, c,
+            target.leading);
+  return kernel::kOk;
+}
+
+// Converts a strided matrix to a dense row-major one of another type, or back.
+void cast_matrix(CastRow cast, int64_t rows, int64_t columns, void* to, int64_t to_size,
+                 const int64_t to_strides[2], const void* from, int64_t from_size,
+                 const int64_t from_strides[2]) {
+  // One of the strides of each side is 1 and both sides are the same way round, by construction.
+  const bool by_rows = from_strides[1] == 1;
+  const int64_t lines = by_rows ? rows : columns;
+  const int64_t length = by_rows ? columns : rows;
+  const int64_t to_step = (by_rows ? to_strides[0] : to_strides[1]) * to_size;
+  const int64_t from_step = (by_rows ? from_strides[0] : from_strides[1]) * from_size;
+  parallel_for(lines, std::max<int64_t>(1, 32768 / std::max<int64_t>(length, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   cast(length, static_cast<std::byte*>(to) + i * to_step,
+                        static_cast<const std::byte*>(from) + i * from_step);
+                 }
+               });
+}
+
+Status no_workspace() {
+  return failure(Code::kOutOfMemory, "expected workspace for a matrix product, got none");
+}
+
+// 16-bit floats: float32 copies of the operands, one rounding at the end.
+Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b,
+                      void* c) {
+  const CastRow widen = best_level()->cast(plan.dtype, DType::kFloat32);
+  const CastRow narrow = best_level()->cast(DType::kFloat32, plan.dtype);
+  const Workspace workspace((plan.m * plan.k + plan.k * plan.n + plan.m * plan.n) * 4);
+  auto* x = static_cast<float*>(workspace.data());
+  if (x == nullptr) return no_workspace();
+  float* y = x + plan.m * plan.k;
+  float* z = y + plan.k * plan.n;
+  GemmPlan wide = plan;
+  wide.dtype = DType::kFloat32;
+  const auto pack = [](int64_t packed[2], const int64_t strides[2], int64_t rows, int64_t columns) {
+    const bool by_rows = strides[1] == 1;
+    packed[0] = by_rows ? columns : 1;
+    packed[1] = by_rows ? 1 : rows;
+  };
+  pack(wide.a_strides, plan.a_strides, plan.m, plan.k);
+  pack(wide.b_strides, plan.b_strides, plan.k, plan.n);
+  pack(wide.c_strides, plan.c_strides, plan.m, plan.n);
+  cast_matrix(widen, plan.m, plan.k, x, 4, wide.a_strides, a, 2, plan.a_strides);
+  cast_matrix(widen, plan.k, plan.n, y, 4, wide.b_strides, b, 2, plan.b_strides);
+  if (parameter<float>(plan.beta) != 0)
+    cast_matrix(widen, plan.m, plan.n, z, 4, wide.c_strides, c, 2, plan.c_strides);
+  const Status status = multiply_real_or_complex(blas, wide, x, y, z);
+  if (status != kernel::kOk) return status;
+  cast_matrix(narrow, plan.m, plan.n, c, 2, plan.c_strides, z, 4, wide.c_strides);
+  return kernel::kOk;
+}
+
+Status multiply(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b, void* c) {
+  switch (plan.dtype) {
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kComplex64:
+    case DType::kComplex128:
+      return multiply_real_or_complex(blas, plan, a, b, c);
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return multiply_short(blas, plan, a, b, c);
+    default:
+      return gemm_integer(plan, a, b, c) ? kernel::kOk : no_workspace();
+  }
+}
+
+bool needs_blas(const GemmPlan& plan, int64_t work) {
+  const bool real = plan.dtype == DType::kFloat32 || plan.dtype == DType::kFloat64;
+  return real ? work > kTiny : is_floating(plan.dtype) || is_complex(plan.dtype);
+}
+
+}  // namespace
+
+Status gemm(const GemmPlan& plan) {
+  if (std::max({plan.m, plan.n, plan.k}) > INT_MAX) {
+    return failure(Code::kNotImplemented,
+                   "expected matrices of fewer than 2**31 rows and columns, got larger ones");
+  }
+  if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
+  const int64_t work = plan.m * plan.n * std::max<int64_t>(plan.k, 1);
+  const bool in_turn = plan.batch <= 1 || work >= kLarge;
+  std::optional<BlasUse> use;
+  if (needs_blas(plan, work)) use.emplace(in_turn ? BlasCalls::kInTurn : BlasCalls::kSideBySide);
+  const BlasUse* blas = use ? &*use : nullptr;
+  const int64_t size = itemsize(plan.dtype);
+  std::atomic<Status> result{kernel::kOk};
+  const auto run = [&](int64_t begin, int64_t end) {
+    Cursor cursor;
+    cursor.ndim = std::max(1, plan.batch_ndim);
+    constexpr int64_t kOne = 1;
+    cursor.sizes = plan.batch_ndim == 0 ? &kOne : plan.batch_sizes;
+    cursor.seek(begin);
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = [&](int operand) {
+        return plan.batch_ndim == 0 ? 0 : cursor.offset(plan.batch_strides[operand]) * size;
+      };
+      const Status status = multiply(blas, plan, static_cast<const std::byte*>(plan.a) + at(0),
+                                     static_cast<const std::byte*>(plan.b) + at(1),
+                                     static_cast<std::byte*>(plan.c) + at(2));
+      if (status != kernel::kOk) result.store(status, std::memory_order_relaxed);
+      cursor.advance_in_row(1);
+    }
+  };
+  if (in_turn)
+    run(0, plan.batch_ndim == 0 ? 1 : plan.batch);
+  else
+    parallel_for(plan.batch, std::max<int64_t>(1, 65536 / work), run);
+  // The text of a failure belongs to the thread that reports it.
+  const bool out_of_memory = result == static_cast<Status>(Code::kOutOfMemory);
+  return out_of_memory && (blas == nullptr || *blas) ? no_workspace() : result.load();
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products of a few rows: what they cost is reading or writing the one large matrix.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backend/cpu/linalg/gemm.h"
+#include "backend/cpu/nn/nn_rows.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::GemmPlan;
+
+constexpr int64_t kFew = 16;
+// Elements of a matrix from which on reading it is what counts; smaller ones are quickly copied.
+constexpr int64_t kLarge = int64_t{1} << 20;
+constexpr int64_t kStreamBytes = int64_t{8} << 20;
+constexpr int64_t kGrain = 65536;      // elements of the large matrix that pay for a thread
+constexpr int64_t kColumnGrain = 512;  // of a result that threads share by columns
+
+// The product with its operands in this order, or of their transposes the other way round.
+struct Product {
+  int64_t m, n, k;
+  const void* a;
+  const void* b;
+  void* c;
+  int64_t a_strides[2], b_strides[2], c_strides[2];
+
+  Product(const GemmPlan& plan, const void* left, const void* right, void* target)
+      : m(plan.m), n(plan.n), k(plan.k), a(left), b(right), c(target) {
+    std::copy_n(plan.a_strides, 2, a_strides);
+    std::copy_n(plan.b_strides, 2, b_strides);
+    std::copy_n(plan.c_strides, 2, c_strides);
+  }
+  void transpose() {
+    std::swap(m, n);
+    std::swap(a, b);
+    std::swap(a_strides[0], b_strides[1]);
+    std::swap(a_strides[1], b_strides[0]);
+    std::swap(c_strides[0], c_strides[1]);
+  }
+};
+
+template <class T>
+SkinnyProduct<T> describe(const Product& p, const GemmPlan& plan) {
+  SkinnyProduct<T> result{};
+  result.matrix = static_cast<const T*>(p.b);
+  result.rows = static_cast<const T*>(p.a);
+  result.row_step = p.a_strides[0];
+  result.inner_step = p.a_strides[1];
+  result.out = static_cast<T*>(p.c);
+  result.out_row_step = p.c_strides[0];
+  result.few = p.m;
+  result.inner = p.k;
+  result.columns = p.n;
+  std::memcpy(&result.alpha, &plan.alpha, sizeof(T));
+  std::memcpy(&result.beta, &plan.beta, sizeof(T));
+  return result;
+}
+
+// Few rows times a large matrix.
+template <class T>
+bool few_rows(const Product& p, const GemmPlan& plan) {
+  if (p.m < 2 || p.m > kFew || p.k * p.n < kLarge || p.c_strides[1] != 1) return false;
+  const NnRows<T>& rows = nn_rows<T>();
+  SkinnyProduct<T> product = describe<T>(p, plan);
+  if (p.b_strides[0] == 1 && p.a_strides[1] == 1) {
+    product.line_step = p.b_strides[1];
+    parallel_for(p.n, std::max<int64_t>(1, kGrain / p.k),
+                 [&](int64_t begin, int64_t end) { rows.skinny_dots(product, begin, end); });
+    return true;
+  }
+  if (p.b_strides[1] != 1) return false;
+  product.line_step = p.b_strides[0];
+  const int64_t grain = (kGrain / p.k / kColumnGrain + 1) * kColumnGrain;
+  parallel_for(p.n, grain,
+               [&](int64_t begin, int64_t end) { rows.skinny_sums(product, begin, end); });
+  return true;
+}
+
+// A large result of few products each.
+template <class T>
+bool few_products(const Product& p, const GemmPlan& plan) {
+  SkinnyProduct<T> product = describe<T>(p, plan);
+  if (p.k > kFew || p.k < 1 || p.m * p.n < kLarge || p.c_strides[1] != 1 || p.b_strides[1] != 1 ||
+      product.beta != T{0})
+    return false;
+  const NnRows<T>& rows = nn_rows<T>();
+  product.line_step = p.b_strides[0];
+  product.streams = p.m * p.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes;
+  parallel_for(p.m, std::max<int64_t>(1, kGrain / p.n),
+               [&](int64_t begin, int64_t end) { rows.skinny_outer(product, begin, end); });
+  return true;
+}
+
+template <class T>
+bool run(const GemmPlan& plan, const void* a, const void* b, void* c) {
+  Product p(plan, a, b, c);
+  if (few_rows<T>(p, plan) || few_products<T>(p, plan)) return true;
+  p.transpose();
+  return few_rows<T>(p, plan) || few_products<T>(p, plan);
+}
+
+}  // namespace
+
+bool skinny_gemm(const GemmPlan& plan, const void* a, const void* b, void* c) {
+  if (std::min({plan.m, plan.n, plan.k}) > kFew) return false;
+  if (plan.dtype == DType::kFloat32) return run<float>(plan, a, b, c);
+  return plan.dtype == DType::kFloat64 && run<double>(plan, a, b, c);
+}
+
+}  // namespace tsr::cpu

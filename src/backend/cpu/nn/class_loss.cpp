@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Cross entropy and negative log-likelihood with class targets.
+#include <algorithm>
+#include <atomic>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/nn/nn.h"
+#include "backend/cpu/nn/nn_rows.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::ClassLossPlan;
+using kernel::ClassReduction;
+using kernel::Status;
+
+// Partial sums belong to chunks of fixed size, so that a result does not depend on the threads.
+constexpr int64_t kChunk = 64;
+constexpr int64_t kGrain = 16384;
+// Positions whose classes are brought together when they are not neighbours in memory.
+constexpr int64_t kTile = 16;
+
+template <class T>
+class ClassLoss {
+ public:
+  explicit ClassLoss(const ClassLossPlan& plan)
+      : plan_(plan),
+        rows_(nn_rows<T>()),
+        input_(static_cast<const T*>(plan.input)),
+        weight_(static_cast<const T*>(plan.weight)),
+        positions_(plan.batch * plan.inner) {
+    weight_sum_ = static_cast<double>(plan.classes);
+    if (weight_ != nullptr) {
+      weight_sum_ = 0;
+      for (int64_t c = 0; c < plan.classes; ++c) weight_sum_ += static_cast<double>(weight_[c]);
+    }
+  }
+
+  Status forward() {
+    const int64_t chunks = (positions_ + kChunk - 1) / kChunk;
+    const Workspace sums(chunks * 2 * static_cast<int64_t>(sizeof(double)));
+    auto* partial = static_cast<double*>(sums.data());
+    if (partial == nullptr && chunks > 0) return no_memory();
+    for_chunks(chunks, [&](int64_t chunk, T* tile) {
+      double loss = 0;
+      double weights = 0;
+      for_rows(chunk, tile,
+               [&](int64_t position, const T* x) { forward_row(position, x, loss, weights); });
+      partial[2 * chunk] = loss;
+      partial[2 * chunk + 1] = weights;
+    });
+    double loss = 0;
+    double weights = 0;
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      loss += partial[2 * chunk];
+      weights += partial[2 * chunk + 1];
+    }
+    if (plan_.reduction == ClassReduction::kMean) loss /= weights;
+    if (reduced()) *static_cast<T*>(plan_.loss) = static_cast<T>(loss);
+    if (plan_.weights != nullptr) *static_cast<T*>(plan_.weights) = static_cast<T>(weights);
+    return verdict();
+  }
+
+  Status backward() {
+    for_chunks((positions_ + kChunk - 1) / kChunk, [&](int64_t chunk, T* tile) {
+      for_rows(chunk, tile, [&](int64_t position, const T* x) { backward_row(position, x, tile); });
+    });
+    return verdict();
+  }
+
+ private:
+  [[nodiscard]] bool reduced() const { return plan_.reduction != ClassReduction::kNone; }
+  static Status no_memory() {
+    return failure(Code::kOutOfMemory, "expected memory for partial sums, got none");
+  }
+  Status verdict() const {
+    if (out_of_memory_) return no_memory();
+    if (!bad_) return kernel::kOk;
+    return failure(
+        Code::kIndex,
+        concat("expected targets in [0, ", plan_.classes, "), got ", bad_target_.load()).c_str());
+  }
+
+  // Runs body(chunk, tile) for every chunk; the tile holds kTile rows where the plan needs one.
+  template <class Body>
+  void for_chunks(int64_t chunks, Body body) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / (kChunk * plan_.classes + 1));
+    parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
+      const bool scattered = plan_.inner > 1;
+      const Workspace space(scattered ? kTile * plan_.classes * static_cast<int64_t>(sizeof(T))
+                                      : 0);
+      if (scattered && space.data() == nullptr) {
+        out_of_memory_ = true;
+        return;
+      }
+      for (int64_t chunk = begin; chunk < end; ++chunk) body(chunk, static_cast<T*>(space.data()));
+    });
+  }
+
+  // Runs body(position, contiguous logits) for the positions of a chunk.
+  template <class Body>
+  void for_rows(int64_t chunk, T* tile, Body body) {
+    const int64_t end = std::min(positions_, (chunk + 1) * kChunk);
+    for (int64_t p = chunk * kChunk; p < end;) {
+      if (plan_.inner == 1) {
+        body(p, input_ + p * plan_.classes);
+        ++p;
+        continue;
+      }
+      const int64_t count = std::min({kTile, plan_.inner - p % plan_.inner, end - p});
+      const T* source = input_ + element(p);
+      for (int64_t c = 0; c < plan_.classes; ++c) {
+        for (int64_t j = 0; j < count; ++j)
+          tile[j * plan_.classes + c] = source[c * plan_.inner + j];
+      }
+      for (int64_t j = 0; j < count; ++j) body(p + j, tile + j * plan_.classes);
+      p += count;
+    }
+  }
+  // Where class 0 of a position stands.
+  [[nodiscard]] int64_t element(int64_t position) const {
+    return position / plan_.inner * plan_.classes * plan_.inner + position % plan_.inner;
+  }
+
+  // The target of a position; -1 when it takes no part.
+  int64_t target(int64_t position) {
+    const int64_t t = plan_.target[position];
+    if (t == plan_.ignore) return -1;
+    if (t < 0 || t >= plan_.classes) {
+      bad_target_ = t;
+      bad_ = true;
+      return -1;
+    }
+    return t;
+  }
+  [[nodiscard]] double weight_of(int64_t t) const {
+    return weight_ == nullptr ? 1.0 : static_cast<double>(weight_[t]);
+  }
+
+  void forward_row(int64_t position, const T* x, double& sum, double& weights) {
+    const int64_t t = target(position);
+    T lse = 0;
+    double loss = 0;
+    if (plan_.log_probabilities == 0) {
+      lse = rows_.log_sum_exp(plan_.classes, x);
+      static_cast<T*>(plan_.lse)[position] = lse;
+    }
+    if (t >= 0) {
+      loss = (1 - plan_.smoothing) * weight_of(t) * static_cast<double>(lse - x[t]);
+      if (plan_.smoothing != 0) {
+        loss += plan_.smoothing / static_cast<double>(plan_.classes) * smooth(x, lse);
+      }
+      sum += loss;
+      weights += weight_of(t);
+    }
+    if (!reduced()) static_cast<T*>(plan_.loss)[position] = static_cast<T>(loss);
+  }
+  [[nodiscard]] double smooth(const T* x, T lse) const {
+    double total = 0;
+    for (int64_t c = 0; c < plan_.classes; ++c) {
+      total += weight_of(c) * static_cast<double>(lse - x[c]);
+    }
+    return total;
+  }
+
+  void backward_row(int64_t position, const T* x, T* tile) {
+    const int64_t t = target(position);
+    auto* grad = static_cast<T*>(plan_.grad_input) + element(position);
+    // The scratch row of this position is free once it has been read.
+    T* row = plan_.inner == 1 ? grad : tile + (x - tile);
+    const auto* upstream = static_cast<const T*>(plan_.grad);
+    double g = static_cast<double>(upstream[reduced() ? 0 : position]);
+    if (plan_.reduction == ClassReduction::kMean) {
+      g /= static_cast<double>(*static_cast<const T*>(plan_.weights));
+    }
+    if (t < 0) {
+      std::fill_n(row, plan_.classes, T{0});
+    } else {
+      slopes(position, t, g, x, row);
+    }
+    if (row == grad) return;
+    for (int64_t c = 0; c < plan_.classes; ++c) grad[c * plan_.inner] = row[c];
+  }
+  void slopes(int64_t position, int64_t t, double g, const T* x, T* row) const {
+    const double own = g * (1 - plan_.smoothing) * weight_of(t);
+    const double flat = g * plan_.smoothing / static_cast<double>(plan_.classes);
+    if (plan_.log_probabilities != 0) {
+      for (int64_t c = 0; c < plan_.classes; ++c) row[c] = static_cast<T>(-flat * weight_of(c));
+    } else {
+      const T lse = static_cast<const T*>(plan_.lse)[position];
+      rows_.class_loss_backward(plan_.classes, x, lse, static_cast<T>(own + flat * weight_sum_),
+                                static_cast<T>(flat), weight_, row);
+    }
+    row[t] -= static_cast<T>(own);
+  }
+
+  const ClassLossPlan& plan_;
+  const NnRows<T>& rows_;
+  const T* input_;
+  const T* weight_;
+  int64_t positions_;
+  double weight_sum_;
+  std::atomic<bool> bad_{false};
+  std::atomic<bool> out_of_memory_{false};
+  std::atomic<int64_t> bad_target_{0};
+};
+
+template <class T>
+Status run(const ClassLossPlan& plan) {
+  ClassLoss<T> loss(plan);
+  return plan.backward != 0 ? loss.backward() : loss.forward();
+}
+
+}  // namespace
+
+Status class_loss(const ClassLossPlan& plan) {
+  if (plan.dtype == DType::kFloat32) return run<float>(plan);
+  if (plan.dtype == DType::kFloat64) return run<double>(plan);
+  return failure(Code::kNotImplemented, "expected float32 or float64 for a classification loss");
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// In place of conv.cpp in a build without oneDNN (TSR_ONEDNN): it has no implementation for any
+// plan.
+#include "backend/cpu/nn/onednn/conv.h"
+
+namespace tsr::cpu::onednn {
+
+std::optional<kernel::Status> conv(const kernel::ConvPlan&) {
+  return std::nullopt;
+}
+
+}  // namespace tsr::cpu::onednn

@@ -1,0 +1,333 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/nn/onednn/conv.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "backend/cpu/foreign_call.h"
+#include "backend/cpu/host.h"
+#include "backend/cpu/nn/onednn/conv_approach.h"
+#include "backend/cpu/nn/onednn/conv_key.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu::onednn {
+namespace {
+
+using dnnl::memory;
+using kernel::ConvPass;
+using kernel::ConvPlan;
+using kernel::Status;
+
+constexpr int64_t kAlignment = 64;
+
+const dnnl::engine& cpu_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+// ---- a prepared convolution ----
+
+// One tensor of the plan: as the caller has it and as the primitive wants it.
+struct Operand {
+  int argument = 0;  // DNNL_ARG_*
+  bool written = false;
+  memory::desc user, wanted;
+  dnnl::reorder reorder;  // towards the primitive, or back for a written one
+  int64_t offset = -1;    // of its scratch memory; -1: none, the layouts agree
+
+  [[nodiscard]] bool direct() const { return offset < 0; }
+};
+
+struct Prepared {
+  dnnl::primitive primitive;
+  Operand operands[4];  // input, weight, output, bias
+  int count = 3;
+  memory::desc scratchpad;
+  int64_t scratchpad_offset = 0;
+  int64_t scratch_bytes = 0;
+  bool clears_input = false;  // it is written, but not everywhere
+};
+
+int64_t take(int64_t& total, size_t nbytes) {
+  const int64_t offset = total;
+  total += (static_cast<int64_t>(nbytes) + kAlignment - 1) / kAlignment * kAlignment;
+  return offset;
+}
+
+struct Window {
+  memory::dims stride, dilation, left, right;
+};
+
+Window window_of(const ConvPlan& plan, bool view) {
+  Window w;
+  for (int d = 0; d < plan.spatial; ++d) {
+    if (view) {
+      w.stride.push_back(1);
+      for (memory::dims* zeros : {&w.dilation, &w.left, &w.right}) zeros->push_back(0);
+      continue;
+    }
+    const int64_t reach = (plan.kernel[d] - 1) * plan.dilation[d] + 1;
+    w.stride.push_back(plan.stride[d]);
+    w.dilation.push_back(plan.dilation[d] - 1);
+    w.left.push_back(plan.padding[d]);
+    w.right.push_back((plan.output_size[d] - 1) * plan.stride[d] + reach - plan.input_size[d] -
+                      plan.padding[d]);
+  }
+  return w;
+}
+
+// The primitive and the layouts it wants, in the order input, weight, output, bias.
+struct Chosen {
+  dnnl::primitive primitive;
+  memory::desc wanted[4];
+  memory::desc scratchpad;
+};
+
+Chosen choose(const ConvPlan& plan, const Window& w, const memory::desc& input,
+              const memory::desc& filter, const memory::desc& output, const memory::desc& bias) {
+  const auto direct = dnnl::algorithm::convolution_direct;
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const auto hint_bias = plan.pass == ConvPass::kForward ? bias : memory::desc();
+  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, direct, input,
+                                                filter, hint_bias, output, w.stride, w.dilation,
+                                                w.left, w.right);
+  const dnnl::convolution_forward::primitive_desc hint(forward, attributes, cpu_engine());
+  if (plan.pass == ConvPass::kForward) {
+    return {dnnl::convolution_forward(hint),
+            {hint.src_desc(), hint.weights_desc(), hint.dst_desc(), hint.bias_desc()},
+            hint.scratchpad_desc()};
+  }
+  if (plan.pass == ConvPass::kBackwardInput) {
+    const dnnl::convolution_backward_data::desc desc(direct, input, filter, output, w.stride,
+                                                     w.dilation, w.left, w.right);
+    const dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, cpu_engine(), hint);
+    return {dnnl::convolution_backward_data(pd),
+            {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), memory::desc()},
+            pd.scratchpad_desc()};
+  }
+  const dnnl::convolution_backward_weights::desc desc(direct, input, filter, bias, output, w.stride,
+                                                      w.dilation, w.left, w.right);
+  const dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, cpu_engine(), hint);
+  return {dnnl::convolution_backward_weights(pd),
+          {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), pd.diff_bias_desc()},
+          pd.scratchpad_desc()};
+}
+
+// DNNL_ARG_* of input, weight, output, bias; the written one of each pass.
+struct Arguments {
+  int number[4];
+  bool written[4];
+};
+Arguments arguments_of(ConvPass pass, bool swapped) {
+  switch (pass) {
+    case ConvPass::kBackwardInput:
+      return {{DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0}, {true}};
+    case ConvPass::kBackwardWeight:
+      if (swapped)
+        return {{DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_SRC, 0}, {false, true}};
+      return {{DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_BIAS},
+              {false, true, false, true}};
+    default:
+      return {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+              {false, false, true, false}};
+  }
+}
+
+void add_operand(Prepared& prepared, int slot, const Arguments& arguments, const memory::desc& user,
+                 const memory::desc& wanted) {
+  Operand& operand = prepared.operands[slot];
+  operand.argument = arguments.number[slot];
+  operand.written = arguments.written[slot];
+  operand.user = user;
+  operand.wanted = wanted;
+  if (user == wanted) return;
+  operand.offset = take(prepared.scratch_bytes, wanted.get_size());
+  operand.reorder = operand.written ? dnnl::reorder({cpu_engine(), wanted, cpu_engine(), user})
+                                    : dnnl::reorder({cpu_engine(), user, cpu_engine(), wanted});
+}
+
+Chosen choose(const ConvPlan& plan, const Approach& way, memory::data_type type,
+              const memory::desc& bias) {
+  const memory::desc input = wanted_image(plan, plan.in_channels,
+                                          way.view ? plan.output_size : plan.input_size, type, way);
+  const memory::desc output = wanted_image(plan, plan.out_channels, plan.output_size, type, way);
+  const memory::desc filter = wanted_weight(plan, type, way.swapped);
+  const Window window = window_of(plan, way.view);
+  if (!way.swapped) return choose(plan, window, input, filter, output, bias);
+  Chosen chosen = choose(plan, window, output, filter, input, bias);
+  std::swap(chosen.wanted[0], chosen.wanted[2]);
+  return chosen;
+}
+
+// Computes in `type`; bfloat16 memory is converted by the reorders when that is float32.
+std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool output_last,
+                                  memory::data_type type) {
+  const auto user =
+      plan.dtype == DType::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
+  const Approach way = approach_to(plan, input_last, output_last);
+  const bool has_bias = plan.bias != nullptr && plan.pass != ConvPass::kBackwardInput;
+  const memory::dims bias_dims{plan.out_channels};
+  const Chosen chosen =
+      choose(plan, way, type,
+             has_bias ? memory::desc(bias_dims, type, memory::format_tag::x) : memory::desc());
+  auto prepared = std::make_shared<Prepared>();
+  prepared->primitive = chosen.primitive;
+  prepared->scratchpad = chosen.scratchpad;
+  prepared->clears_input = way.view && plan.pass == ConvPass::kBackwardInput;
+  const Arguments arguments = arguments_of(plan.pass, way.swapped);
+  add_operand(*prepared, 0, arguments,
+              way.view ? input_view(plan, user, input_last)
+                       : image(plan, plan.in_channels, plan.input_size, user, input_last),
+              chosen.wanted[0]);
+  add_operand(*prepared, 1, arguments, weight(plan, user, way.swapped), chosen.wanted[1]);
+  add_operand(*prepared, 2, arguments,
+              image(plan, plan.out_channels, plan.output_size, user, output_last),
+              chosen.wanted[2]);
+  if (has_bias) {
+    add_operand(*prepared, 3, arguments, memory::desc(bias_dims, user, memory::format_tag::x),
+                chosen.wanted[3]);
+    prepared->count = 4;
+  }
+  prepared->scratchpad_offset = take(prepared->scratch_bytes, chosen.scratchpad.get_size());
+  return prepared;
+}
+
+std::shared_ptr<Prepared> prepare_best(const ConvPlan& plan, bool input_last, bool output_last) {
+  if (plan.dtype == DType::kBFloat16) {
+    try {
+      return prepare(plan, input_last, output_last, memory::data_type::bf16);
+    } catch (const dnnl::error&) {
+      // This machine has no bfloat16 arithmetic.
+    }
+  }
+  return prepare(plan, input_last, output_last, memory::data_type::f32);
+}
+
+// ---- the cache ----
+
+class Cache {
+ public:
+  // Made for that many threads.
+  std::shared_ptr<Prepared> find(const ConvPlan& plan, int32_t threads) {
+    const bool input_last =
+        channels_last(plan, plan.in_channels, plan.input_size, plan.input_strides);
+    const bool output_last =
+        channels_last(plan, plan.out_channels, plan.output_size, plan.output_strides);
+    // A tensor that counts as both follows the other one.
+    const bool input_free = free_layout(plan, plan.in_channels, plan.input_size);
+    const bool output_free = free_layout(plan, plan.out_channels, plan.output_size);
+    const bool in = input_last || (input_free && output_last);
+    const bool out = output_last || (output_free && input_last);
+    const ConvKey key(plan, in, out, threads);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = map_.find(key);
+      if (found != map_.end()) return found->second;
+    }
+    if (!can_map(kRoomToPrepare)) throw std::bad_alloc();
+    std::shared_ptr<Prepared> made = prepare_best(plan, in, out);
+    // What oneDNN has made for it ends by an exit handler, which ours must stand before.
+    static std::atomic<bool> first{true};
+    if (first.exchange(false)) end_foreign_calls_early();
+    const std::lock_guard lock(mutex_);
+    // Shapes that keep changing must not fill the memory; those in use are made again.
+    if (map_.size() >= kCapacity) map_.clear();
+    map_.emplace(key, made);
+    return made;
+  }
+
+ private:
+  static constexpr size_t kCapacity = 1024;
+  // oneDNN compiles code and does not look whether there was memory for it.
+  static constexpr size_t kRoomToPrepare = size_t{64} << 20;
+
+  static bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
+    return channels == 1 || product(plan.spatial, size) == 1;
+  }
+
+  GuardedMutex mutex_;
+  std::unordered_map<ConvKey, std::shared_ptr<Prepared>, ConvKeyHash> map_;
+};
+
+Cache& cache() {
+  return immortal<Cache>();
+}
+
+void clear_input(const ConvPlan& plan) {
+  const int64_t numel = plan.batch * plan.in_channels * product(plan.spatial, plan.input_size);
+  auto* bytes = static_cast<char*>(plan.input);
+  parallel_for(numel * itemsize(plan.dtype), int64_t{1} << 16, [&](int64_t begin, int64_t end) {
+    std::memset(bytes + begin, 0, static_cast<size_t>(end - begin));
+  });
+}
+
+Status execute(const Prepared& prepared, const ConvPlan& plan) {
+  const Workspace space(prepared.scratch_bytes);
+  auto* scratch = static_cast<char*>(space.data());
+  if (scratch == nullptr && prepared.scratch_bytes > 0) {
+    return failure(Code::kOutOfMemory, "expected memory for a convolution's layouts, got none");
+  }
+  dnnl::stream stream(cpu_engine());
+  void* const data[4] = {plan.input, plan.weight, plan.output, plan.bias};
+  std::unordered_map<int, memory> arguments;
+  for (int i = 0; i < prepared.count; ++i) {
+    const Operand& operand = prepared.operands[i];
+    memory inside(operand.wanted, cpu_engine(),
+                  operand.direct() ? data[i] : scratch + operand.offset);
+    if (!operand.direct() && !operand.written) {
+      memory outside(operand.user, cpu_engine(), data[i]);
+      operand.reorder.execute(stream, outside, inside);
+    }
+    arguments.emplace(operand.argument, inside);
+  }
+  arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(prepared.scratchpad, cpu_engine(),
+                                                scratch + prepared.scratchpad_offset));
+  prepared.primitive.execute(stream, arguments);
+  if (prepared.clears_input) clear_input(plan);
+  for (int i = 0; i < prepared.count; ++i) {
+    const Operand& operand = prepared.operands[i];
+    if (operand.direct() || !operand.written) continue;
+    memory outside(operand.user, cpu_engine(), data[i]);
+    operand.reorder.execute(stream, arguments.at(operand.argument), outside);
+  }
+  stream.wait();
+  return kernel::kOk;
+}
+
+// The kernel that oneDNN 2.6 picks there leaves parts of the gradient unwritten where an image is
+// padded and strided, or does not return.
+bool is_broken(const ConvPlan& plan) {
+  constexpr int64_t kFirstLayer = 3;
+  return plan.pass == ConvPass::kBackwardWeight && plan.spatial == 3 && plan.groups == 1 &&
+         plan.in_channels <= kFirstLayer && plan.dtype == DType::kFloat32;
+}
+
+}  // namespace
+
+std::optional<Status> conv(const ConvPlan& plan) {
+  if (is_broken(plan)) return std::nullopt;
+  const ForeignCall call;
+  if (call.refused()) return ForeignCall::refuse();
+  const OpenMpThreads threads;
+  try {
+    return execute(*cache().find(plan, threads.count()), plan);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
+      return std::nullopt;
+    }
+    return failure(Code::kBackend, error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(Code::kOutOfMemory, "expected memory for a convolution, got none");
+  }
+}
+
+}  // namespace tsr::cpu::onednn

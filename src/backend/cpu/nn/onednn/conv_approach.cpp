@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/nn/onednn/conv_approach.h"
+
+#include <algorithm>
+
+namespace tsr::cpu::onednn {
+
+using dnnl::memory;
+using kernel::ConvPass;
+using kernel::ConvPlan;
+using Tag = memory::format_tag;
+
+namespace {
+
+// Output points from which a pointwise kernel, one matrix product per image, does better on
+// row-major memory as it is than in oneDNN's own layout and with the reorders that this costs
+// (measured with the shapes of ResNet-50; below it the matrices are too narrow).
+constexpr int64_t kManyPoints = 400;
+// Gradients towards images of so few channels are better off row-major, too.
+constexpr int64_t kFewChannels = 4;
+
+}  // namespace
+
+int64_t product(int count, const int64_t* numbers) {
+  int64_t result = 1;
+  for (int d = 0; d < count; ++d) result *= numbers[d];
+  return result;
+}
+
+Approach approach_to(const ConvPlan& plan, bool input_last, bool output_last) {
+  Approach way;
+  way.last = input_last && output_last;
+  if (way.last || plan.groups > 1) return way;
+  const bool pointwise = product(plan.spatial, plan.kernel) == 1;
+  const bool padded = std::any_of(plan.padding, plan.padding + plan.spatial,
+                                  [](int64_t padding) { return padding != 0; });
+  // oneDNN reorders few views of bfloat16.
+  way.view = pointwise && !padded && product(plan.spatial, plan.stride) != 1 &&
+             plan.dtype == DType::kFloat32;
+  const bool exact =
+      way.view || std::equal(plan.input_size, plan.input_size + plan.spatial, plan.output_size);
+  const bool narrow = product(plan.spatial, plan.output_size) < kManyPoints;
+  way.swapped = pointwise && !padded && exact && narrow && plan.pass == ConvPass::kBackwardWeight &&
+                plan.bias == nullptr;
+  way.plain = pointwise ? !narrow || (plan.pass == ConvPass::kBackwardWeight && !way.swapped)
+                        : plan.pass == ConvPass::kBackwardInput && plan.in_channels <= kFewChannels;
+  return way;
+}
+
+// Sizes of 1 say nothing.
+bool channels_last(const ConvPlan& plan, int64_t channels, const int64_t* size,
+                   const int64_t* strides) {
+  if (channels == 1 || product(plan.spatial, size) == 1) return false;
+  return strides[1] == 1;
+}
+
+namespace {
+
+memory::dims image_sizes(const ConvPlan& plan, int64_t channels, const int64_t* size) {
+  memory::dims dims{plan.batch, channels};
+  dims.insert(dims.end(), size, size + plan.spatial);
+  return dims;
+}
+
+}  // namespace
+
+memory::desc image(const ConvPlan& plan, int64_t channels, const int64_t* size,
+                   memory::data_type type, bool last) {
+  constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};
+  constexpr Tag kLast[] = {Tag::nwc, Tag::nhwc, Tag::ndhwc};
+  return {image_sizes(plan, channels, size), type, (last ? kLast : kPlain)[plan.spatial - 1]};
+}
+
+memory::desc wanted_image(const ConvPlan& plan, int64_t channels, const int64_t* size,
+                          memory::data_type type, const Approach& way) {
+  if (way.last || way.plain) return image(plan, channels, size, type, way.last);
+  return {image_sizes(plan, channels, size), type, Tag::any};
+}
+
+memory::desc input_view(const ConvPlan& plan, memory::data_type type, bool last) {
+  memory::dims strides(static_cast<size_t>(plan.spatial) + 2);
+  int64_t stride = last ? plan.in_channels : 1;
+  for (int d = plan.spatial; d-- > 0;) {
+    strides[static_cast<size_t>(d) + 2] = stride * plan.stride[d];
+    stride *= plan.input_size[d];
+  }
+  strides[1] = last ? 1 : stride;
+  strides[0] = last ? stride : stride * plan.in_channels;
+  return {image_sizes(plan, plan.in_channels, plan.output_size), type, strides};
+}
+
+namespace {
+
+// Input and output channels in the order of the roles.
+memory::dims weight_sizes(const ConvPlan& plan, bool swapped) {
+  memory::dims dims;
+  if (plan.groups > 1) dims.push_back(plan.groups);
+  dims.push_back(plan.out_channels / plan.groups);
+  dims.push_back(plan.in_channels / plan.groups);
+  dims.insert(dims.end(), plan.kernel, plan.kernel + plan.spatial);
+  if (swapped) std::swap(dims[0], dims[1]);
+  return dims;
+}
+
+}  // namespace
+
+memory::desc weight(const ConvPlan& plan, memory::data_type type, bool swapped) {
+  constexpr Tag kOne[] = {Tag::oiw, Tag::oihw, Tag::oidhw};
+  constexpr Tag kGroups[] = {Tag::goiw, Tag::goihw, Tag::goidhw};
+  constexpr Tag kSwapped[] = {Tag::bac, Tag::bacd, Tag::bacde};
+  const Tag* tags = swapped ? kSwapped : plan.groups > 1 ? kGroups : kOne;
+  return {weight_sizes(plan, swapped), type, tags[plan.spatial - 1]};
+}
+
+memory::desc wanted_weight(const ConvPlan& plan, memory::data_type type, bool swapped) {
+  return {weight_sizes(plan, swapped), type, Tag::any};
+}
+
+}  // namespace tsr::cpu::onednn

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/pointwise/strided.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tsr::cpu {
+
+void Cursor::seek(int64_t linear) {
+  for (int32_t d = ndim - 1; d > 0; --d) {
+    index[d] = linear % sizes[d];
+    linear /= sizes[d];
+  }
+  index[0] = linear;
+}
+
+void Cursor::advance_in_row(int64_t count) {
+  int32_t d = ndim - 1;
+  index[d] += count;
+  while (d > 0 && index[d] == sizes[d]) {
+    index[d] = 0;
+    ++index[--d];
+  }
+}
+
+void Cursor::advance(int64_t count) {
+  while (count > 0) {
+    const int64_t part = std::min(count, left_in_row());
+    advance_in_row(part);
+    count -= part;
+  }
+}
+
+int64_t Cursor::offset(const int64_t* strides) const {
+  int64_t bytes = 0;
+  for (int32_t d = 0; d < ndim; ++d) bytes += index[d] * strides[d];
+  return bytes;
+}
+
+namespace {
+
+struct Pair {
+  int64_t low, high;
+};
+
+// Element i of an array that need not be aligned.
+template <class T>
+T load_element(const std::byte* array, int64_t i) {
+  T value;
+  std::memcpy(&value, array + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+template <class T>
+void store_element(std::byte* array, int64_t i, T value) {
+  std::memcpy(array + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+}
+
+// Copies what is there to the place behind it, twice as much each time: copies of a few lines are
+// as wide as the machine's registers.
+template <class T>
+void repeat(int64_t count, T value, std::byte* to) {
+  constexpr int64_t kStart = 64 / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kMost = 2048 / static_cast<int64_t>(sizeof(T));
+  const int64_t first = std::min(count, kStart);
+  for (int64_t i = 0; i < first; ++i) store_element(to, i, value);
+  for (int64_t done = first; done < count;) {
+    const int64_t more = std::min({done, kMost, count - done});
+    std::memcpy(to + done * static_cast<int64_t>(sizeof(T)), to,
+                static_cast<size_t>(more) * sizeof(T));
+    done += more;
+  }
+}
+
+template <class T>
+void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::byte* from,
+                   int64_t from_stride) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  if (from_stride == 0) {
+    const T value = load_element<T>(from, 0);
+    if (to_stride == kSize) {
+      repeat(count, value, to);
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, &value, sizeof(T));
+    return;
+  }
+  if (to_stride == kSize && from_stride == -kSize) {
+    // Read upwards from the last element, which the compiler turns into reversed vectors.
+    const std::byte* lowest = from - (count - 1) * kSize;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i)
+      store_element(to, i, load_element<T>(lowest, count - 1 - i));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
+}
+
+// to[i * to_step + k] = from[k * from_step + i] for a block whose rows fill a register of 16 bytes;
+// steps count elements.
+[[gnu::always_inline]] inline void transpose_registers(const uint32_t* from, int64_t from_step,
+                                                       uint32_t* to, int64_t to_step) {
+  const auto load = [&](int k) {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(from + k * from_step));
+  };
+  const __m128i r0 = load(0), r1 = load(1), r2 = load(2), r3 = load(3);
+  const __m128i low01 = _mm_unpacklo_epi32(r0, r1), high01 = _mm_unpackhi_epi32(r0, r1);
+  const __m128i low23 = _mm_unpacklo_epi32(r2, r3), high23 = _mm_unpackhi_epi32(r2, r3);
+  const auto store = [&](int i, __m128i row) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_step), row);
+  };
+  store(0, _mm_unpacklo_epi64(low01, low23));
+  store(1, _mm_unpackhi_epi64(low01, low23));
+  store(2, _mm_unpacklo_epi64(high01, high23));
+  store(3, _mm_unpackhi_epi64(high01, high23));
+}
+[[gnu::always_inline]] inline void transpose_registers(const uint64_t* from, int64_t from_step,
+                                                       uint64_t* to, int64_t to_step) {
+  const __m128i r0 = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
+  const __m128i r1 = _mm_load_si128(reinterpret_cast<const __m128i*>(from + from_step));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi64(r0, r1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to + to_step), _mm_unpackhi_epi64(r0, r1));
+}
+
+// Writes the columns of an aligned tile as rows.
+template <int64_t kTile, class T>
+void write_turned(const T (&tile)[kTile][kTile], std::byte* to, int64_t to_step) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  if constexpr (kSize == 4 || kSize == 8) {
+    if (to_step % kSize == 0) {
+      constexpr int64_t kBlock = 16 / kSize;
+      for (int64_t i = 0; i < kTile; i += kBlock) {
+        for (int64_t k = 0; k < kTile; k += kBlock) {
+          transpose_registers(&tile[k][i], kTile,
+                              reinterpret_cast<T*>(to + i * to_step + k * kSize), to_step / kSize);
+        }
+      }
+      return;
+    }
+  }
+  for (int64_t i = 0; i < kTile; ++i) {
+    T line[kTile];
+    for (int64_t k = 0; k < kTile; ++k) line[k] = tile[k][i];
+    std::memcpy(to + i * to_step, line, sizeof(line));
+  }
+}
+
+// A tile is one cache line of elements wide on both sides. Its source lines are brought together
+// first: lines that lie a power of two apart share a few places of the cache and would push each
+// other out before they are used up.
+template <class T>
+void transpose_tiles(int64_t rows, int64_t columns, std::byte* to, int64_t to_step,
+                     const std::byte* from, int64_t from_step) {
+  constexpr int64_t kSize = sizeof(T);
+  constexpr int64_t kTile = std::max<int64_t>(64 / kSize, 8);
+  alignas(64) T tile[kTile][kTile];
+  for (int64_t r = 0; r < rows; r += kTile) {
+    const int64_t height = std::min(kTile, rows - r);
+    for (int64_t c = 0; c < columns; c += kTile) {
+      const int64_t width = std::min(kTile, columns - c);
+      const std::byte* source = from + c * from_step + r * kSize;
+      std::byte* target = to + r * to_step + c * kSize;
+      if (height == kTile && width == kTile) {
+        for (int64_t k = 0; k < kTile; ++k)
+          std::memcpy(tile[k], source + k * from_step, kTile * kSize);
+        write_turned(tile, target, to_step);
+        continue;
+      }
+      for (int64_t i = 0; i < height; ++i) {
+        for (int64_t k = 0; k < width; ++k) {
+          std::memcpy(target + i * to_step + k * kSize, source + k * from_step + i * kSize, kSize);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to_step,
+               const void* from, int64_t from_step) {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  switch (size) {
+    case 1:
+      return transpose_tiles<uint8_t>(rows, columns, target, to_step, source, from_step);
+    case 2:
+      return transpose_tiles<uint16_t>(rows, columns, target, to_step, source, from_step);
+    case 4:
+      return transpose_tiles<uint32_t>(rows, columns, target, to_step, source, from_step);
+    case 8:
+      return transpose_tiles<uint64_t>(rows, columns, target, to_step, source, from_step);
+    default:
+      return transpose_tiles<Pair>(rows, columns, target, to_step, source, from_step);
+  }
+}
+
+void copy_strided(int64_t count, int64_t size, void* to, int64_t to_stride, const void* from,
+                  int64_t from_stride) {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  if (to_stride == size && from_stride == size) {
+    std::memcpy(target, source, static_cast<size_t>(count * size));
+    return;
+  }
+  switch (size) {
+    case 1:
+      return copy_elements<uint8_t>(count, target, to_stride, source, from_stride);
+    case 2:
+      return copy_elements<uint16_t>(count, target, to_stride, source, from_stride);
+    case 4:
+      return copy_elements<uint32_t>(count, target, to_stride, source, from_stride);
+    case 8:
+      return copy_elements<uint64_t>(count, target, to_stride, source, from_stride);
+    default:
+      return copy_elements<Pair>(count, target, to_stride, source, from_stride);
+  }
+}
+
+void gather(Cursor cursor, int64_t count, int64_t size, void* to, const void* base,
+            const int64_t* strides) {
+  auto* target = static_cast<std::byte*>(to);
+  const int64_t inner = strides[cursor.ndim - 1];
+  while (count > 0) {
+    const int64_t part = std::min(count, cursor.left_in_row());
+    copy_strided(part, size, target, size,
+                 static_cast<const std::byte*>(base) + cursor.offset(strides), inner);
+    cursor.advance_in_row(part);
+    target += part * size;
+    count -= part;
+  }
+}
+
+void scatter(Cursor cursor, int64_t count, int64_t size, void* base, const int64_t* strides,
+             const void* from) {
+  const auto* source = static_cast<const std::byte*>(from);
+  const int64_t inner = strides[cursor.ndim - 1];
+  while (count > 0) {
+    const int64_t part = std::min(count, cursor.left_in_row());
+    copy_strided(part, size, static_cast<std::byte*>(base) + cursor.offset(strides), inner, source,
+                 size);
+    cursor.advance_in_row(part);
+    source += part * size;
+    count -= part;
+  }
+}
+
+}  // namespace tsr::cpu

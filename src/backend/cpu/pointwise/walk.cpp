@@ -1,0 +1,389 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/pointwise/walk.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/pointwise/strided.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::ElementwisePlan;
+using kernel::Status;
+
+constexpr int kMaxInputs = 3;
+constexpr int64_t kBlockBytes =
+    8192;  // of each operand: the buffers of a block stay in the first-level cache
+constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several to a block
+// Outputs from this size on are written past the caches: their lines would be evicted before anyone
+// reads them, and an ordinary store reads each of them from memory first.
+constexpr int64_t kStreamBytes = int64_t{8} << 20;
+constexpr int64_t kStreamBlockBytes = 2048;  // reads and writes of memory alternate quickly
+constexpr int64_t kLine = 64;
+
+// How an operand's elements travel between memory and the row.
+struct Operand {
+  std::byte* data;
+  const int64_t* strides;
+  int64_t size;      // bytes of an element in memory
+  int64_t row_size;  // bytes of an element as the row sees it
+  bool dense;        // contiguous over the whole plan
+  bool constant;     // one element for the whole plan
+  bool unit;         // innermost stride is the element's size
+  bool transposed;   // runs along the second innermost dim: brought in by tiles
+  int64_t period;    // elements of the plan after which it starts again; numel when it does not
+  CastRow cast;      // null: memory holds what the row wants
+};
+
+// The buffers of one thread. `raw` holds elements before a cast in or after a cast out.
+struct Buffers {
+  alignas(kLine) std::byte input[kMaxInputs][kBlockBytes];
+  alignas(kLine) std::byte output[kBlockBytes];
+  alignas(kLine) std::byte raw[kBlockBytes];
+};
+
+// All operands as the row wants them, little enough for one thread: no buffers are needed.
+bool is_direct(const ElementwisePlan& plan, const RowTypes& types) {
+  if (plan.ndim != 1 || plan.numel > kGrain) return false;
+  if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
+  for (int k = 1; k < plan.operands; ++k) {
+    const DType dtype = types.inputs[k - 1];
+    if (plan.dtypes[k] != dtype || plan.strides[k][0] != itemsize(dtype)) return false;
+  }
+  return true;
+}
+
+Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
+  const DType dtype = plan.dtypes[slot];
+  Operand operand{static_cast<std::byte*>(plan.data[slot]),
+                  plan.strides[slot],
+                  itemsize(dtype),
+                  itemsize(row_dtype),
+                  true,
+                  true,
+                  true,
+                  false,
+                  1,
+                  nullptr};
+  operand.unit = operand.strides[plan.ndim - 1] == operand.size;
+  int64_t expected = operand.size;
+  for (int32_t d = plan.ndim - 1; d >= 0; --d) {
+    if (plan.sizes[d] == 1) continue;
+    operand.dense &= operand.strides[d] == expected;
+    operand.constant &= operand.strides[d] == 0;
+    expected *= plan.sizes[d];
+    if (operand.strides[d] != 0) operand.period = expected / operand.size;
+  }
+  const int32_t inner = plan.ndim - 1;
+  operand.transposed = plan.ndim > 1 && !operand.unit && operand.strides[inner] != 0 &&
+                       operand.strides[inner - 1] == operand.size &&
+                       plan.sizes[inner] >= kTransposeTile &&
+                       plan.sizes[inner - 1] >= kTransposeTile;
+  if (dtype != row_dtype)
+    operand.cast =
+        slot == 0 ? best_level()->cast(row_dtype, dtype) : best_level()->cast(dtype, row_dtype);
+  return operand;
+}
+
+class Walk {
+ public:
+  Walk(const ElementwisePlan& plan, Row row, const RowTypes& types)
+      : plan_(plan),
+        row_(row),
+        inputs_(plan.operands - 1),
+        output_(describe(plan, 0, types.output)) {
+    int64_t widest = std::max(output_.size, output_.row_size);
+    for (int k = 0; k < inputs_; ++k) {
+      input_[k] = describe(plan, k + 1, types.inputs[k]);
+      widest = std::max({widest, input_[k].size, input_[k].row_size});
+    }
+    for (int k = 0; k < inputs_; ++k) tiled_ |= input_[k].transposed;
+    by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
+    stream_ = plan.numel * output_.size >= kStreamBytes && output_.dense && !in_place() && !tiled_;
+    block_ = (stream_ ? kStreamBlockBytes : kBlockBytes) / widest;
+    if (!tiled_) find_period();
+  }
+
+  // All of it, on as many threads as pay.
+  [[nodiscard]] bool run() const;
+
+ private:
+  [[nodiscard]] bool run_part(int64_t begin, int64_t end) const;
+  [[nodiscard]] bool run_bands(int64_t begin, int64_t end) const;
+  bool run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
+                Buffers& buffers) const;
+  void prepare_constants(int64_t count, const void** in, Buffers& buffers) const;
+  void find_period();
+  // Whether a buffer, once filled, serves all blocks.
+  [[nodiscard]] bool repeats(const Operand& operand) const {
+    return operand.constant || (period_ != 0 && operand.period <= period_);
+  }
+
+  [[nodiscard]] bool in_place() const {
+    for (int k = 0; k < inputs_; ++k) {
+      if (input_[k].data == output_.data) return true;
+    }
+    return false;
+  }
+
+  // The address of `count` elements from the cursor on, when memory holds them in a row.
+  static std::byte* in_memory(const Operand& operand, const Cursor& cursor, int64_t linear,
+                              int64_t count) {
+    if (operand.dense) return operand.data + linear * operand.size;
+    if (operand.unit && count <= cursor.left_in_row())
+      return operand.data + cursor.offset(operand.strides);
+    return nullptr;
+  }
+
+  const void* fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
+                    Buffers& buffers) const;
+  void fill_constant(int k, int64_t count, std::byte* buffer) const;
+  bool emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
+            Buffers& buffers) const;
+
+  const ElementwisePlan& plan_;
+  Row row_;
+  int inputs_;
+  int64_t block_ = 0;   // elements
+  int64_t period_ = 0;  // of the inputs that repeat themselves within a block; 0: none does
+  bool by_row_ = false;
+  bool stream_ = false;
+  bool tiled_ = false;  // some input is transposed
+  Operand output_;
+  Operand input_[kMaxInputs];
+};
+
+// A bias along the innermost dim, among operands that lie as the plan does: blocks of whole periods
+// take it from one buffer.
+void Walk::find_period() {
+  int64_t period = 1;
+  for (int k = 0; k < inputs_; ++k) {
+    if (input_[k].dense) continue;
+    if (input_[k].period > block_ / 2) return;
+    period = std::max(period, input_[k].period);
+  }
+  if (period == 1 || !output_.dense) return;
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].dense && period % input_[k].period != 0) return;
+  }
+  // Blocks that go past the caches are whole lines, too.
+  const int64_t unit = stream_ ? std::lcm(period, kLine / output_.size) : period;
+  if (unit > block_) return;
+  period_ = period;
+  block_ = block_ / unit * unit;
+  by_row_ = false;
+}
+
+// Brings input elements into the form the row wants.
+const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
+                        Buffers& buffers) const {
+  const Operand& operand = input_[k];
+  const std::byte* source = in_memory(operand, cursor, linear, count);
+  if (source == nullptr) {
+    std::byte* buffer = operand.cast == nullptr ? buffers.input[k] : buffers.raw;
+    gather(cursor, count, operand.size, buffer, operand.data, operand.strides);
+    source = buffer;
+  }
+  if (operand.cast == nullptr) return source;
+  operand.cast(count, buffers.input[k], source);
+  return buffers.input[k];
+}
+
+// Fills a buffer, once per thread, for an operand that is one element throughout.
+void Walk::fill_constant(int k, int64_t count, std::byte* buffer) const {
+  const Operand& operand = input_[k];
+  alignas(16) std::byte element[16];
+  if (operand.cast != nullptr)
+    operand.cast(1, element, operand.data);
+  else
+    std::memcpy(element, operand.data, static_cast<size_t>(operand.size));
+  copy_strided(count, operand.row_size, buffer, operand.row_size, element, 0);
+}
+
+// Runs the row and brings its results to where the plan wants them.
+bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
+                Buffers& buffers) const {
+  std::byte* target = in_memory(output_, cursor, linear, count);
+  const bool stream = stream_ && (count * output_.size) % kLine == 0 &&
+                      reinterpret_cast<uintptr_t>(target) % kLine == 0;
+  if (target != nullptr && output_.cast == nullptr && !stream)
+    return row_(count, target, in, plan_.params);
+  const bool ok = row_(count, buffers.output, in, plan_.params);
+  const std::byte* result = buffers.output;
+  if (output_.cast != nullptr) {
+    std::byte* to = target != nullptr && !stream ? target : buffers.raw;
+    output_.cast(count, to, buffers.output);
+    if (to == target) return ok;
+    result = buffers.raw;
+  }
+  if (stream)
+    best_level()->stream(target, result, count * output_.size);
+  else
+    scatter(cursor, count, output_.size, output_.data, output_.strides, result);
+  return ok;
+}
+
+void Walk::prepare_constants(int64_t count, const void** in, Buffers& buffers) const {
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].constant) continue;
+    fill_constant(k, std::min(block_, count), buffers.input[k]);
+    in[k] = buffers.input[k];
+  }
+}
+
+bool Walk::run_part(int64_t begin, int64_t end) const {
+  Buffers buffers;
+  const void* in[kMaxInputs] = {};
+  Cursor cursor;
+  cursor.ndim = plan_.ndim;
+  cursor.sizes = plan_.sizes;
+  cursor.seek(begin);
+  prepare_constants(end - begin, in, buffers);
+  for (int k = 0; k < inputs_; ++k) {
+    if (!input_[k].constant && repeats(input_[k]))
+      in[k] = fetch(k, cursor, begin, std::min(block_, end - begin), buffers);
+  }
+  bool ok = true;
+  for (int64_t linear = begin; linear < end;) {
+    int64_t count = std::min(block_, end - linear);
+    if (by_row_) count = std::min(count, cursor.left_in_row());
+    for (int k = 0; k < inputs_; ++k) {
+      if (!repeats(input_[k])) in[k] = fetch(k, cursor, linear, count, buffers);
+    }
+    ok &= emit(cursor, linear, count, in, buffers);
+    linear += count;
+    cursor.advance(count);
+  }
+  // Once, not per block: a fence waits for all the lines on their way to memory.
+  if (stream_) _mm_sfence();
+  return ok;
+}
+
+// ---- Transposed inputs: tiles of the two innermost dims ----
+
+// Brings in the transposed inputs of a tile as rows, then runs row by row.
+bool Walk::run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
+                    Buffers& buffers) const {
+  const int32_t inner = plan_.ndim - 1;
+  for (int k = 0; k < inputs_; ++k) {
+    const Operand& operand = input_[k];
+    if (!operand.transposed) continue;
+    std::byte* tile = operand.cast == nullptr ? buffers.input[k] : buffers.raw;
+    transpose(height, width, operand.size, tile, width * operand.size,
+              operand.data + cursor.offset(operand.strides), operand.strides[inner]);
+    if (operand.cast != nullptr) operand.cast(height * width, buffers.input[k], tile);
+  }
+  bool ok = true;
+  const int64_t column = cursor.index[inner];
+  for (int64_t r = 0; r < height; ++r) {
+    for (int k = 0; k < inputs_; ++k) {
+      if (input_[k].transposed) {
+        in[k] = buffers.input[k] + r * width * input_[k].row_size;
+      } else if (!input_[k].constant) {
+        in[k] = fetch(k, cursor, linear, width, buffers);
+      }
+    }
+    ok &= emit(cursor, linear, width, in, buffers);
+    linear += plan_.sizes[inner];
+    ++cursor.index[inner - 1];
+    cursor.index[inner] = column;
+  }
+  return ok;
+}
+
+// A band is kTransposeTile rows of one matrix.
+bool Walk::run_bands(int64_t begin, int64_t end) const {
+  Buffers buffers;
+  const void* in[kMaxInputs] = {};
+  const int64_t rows = plan_.sizes[plan_.ndim - 2];
+  const int64_t columns = plan_.sizes[plan_.ndim - 1];
+  const int64_t bands = (rows + kTransposeTile - 1) / kTransposeTile;
+  const int64_t step = block_ / kTransposeTile;
+  prepare_constants(step, in, buffers);
+  Cursor cursor;
+  cursor.ndim = plan_.ndim;
+  cursor.sizes = plan_.sizes;
+  bool ok = true;
+  for (int64_t band = begin; band < end; ++band) {
+    const int64_t row = band % bands * kTransposeTile;
+    const int64_t first = (band / bands * rows + row) * columns;
+    for (int64_t column = 0; column < columns; column += step) {
+      cursor.seek(first + column);
+      ok &= run_tile(cursor, first + column, std::min(kTransposeTile, rows - row),
+                     std::min(step, columns - column), in, buffers);
+    }
+  }
+  return ok;
+}
+
+bool Walk::run() const {
+  const int64_t inner = plan_.sizes[plan_.ndim - 1];
+  int64_t count = plan_.numel;
+  int64_t grain = kGrain;
+  if (tiled_) {
+    const int64_t rows = plan_.sizes[plan_.ndim - 2];
+    count = plan_.numel / (rows * inner) * ((rows + kTransposeTile - 1) / kTransposeTile);
+    grain = std::max<int64_t>(1, kGrain / (kTransposeTile * inner));
+  }
+  if (count <= grain) return tiled_ ? run_bands(0, count) : run_part(0, count);
+  std::atomic<bool> ok{true};
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    if (!(tiled_ ? run_bands(begin, end) : run_part(begin, end))) {
+      ok.store(false, std::memory_order_relaxed);
+    }
+  });
+  return ok.load();
+}
+
+// ---- A few elements ----
+
+constexpr int64_t kFew = 64;
+
+// As is_direct, with constants among the inputs, which are repeated in small buffers.
+bool is_few(const ElementwisePlan& plan, const RowTypes& types) {
+  if (plan.ndim != 1 || plan.numel > kFew) return false;
+  if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
+  for (int k = 1; k < plan.operands; ++k) {
+    const DType dtype = types.inputs[k - 1];
+    const int64_t stride = plan.strides[k][0];
+    if (plan.dtypes[k] != dtype || (stride != itemsize(dtype) && stride != 0)) return false;
+  }
+  return true;
+}
+bool run_few(const ElementwisePlan& plan, Row row) {
+  alignas(kLine) std::byte repeated[kMaxInputs][kFew * 16];
+  const void* in[kMaxInputs] = {};
+  for (int k = 0; k < plan.operands - 1; ++k) {
+    in[k] = plan.data[k + 1];
+    if (plan.strides[k + 1][0] != 0) continue;
+    const int64_t size = itemsize(plan.dtypes[k + 1]);
+    copy_strided(plan.numel, size, repeated[k], size, in[k], 0);
+    in[k] = repeated[k];
+  }
+  return row(plan.numel, plan.data[0], in, plan.params);
+}
+
+}  // namespace
+
+Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
+  if (plan.numel == 0) return kernel::kOk;
+  bool ok = true;
+  if (is_direct(plan, types)) {
+    ok = row(plan.numel, plan.data[0], plan.data + 1, plan.params);
+  } else if (is_few(plan, types)) {
+    ok = run_few(plan, row);
+  } else {
+    ok = Walk(plan, row, types).run();
+  }
+  return ok ? kernel::kOk : failure(Code::kValue, "expected operands that the op is defined for");
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers: deals the elements out to threads; their arithmetic is the level's.
+#include "backend/cpu/create/creation.h"
+#include "backend/cpu/host.h"
+#include "backend/cpu/rows.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+constexpr int64_t kGrainElements = 4096;
+
+}  // namespace
+
+kernel::Status random(const kernel::RandomPlan& plan) {
+  const RandomRow row = best_level()->random(plan.op, plan.dtype);
+  if (row == nullptr) {
+    return failure(Code::kDType,
+                   "random: expected a floating dtype, or an integer one for integers");
+  }
+  parallel_for(plan.numel, kGrainElements,
+               [&](int64_t begin, int64_t end) { row(plan, begin, end); });
+  return kernel::kOk;
+}
+
+}  // namespace tsr::cpu

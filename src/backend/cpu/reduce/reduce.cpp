@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// How reductions walk: along runs of reduced elements or across neighbouring results, split into
+// parts that depend on the plan alone, so that the result does not depend on the number of threads.
+#include "backend/cpu/reduce/reduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/pointwise/strided.h"
+#include "backend/cpu/pointwise/walk.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+
+using kernel::ReducePlan;
+using kernel::Status;
+
+namespace {
+
+constexpr int64_t kBlock = 512;           // elements brought in at a time
+constexpr int64_t kLongRun = 8 * kBlock;  // what the first-level cache holds for a second pass
+constexpr int64_t kAcross =
+    2048;  // results side by side: their states stay in the first-level cache
+constexpr int64_t kPart =
+    65536;  // elements of a part, where one result is the work of several threads
+constexpr int64_t kFewResults =
+    64;                            // with at least so many results, each is the work of one thread
+constexpr int64_t kShortRun = 16;  // runs below this are not worth the start of a fold
+constexpr int64_t kMaxParts = 16;  // of a reduction across results
+
+struct Buffers {
+  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte magnitude[kBlock * 16];
+  alignas(64) std::byte element[kBlock * 16];
+};
+
+// Asks for the lines of a row: rows far apart are nothing the processor foresees.
+void prefetch(const std::byte* data, int64_t nbytes) {
+  for (int64_t i = 0; i < nbytes; i += 64) __builtin_prefetch(data + i);
+}
+
+class Reduction {
+ public:
+  explicit Reduction(const ReducePlan& plan);
+
+  [[nodiscard]] bool supported() const {
+    return kernel_.along != nullptr && (!kernel_.of_magnitudes || magnitude_ != nullptr);
+  }
+  Status run() const;
+
+ private:
+  [[nodiscard]] bool prefers_across() const;
+  Cursor kept_cursor(int64_t linear) const;
+  Cursor reduced_cursor(int64_t linear) const;
+  const void* fetch(const Cursor& cursor, int64_t count, const std::byte* base,
+                    const int64_t* strides, Buffers& buffers) const;
+  void fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const;
+  void fold_row(const std::byte* row, void* state) const;
+  void fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
+                   int64_t stride) const;
+  [[nodiscard]] bool side_by_side(int64_t width) const;
+  [[nodiscard]] bool fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
+                                   int64_t* state, int64_t stride) const;
+  void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
+  // Each result's elements lie together, in the form that the fold takes.
+  [[nodiscard]] bool takes_rows() const {
+    return cast_ == nullptr && !kernel_.of_magnitudes && plan_.reduced_ndim == 1 &&
+           plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0;
+  }
+  Status run_one() const;
+  Status run_along() const;
+  Status run_across() const;
+
+  const ReducePlan& plan_;
+  ReduceKernel kernel_;
+  Row magnitude_ = nullptr;
+  DType taken_;  // the dtype that is cast to the element: the input's, or that of its magnitude
+  CastRow cast_ = nullptr;
+  CastRow cast_out_ = nullptr;
+  int64_t size_;
+};
+
+Reduction::Reduction(const ReducePlan& plan)
+    : plan_(plan),
+      kernel_(best_level()->reduce(plan.op, plan.input_dtype)),
+      taken_(plan.input_dtype),
+      size_(itemsize(plan.input_dtype)) {
+  if (kernel_.of_magnitudes) {
+    magnitude_ = best_level()->unary(kernel::UnaryOp::kAbs, plan.input_dtype).row;
+    taken_ = real_dtype(plan.input_dtype);
+  }
+  if (taken_ != kernel_.element) cast_ = best_level()->cast(taken_, kernel_.element);
+  if (kernel_.result != plan.output_dtype)
+    cast_out_ = best_level()->cast(kernel_.result, plan.output_dtype);
+}
+
+// Across reads neighbours of the results together; it pays when the reduced elements do not lie
+// together, or are few.
+bool Reduction::prefers_across() const {
+  const bool runs = plan_.reduced_strides[plan_.reduced_ndim - 1] == size_ &&
+                    plan_.reduced_sizes[plan_.reduced_ndim - 1] >= kShortRun;
+  if (runs || plan_.kept_numel < kShortRun / 2) return false;
+  const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
+  return neighbours || plan_.reduced_numel < kShortRun;
+}
+
+Cursor Reduction::kept_cursor(int64_t linear) const {
+  Cursor cursor;
+  cursor.ndim = plan_.kept_ndim;
+  cursor.sizes = plan_.kept_sizes;
+  cursor.seek(linear);
+  return cursor;
+}
+Cursor Reduction::reduced_cursor(int64_t linear) const {
+  Cursor cursor;
+  cursor.ndim = plan_.reduced_ndim;
+  cursor.sizes = plan_.reduced_sizes;
+  cursor.seek(linear);
+  return cursor;
+}
+
+// Brings `count` elements from the cursor on into the form the fold takes.
+const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byte* base,
+                             const int64_t* strides, Buffers& buffers) const {
+  const void* source = base + cursor.offset(strides);
+  if (strides[cursor.ndim - 1] != size_ || count > cursor.left_in_row()) {
+    gather(cursor, count, size_, buffers.raw, base, strides);
+    source = buffers.raw;
+  }
+  if (kernel_.of_magnitudes) {
+    magnitude_(count, buffers.magnitude, &source, plan_.params);
+    source = buffers.magnitude;
+  }
+  if (cast_ == nullptr) return source;
+  cast_(count, buffers.element, source);
+  return buffers.element;
+}
+
+void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const {
+  if (begin == end) return;  // a reduced dim of size 0 has no place to seek to
+  Buffers buffers;
+  const auto* base = static_cast<const std::byte*>(plan_.input) +
+                     kept_cursor(kept).offset(plan_.kept_input_strides);
+  Cursor cursor = reduced_cursor(begin);
+  const bool in_place = cast_ == nullptr && !kernel_.of_magnitudes &&
+                        plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
+  for (int64_t i = begin; i < end;) {
+    // A run that needs no buffer is taken whole.
+    int64_t count = std::min(in_place ? kLongRun : kBlock, end - i);
+    if (in_place && cursor.left_in_row() >= kShortRun)
+      count = std::min(count, cursor.left_in_row());
+    else
+      count = std::min(count, kBlock);
+    // Positions count from the start of the whole, other folds from the start of the part.
+    kernel_.along(count, fetch(cursor, count, base, plan_.reduced_strides, buffers),
+                  kernel_.by_position ? i : i - begin, state, plan_.params);
+    cursor.advance(count);
+    i += count;
+  }
+}
+
+// All of one result, as fold_along would.
+void Reduction::fold_row(const std::byte* row, void* state) const {
+  for (int64_t i = 0; i < plan_.reduced_numel; i += kLongRun) {
+    kernel_.along(std::min(kLongRun, plan_.reduced_numel - i), row + i * size_, i, state,
+                  plan_.params);
+  }
+}
+
+// Whether the elements that open a block of results lie as the results are counted: a block of more
+// than one row of them does only where the rows follow each other.
+bool Reduction::side_by_side(int64_t width) const {
+  int64_t expected = size_;
+  for (int32_t d = plan_.kept_ndim; d-- > 0 && expected < width * size_;) {
+    if (plan_.kept_input_strides[d] != expected && plan_.kept_sizes[d] != 1) return false;
+    expected *= plan_.kept_sizes[d];
+  }
+  return true;
+}
+
+// Few results whose rows lie one behind the other: many rows count as one, with results of their
+// own that are merged in the end. False: not such.
+bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
+                              int64_t* state, int64_t stride) const {
+  constexpr int64_t kWorthIt = 8;  // rounds for each merge
+  const int64_t together = kAcross / width;
+  const int64_t rounds = (end - begin) / together;
+  if (together < 2 || rounds < kWorthIt || cast_ != nullptr || kernel_.of_magnitudes ||
+      kernel_.by_position || plan_.reduced_ndim != 1 || plan_.reduced_strides[0] != width * size_ ||
+      !side_by_side(width))
+    return false;
+  const auto* row = static_cast<const std::byte*>(plan_.input) +
+                    kept_cursor(kept).offset(plan_.kept_input_strides) + begin * width * size_;
+  int64_t states[kAcross * kMaxWords];
+  kernel_.start(together * width, states, kAcross);
+  for (int64_t i = 0; i < rounds; ++i, row += together * width * size_)
+    kernel_.across(together * width, row, i, states, kAcross, plan_.params);
+  int64_t folded = rounds;
+  for (; folded < end - begin - (together - 1) * rounds; ++folded, row += width * size_)
+    kernel_.across(width, row, folded, states, kAcross, plan_.params);
+  for (int64_t i = 1; i < together; ++i, folded += rounds)
+    kernel_.merge(width, states, folded, states + i * width, rounds, kAcross);
+  for (int w = 0; w < kernel_.words; ++w)
+    std::copy_n(states + w * kAcross, width, state + w * stride);
+  return true;
+}
+
+void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t end, void* state,
+                            int64_t stride) const {
+  if (begin == end || fold_together(kept, width, begin, end, static_cast<int64_t*>(state), stride))
+    return;
+  Buffers buffers;
+  Cursor results[kAcross / kBlock];
+  const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
+  // Without a cast and within one row of results, a row of input is taken as it lies.
+  results[0] = kept_cursor(kept);
+  const bool whole =
+      neighbours && cast_ == nullptr && !kernel_.of_magnitudes && width <= results[0].left_in_row();
+  const int64_t step = whole ? width : kBlock;
+  for (int64_t j = step; j < width; j += step) results[j / step] = kept_cursor(kept + j);
+  Cursor cursor = reduced_cursor(begin);
+  for (int64_t i = begin; i < end; ++i) {
+    const auto* base =
+        static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides);
+    for (int64_t j = 0; j < width; j += step) {
+      const int64_t count = std::min(step, width - j);
+      kernel_.across(count,
+                     fetch(results[j / step], count, base, plan_.kept_input_strides, buffers),
+                     kernel_.by_position ? i : i - begin, static_cast<int64_t*>(state) + j, stride,
+                     plan_.params);
+    }
+    cursor.advance_in_row(1);
+    if (whole && i + 1 < end) {
+      prefetch(static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides) +
+                   results[0].offset(plan_.kept_input_strides),
+               width * size_);
+    }
+  }
+}
+
+// Turns states into results and puts them where the plan wants them.
+void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t width) const {
+  alignas(16) std::byte results[kBlock * 16];
+  alignas(16) std::byte cast[kBlock * 16];
+  const Cursor start = kept_cursor(kept);
+  Cursor cursor = start;
+  for (int64_t done = 0; done < count; done += kBlock) {
+    const int64_t part = std::min(kBlock, count - done);
+    kernel_.finish(plan_, part, static_cast<const int64_t*>(states) + done, width, results);
+    if (cast_out_ != nullptr) cast_out_(part, cast, results);
+    scatter(cursor, part, itemsize(plan_.output_dtype), plan_.output, plan_.kept_output_strides,
+            cast_out_ != nullptr ? cast : results);
+    cursor.advance(part);
+  }
+}
+
+// One result of few elements: no buffers but its own.
+Status Reduction::run_one() const {
+  int64_t state[kMaxWords];
+  alignas(16) std::byte result[16];
+  kernel_.start(1, state, 1);
+  if (takes_rows()) {
+    kernel_.along(plan_.reduced_numel, plan_.input, 0, state, plan_.params);
+  } else {
+    fold_along(0, 0, plan_.reduced_numel, state);
+  }
+  kernel_.finish(plan_, 1, state, 1, result);
+  if (cast_out_ != nullptr) {
+    cast_out_(1, plan_.output, result);
+  } else {
+    std::memcpy(plan_.output, result, static_cast<size_t>(itemsize(plan_.output_dtype)));
+  }
+  return kernel::kOk;
+}
+
+Status Reduction::run_along() const {
+  const int64_t parts =
+      plan_.kept_numel < kFewResults ? (plan_.reduced_numel + kPart - 1) / kPart : 1;
+  if (parts <= 1) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(plan_.reduced_numel, 1));
+    const bool rows = takes_rows();
+    const auto* input = static_cast<const std::byte*>(plan_.input);
+    parallel_for(plan_.kept_numel, grain, [&](int64_t begin, int64_t end) {
+      int64_t states[kBlock * kMaxWords];
+      int64_t start[kMaxWords] = {};
+      kernel_.start(1, start, 1);
+      Cursor cursor = kept_cursor(begin);
+      for (int64_t kept = begin; kept < end; kept += kBlock) {
+        const int64_t count = std::min(kBlock, end - kept);
+        for (int64_t j = 0; j < count; ++j) {
+          int64_t state[kMaxWords];
+          std::copy_n(start, kMaxWords, state);
+          if (rows) {
+            fold_row(input + cursor.offset(plan_.kept_input_strides), state);
+            cursor.advance_in_row(1);
+          } else {
+            fold_along(kept + j, 0, plan_.reduced_numel, state);
+          }
+          for (int w = 0; w < kernel_.words; ++w) states[w * kBlock + j] = state[w];
+        }
+        write(kept, count, states, kBlock);
+      }
+    });
+    return kernel::kOk;
+  }
+  const Workspace workspace(plan_.kept_numel * parts * kMaxWords * 8);
+  auto* states = static_cast<int64_t*>(workspace.data());
+  if (states == nullptr)
+    return failure(Code::kOutOfMemory, "expected workspace for a reduction, got none");
+  parallel_for(plan_.kept_numel * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first = task % parts * kPart;
+      int64_t* state = states + task * kMaxWords;
+      kernel_.start(1, state, 1);
+      fold_along(task / parts, first, std::min(first + kPart, plan_.reduced_numel), state);
+    }
+  });
+  for (int64_t kept = 0; kept < plan_.kept_numel; ++kept) {
+    int64_t* total = states + kept * parts * kMaxWords;
+    for (int64_t part = 1; part < parts; ++part) {
+      const int64_t elements = std::min(kPart, plan_.reduced_numel - part * kPart);
+      kernel_.merge(1, total, part * kPart, total + part * kMaxWords, elements, 1);
+    }
+    write(kept, 1, total, 1);
+  }
+  return kernel::kOk;
+}
+
+Status Reduction::run_across() const {
+  const int64_t kept = plan_.kept_numel;
+  // A block of results is of one row of them, where that is not too little to do.
+  const int64_t inner = plan_.kept_sizes[plan_.kept_ndim - 1];
+  const bool by_row = inner >= kShortRun && inner * plan_.reduced_numel >= 2 * kBlock;
+  const int64_t row = by_row ? inner : kept;
+  const int64_t row_blocks = (row + kAcross - 1) / kAcross;
+  const int64_t blocks = kept / row * row_blocks;
+  int64_t parts = 1;
+  if (blocks < kFewResults / 4)
+    parts = std::clamp<int64_t>(plan_.reduced_numel * kept / kPart, 1, kMaxParts);
+  parts = std::min(parts, plan_.reduced_numel);
+  const int64_t rows = parts == 0 ? 0 : (plan_.reduced_numel + parts - 1) / parts;
+  parts = rows == 0 ? 1 : (plan_.reduced_numel + rows - 1) / rows;
+  // The states of part p of all results stand together.
+  const Workspace workspace(parts > 1 ? parts * kept * kMaxWords * 8 : 0);
+  auto* shared = static_cast<int64_t*>(workspace.data());
+  if (parts > 1 && shared == nullptr)
+    return failure(Code::kOutOfMemory, "expected workspace for a reduction, got none");
+  const int64_t grain =
+      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, rows * std::min(row, kAcross)));
+  parallel_for(blocks * parts, grain, [&](int64_t begin, int64_t end) {
+    int64_t own[kAcross * kMaxWords];
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t block = task % blocks;
+      const int64_t start = block % row_blocks * kAcross;
+      const int64_t first = block / row_blocks * row + start;
+      const int64_t width = std::min(kAcross, row - start);
+      const int64_t part = task / blocks;
+      int64_t* states = parts > 1 ? shared + part * kept * kMaxWords + first : own;
+      const int64_t stride = parts > 1 ? kept : kAcross;
+      kernel_.start(width, states, stride);
+      fold_across(first, width, part * rows, std::min(plan_.reduced_numel, (part + 1) * rows),
+                  states, stride);
+      if (parts == 1) write(first, width, states, stride);
+    }
+  });
+  if (parts == 1) return kernel::kOk;
+  for (int64_t part = 1; part < parts; ++part) {
+    const int64_t elements = std::min(rows, plan_.reduced_numel - part * rows);
+    kernel_.merge(kept, shared, part * rows, shared + part * kept * kMaxWords, elements, kept);
+  }
+  write(0, kept, shared, kept);
+  return kernel::kOk;
+}
+
+Status Reduction::run() const {
+  if (plan_.kept_numel == 0) return kernel::kOk;
+  if (plan_.kept_numel == 1 && plan_.reduced_numel <= kLongRun) return run_one();
+  return prefers_across() ? run_across() : run_along();
+}
+
+}  // namespace
+
+Status reduce(const ReducePlan& plan) {
+  const Reduction reduction(plan);
+  if (!reduction.supported()) {
+    return failure(Code::kNotImplemented,
+                   "expected a reduction that exists for this dtype, got one that does not");
+  }
+  return reduction.run();
+}
+
+}  // namespace tsr::cpu

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Running sums and products: along an axis whose elements lie together, or across its neighbours.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/host.h"
+#include "backend/cpu/pointwise/strided.h"
+#include "backend/cpu/pointwise/walk.h"
+#include "backend/cpu/reduce/reduce.h"
+#include "backend/cpu/rows.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+
+using kernel::ScanOp;
+using kernel::ScanPlan;
+using kernel::Status;
+
+namespace {
+
+constexpr int64_t kBlock = 512;  // elements in flight
+constexpr int64_t kFewNeighbours = 8;
+// Lines scanned side by side: an addition waits for the one before it in its own line only.
+constexpr int64_t kLines = 4;
+// Their buffers stand this many elements apart: not a whole page, whose places in the first-level
+// cache would be the same.
+constexpr int64_t kPitch = kBlock + 8;
+
+// Running totals are kept in the widest type of the category and rounded once per element.
+DType wide(DType dtype) {
+  switch (category(dtype)) {
+    case Category::kFloating:
+      return DType::kFloat64;
+    case Category::kComplex:
+      return DType::kComplex128;
+    default:
+      return DType::kInt64;  // unsigned totals have the same bits
+  }
+}
+
+struct Scan {
+  explicit Scan(const ScanPlan& p)
+      : plan(p), size(itemsize(p.dtype)), total(wide(p.dtype)), total_size(itemsize(total)) {
+    const kernel::BinaryOp op =
+        p.op == ScanOp::kSum ? kernel::BinaryOp::kAdd : kernel::BinaryOp::kMultiply;
+    step = best_level()->binary(op, total).row;
+    widen = best_level()->cast(p.dtype, total);
+    narrow = best_level()->cast(total, p.dtype);
+  }
+
+  [[nodiscard]] Cursor others(int64_t linear) const {
+    Cursor cursor;
+    cursor.ndim = plan.ndim;
+    cursor.sizes = plan.sizes;
+    cursor.seek(linear);
+    return cursor;
+  }
+  void along(int64_t first, int64_t lines) const;
+  void along_complex(int64_t line) const;
+  void across(int64_t first, int64_t width) const;
+
+  const ScanPlan& plan;
+  int64_t size;
+  DType total;
+  int64_t total_size;
+  Row step;
+  CastRow widen;
+  CastRow narrow;
+};
+
+// Runs `count` values of each of kTogether lines, kPitch apart.
+template <bool kSums, int64_t kTogether, class T>
+void run_lines(int64_t count, T* values, T* carries) {
+  T carry[kTogether];
+  std::copy_n(carries, kTogether, carry);
+  for (int64_t i = 0; i < count; ++i) {
+#pragma GCC unroll 4
+    for (int64_t line = 0; line < kTogether; ++line) {
+      T& value = values[line * kPitch + i];
+      carry[line] =
+          kSums ? static_cast<T>(carry[line] + value) : static_cast<T>(carry[line] * value);
+      value = carry[line];
+    }
+  }
+  std::copy_n(carry, kTogether, carries);
+}
+template <class T>
+void run(ScanOp op, int64_t lines, int64_t count, T* values, T* carries) {
+  const bool sums = op == ScanOp::kSum;
+  if (lines == kLines) {
+    return sums ? run_lines<true, kLines>(count, values, carries)
+                : run_lines<false, kLines>(count, values, carries);
+  }
+  for (int64_t line = 0; line < lines; ++line) {
+    T* own = values + line * kPitch;
+    if (sums)
+      run_lines<true, 1>(count, own, carries + line);
+    else
+      run_lines<false, 1>(count, own, carries + line);
+  }
+}
+
+// Complex products, whose parts mix; `parts` holds real and imaginary numbers in turn.
+void run_complex(ScanOp op, int64_t count, double* parts, double* carry) {
+  for (int64_t i = 0; i < count; ++i) {
+    double* z = parts + 2 * i;
+    const double re = op == ScanOp::kSum ? carry[0] + z[0] : carry[0] * z[0] - carry[1] * z[1];
+    const double im = op == ScanOp::kSum ? carry[1] + z[1] : carry[0] * z[1] + carry[1] * z[0];
+    z[0] = carry[0] = re;
+    z[1] = carry[1] = im;
+  }
+}
+
+// Lines [first, first + lines), at most kLines.
+void Scan::along(int64_t first, int64_t lines) const {
+  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte values[kLines][kPitch * 8];
+  const std::byte* from[kLines];
+  std::byte* to[kLines];
+  Cursor cursor = others(first);
+  for (int64_t line = 0; line < lines; ++line) {
+    from[line] = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
+    to[line] = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
+    cursor.advance_in_row(1);
+  }
+  double carries[kLines];
+  uint64_t integers[kLines];
+  std::fill_n(carries, kLines, plan.op == ScanOp::kSum ? 0.0 : 1.0);
+  std::fill_n(integers, kLines, plan.op == ScanOp::kSum ? 0U : 1U);
+  const bool read_in_place = plan.axis_input_stride == size;
+  const bool write_in_place = plan.axis_output_stride == size;
+  for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
+    const int64_t count = std::min(kBlock, plan.axis_size - i);
+    for (int64_t line = 0; line < lines; ++line) {
+      const std::byte* source = from[line] + i * plan.axis_input_stride;
+      if (!read_in_place) {
+        copy_strided(count, size, raw, size, source, plan.axis_input_stride);
+        source = raw;
+      }
+      widen(count, values[line], source);
+    }
+    if (total == DType::kFloat64)
+      run(plan.op, lines, count, reinterpret_cast<double*>(values), carries);
+    else
+      run(plan.op, lines, count, reinterpret_cast<uint64_t*>(values), integers);
+    for (int64_t line = 0; line < lines; ++line) {
+      std::byte* target = to[line] + i * plan.axis_output_stride;
+      narrow(count, write_in_place ? target : raw, values[line]);
+      if (!write_in_place) copy_strided(count, size, target, plan.axis_output_stride, raw, size);
+    }
+  }
+}
+
+void Scan::along_complex(int64_t line) const {
+  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte values[kBlock * 16];
+  const Cursor cursor = others(line);
+  const auto* from = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
+  auto* to = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
+  double carry[2] = {plan.op == ScanOp::kSum ? 0.0 : 1.0, 0};
+  for (int64_t i = 0; i < plan.axis_size; i += kBlock) {
+    const int64_t count = std::min(kBlock, plan.axis_size - i);
+    copy_strided(count, size, raw, size, from + i * plan.axis_input_stride, plan.axis_input_stride);
+    widen(count, values, raw);
+    run_complex(plan.op, count, reinterpret_cast<double*>(values), carry);
+    narrow(count, raw, values);
+    copy_strided(count, size, to + i * plan.axis_output_stride, plan.axis_output_stride, raw, size);
+  }
+}
+
+void Scan::across(int64_t first, int64_t width) const {
+  alignas(64) std::byte raw[kBlock * 16];
+  alignas(64) std::byte values[kBlock * 16];
+  alignas(64) std::byte totals[kBlock * 16];
+  const Cursor cursor = others(first);
+  for (int64_t i = 0; i < plan.axis_size; ++i) {
+    const auto* from = static_cast<const std::byte*>(plan.input) + i * plan.axis_input_stride;
+    auto* to = static_cast<std::byte*>(plan.output) + i * plan.axis_output_stride;
+    gather(cursor, width, size, raw, from, plan.input_strides);
+    if (i == 0) {
+      widen(width, totals, raw);
+    } else {
+      widen(width, values, raw);
+      const void* operands[2] = {totals, values};
+      const kernel::Parameter none[2] = {};
+      step(width, totals, operands, none);
+    }
+    narrow(width, raw, totals);
+    scatter(cursor, width, size, to, plan.output_strides, raw);
+  }
+}
+
+}  // namespace
+
+Status scan(const ScanPlan& plan) {
+  if (plan.numel == 0 || plan.axis_size == 0) return kernel::kOk;
+  const Scan scan_of(plan);
+  const bool together = plan.axis_input_stride == scan_of.size;
+  if (together || plan.numel < kFewNeighbours) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / plan.axis_size);
+    parallel_for(plan.numel, grain, [&](int64_t begin, int64_t end) {
+      if (scan_of.total == DType::kComplex128) {
+        for (int64_t line = begin; line < end; ++line) scan_of.along_complex(line);
+        return;
+      }
+      for (int64_t line = begin; line < end; line += kLines)
+        scan_of.along(line, std::min(kLines, end - line));
+    });
+    return kernel::kOk;
+  }
+  const int64_t blocks = (plan.numel + kBlock - 1) / kBlock;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (plan.axis_size * kBlock));
+  parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * kBlock;
+      scan_of.across(first, std::min(kBlock, plan.numel - first));
+    }
+  });
+  return kernel::kOk;
+}
+
+}  // namespace tsr::cpu

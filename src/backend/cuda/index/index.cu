@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing by index arrays. What writes first sorts the places it writes to, so that of
+// equal ones the last wins and sums come in the order of the walk, without atomic operations.
+#include "backend/cuda/index/index.h"
+
+#include <bit>
+
+#include "backend/cuda/fault.cuh"
+#include "backend/cuda/index/sort_pairs.h"
+#include "backend/cuda/launch.cuh"
+#include "backend/cuda/storage.cuh"
+
+namespace tsr::cuda {
+
+using kernel::ElementwisePlan;
+using kernel::IndexOp;
+using kernel::IndexPlan;
+using kernel::kMaxIndices;
+using kernel::Status;
+
+namespace {
+
+// ---- Checking the indices ----
+
+// What an index of the array at `place` among several may be.
+struct Bound {
+  Reporter reporter;
+  int64_t size;
+  int64_t axis;
+  int32_t place;
+
+  __device__ bool holds(int64_t index) const {
+    const int64_t low = reporter.kind == FaultKind::kIndex ? -size : 0;
+    if (index >= low && index < size) return true;
+    report(reporter, place, index, size, axis);
+    return false;
+  }
+};
+
+Status reporter_of(const IndexPlan& plan, Reporter& reporter) {
+  const char* const what = plan.op == IndexOp::kGet ? "reading by index" : "writing by index";
+  const FaultKind kind = plan.from_end != 0 ? FaultKind::kIndex : FaultKind::kPosition;
+  return reporter_for(plan.walk.place, kind, what, reporter);
+}
+
+__global__ void check_kernel(Walk<1> walk, const char* indices, Bound bound) {
+  for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
+    int64_t at[1];
+    walk.offsets(i, at);
+    static_cast<void>(bound.holds(*reinterpret_cast<const int64_t*>(indices + at[0])));
+  }
+}
+
+// The elements of one index array, each once: dims that only repeat them are left out.
+Walk<1> elements_of(const ElementwisePlan& plan, int operand) {
+  Walk<1> walk;
+  walk.ndim = 0;
+  walk.numel = 1;
+  for (int32_t d = 0; d < plan.ndim; ++d) {
+    if (plan.strides[operand][d] == 0) continue;
+    walk.sizes[walk.ndim] = plan.sizes[d];
+    walk.strides[0][walk.ndim++] = plan.strides[operand][d];
+    walk.numel *= plan.sizes[d];
+  }
+  if (plan.data[operand] == nullptr) walk.numel = 0;  // the index itself is empty
+  if (walk.ndim != 0) return walk;
+  walk.ndim = 1;
+  walk.sizes[0] = 1;
+  walk.strides[0][0] = 0;
+  return walk;
+}
+
+// Where nothing is moved, indices out of range are errors all the same.
+Status only_check(const IndexPlan& plan) {
+  Reporter reporter;
+  Status status = reporter_of(plan, reporter);
+  for (int32_t j = 0; j < plan.indices && status == kernel::kOk; ++j) {
+    const Walk<1> walk = elements_of(plan.walk, j + 2);
+    const Bound bound{reporter, plan.indexed_sizes[j], plan.indexed_axes[j], j};
+    status = launch(plan.walk.place, walk.numel, &check_kernel, walk,
+                    static_cast<const char*>(plan.walk.data[j + 2]), bound);
+  }
+  return status;
+}
+
+// ---- Finding places ----
+
+// A walk over values, array and index arrays. K is 1, or kMaxIndices for any number.
+template <int K>
+struct Lookup {
+  Walk<K + 2> walk;
+  const char* data[K];
+  int32_t indices;
+  int64_t sizes[K];
+  int64_t steps[K];  // bytes of the array
+  int64_t axes[K];
+  Reporter reporter;
+
+  // Where element i lies among the values and in the array; false when that is nowhere.
+  __device__ bool find(int64_t i, int64_t& value, int64_t& element) const {
+    int64_t at[K + 2];
+    walk.offsets(i, at);
+    value = at[0];
+    element = at[1];
+    bool inside = true;
+    for (int j = 0; j < indices; ++j) {
+      const int64_t index = *reinterpret_cast<const int64_t*>(data[j] + at[j + 2]);
+      inside = Bound{reporter, sizes[j], axes[j], j}.holds(index) && inside;
+      element += (index < 0 ? index + sizes[j] : index) * steps[j];
+    }
+    return inside;
+  }
+};
+
+// Whether the place of an element along dim d follows from the dim alone.
+bool is_free(const IndexPlan& plan, int32_t d) {
+  if (plan.walk.strides[1][d] == 0) return false;
+  for (int32_t j = 0; j < plan.indices; ++j) {
+    if (plan.walk.strides[j + 2][d] != 0) return false;
+  }
+  return true;
+}
+
+// Adds dim d of the plan to a walk over its first `used` operands; K may be more.
+template <int K>
+void add_dim(Walk<K>& walk, const ElementwisePlan& plan, int32_t d, int used) {
+  walk.sizes[walk.ndim] = plan.sizes[d];
+  for (int k = 0; k < K; ++k) walk.strides[k][walk.ndim] = k < used ? plan.strides[k][d] : 0;
+  walk.numel *= plan.sizes[d];
+  ++walk.ndim;
+}
+template <int K>
+Walk<K> no_dims() {
+  Walk<K> walk;
+  walk.ndim = 0;
+  walk.numel = 1;
+  walk.sizes[0] = 1;
+  for (int k = 0; k < K; ++k) walk.strides[k][0] = 0;
+  return walk;
+}
+
+// Over all dims, or over those that are not free.
+template <int K>
+Lookup<K> lookup_of(const IndexPlan& plan, bool with_free, const Reporter& reporter) {
+  Lookup<K> lookup{};
+  lookup.reporter = reporter;
+  lookup.walk = no_dims<K + 2>();
+  for (int32_t d = 0; d < plan.walk.ndim; ++d) {
+    if (with_free || !is_free(plan, d)) add_dim(lookup.walk, plan.walk, d, plan.indices + 2);
+  }
+  lookup.indices = plan.indices;
+  for (int32_t j = 0; j < plan.indices; ++j) {
+    lookup.data[j] = static_cast<const char*>(plan.walk.data[j + 2]);
+    lookup.sizes[j] = plan.indexed_sizes[j];
+    lookup.steps[j] = plan.indexed_strides[j];
+    lookup.axes[j] = plan.indexed_axes[j];
+  }
+  return lookup;
+}
+
+template <class Visit>
+Status with_lookup(const IndexPlan& plan, bool with_free, const Visit& visit) {
+  Reporter reporter;
+  const Status status = reporter_of(plan, reporter);
+  if (status != kernel::kOk) return status;
+  if (plan.indices <= 1) return visit(lookup_of<1>(plan, with_free, reporter));
+  return visit(lookup_of<kMaxIndices>(plan, with_free, reporter));
+}
+
+// ---- Reading ----
+
+template <class T, int K>
+__global__ void get_kernel(Lookup<K> lookup, char* values, const char* array) {
+  for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
+    int64_t value;
+    int64_t element;
+    const bool found = lookup.find(i, value, element);
+    *reinterpret_cast<T*>(values + value) =
+        found ? *reinterpret_cast<const T*>(array + element) : T{};
+  }
+}
+
+Status get(const IndexPlan& plan) {
+  auto* values = static_cast<char*>(plan.walk.data[0]);
+  const auto* array = static_cast<const char*>(plan.walk.data[1]);
+  return visit_size(plan.walk.dtypes[1], [&]<class T>() {
+    return with_lookup(plan, true, [&]<int K>(const Lookup<K>& lookup) {
+      return launch(plan.walk.place, plan.walk.numel, &get_kernel<T, K>, lookup, values, array);
+    });
+  });
+}
+
+// ---- Writing ----
+
+// The elements that are written, ordered by their place: keys[s] + low is where in the array,
+// positions[s] where among the values. Each stands for a whole walk over the free dims.
+struct Order {
+  const int32_t* refused;  // not 0: an index was out of range, and nothing is written
+  const uint64_t* keys;
+  const int64_t* positions;
+  int64_t count;
+  int64_t low;
+  Walk<2> free;  // values, array
+  const char* values;
+  char* array;
+
+  __device__ bool same_place(int64_t a, int64_t b) const { return keys[a] == keys[b]; }
+};
+
+template <int K>
+__global__ void keys_kernel(Lookup<K> lookup, int64_t low, uint64_t* keys, int64_t* positions,
+                            int32_t* refused) {
+  for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
+    int64_t element;
+    if (!lookup.find(i, positions[i], element)) {
+      *refused = 1;
+      element = low;
+    }
+    keys[i] = static_cast<uint64_t>(element - low);
+  }
+}
+
+// The last of equal places writes.
+template <class T>
+__global__ void put_kernel(Order order) {
+  if (*order.refused != 0) return;
+  for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
+    const int64_t s = t / order.free.numel;
+    if (s + 1 < order.count && order.same_place(s, s + 1)) continue;
+    int64_t at[2];
+    order.free.offsets(t % order.free.numel, at);
+    char* place = order.array + order.low + static_cast<int64_t>(order.keys[s]) + at[1];
+    *reinterpret_cast<T*>(place) =
+        *reinterpret_cast<const T*>(order.values + order.positions[s] + at[0]);
+  }
+}
+
+// The first of equal places adds them all, so one thread forms each sum.
+template <class V>
+__global__ void accumulate_kernel(Order order, DType dtype) {
+  if (*order.refused != 0) return;
+  for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
+    const int64_t first = t / order.free.numel;
+    if (first > 0 && order.same_place(first - 1, first)) continue;
+    int64_t at[2];
+    order.free.offsets(t % order.free.numel, at);
+    char* place = order.array + order.low + static_cast<int64_t>(order.keys[first]) + at[1];
+    V total = load_value<V>(dtype, place);
+    for (int64_t s = first; s < order.count && order.same_place(first, s); ++s)
+      total = total + load_value<V>(dtype, order.values + order.positions[s] + at[0]);
+    store_value(dtype, place, total);
+  }
+}
+
+// The bytes of the array that its keyed places reach from the first element's.
+struct Reach {
+  int64_t low = 0;
+  int64_t high = 0;
+  void add(int64_t size, int64_t stride) {
+    const int64_t far = (size - 1) * stride;
+    (far < 0 ? low : high) += far;
+  }
+};
+Reach reach_of(const IndexPlan& plan) {
+  Reach reach;
+  for (int32_t d = 0; d < plan.walk.ndim; ++d) {
+    if (!is_free(plan, d)) reach.add(plan.walk.sizes[d], plan.walk.strides[1][d]);
+  }
+  for (int32_t j = 0; j < plan.indices; ++j)
+    reach.add(plan.indexed_sizes[j], plan.indexed_strides[j]);
+  return reach;
+}
+
+Status run_order(const IndexPlan& plan, const Order& order) {
+  const DType dtype = plan.walk.dtypes[1];
+  const int64_t count = order.count * order.free.numel;
+  if (plan.op == IndexOp::kPut) {
+    return visit_size(
+        dtype, [&]<class T>() { return launch(plan.walk.place, count, &put_kernel<T>, order); });
+  }
+  return visit_arithmetic(dtype, [&]<class V>() {
+    return launch(plan.walk.place, count, &accumulate_kernel<V>, order, dtype);
+  });
+}
+
+Status write(const IndexPlan& plan) {
+  const kernel::Place place = plan.walk.place;
+  const Reach reach = reach_of(plan);
+  Order order{};
+  order.low = reach.low;
+  order.values = static_cast<const char*>(plan.walk.data[0]);
+  order.array = static_cast<char*>(plan.walk.data[1]);
+  order.free = no_dims<2>();
+  for (int32_t d = 0; d < plan.walk.ndim; ++d) {
+    if (is_free(plan, d)) add_dim(order.free, plan.walk, d, 2);
+  }
+  order.count = plan.walk.numel / order.free.numel;
+  const Workspace space(place, order.count * Pairs::kBytes);
+  const Workspace flag(place, sizeof(int32_t));
+  if (space.missing() || flag.missing()) return no_workspace();
+  auto* refused = flag.data<int32_t>();
+  Status status = clear(place, refused, sizeof(int32_t));
+  if (status != kernel::kOk) return status;
+  Pairs pairs = Pairs::in(space.data<void>(), order.count);
+  status = with_lookup(plan, false, [&]<int K>(const Lookup<K>& lookup) {
+    return launch(place, order.count, &keys_kernel<K>, lookup, reach.low, pairs.keys,
+                  pairs.positions, refused);
+  });
+  if (status != kernel::kOk) return status;
+  status = sort_pairs(place, pairs, order.count,
+                      std::bit_width(static_cast<uint64_t>(reach.high - reach.low)));
+  if (status != kernel::kOk) return status;
+  order.refused = refused;
+  order.keys = pairs.keys;
+  order.positions = pairs.positions;
+  return run_order(plan, order);
+}
+
+}  // namespace
+
+Status index(const IndexPlan& plan) {
+  if (plan.walk.numel == 0) return only_check(plan);
+  return plan.op == IndexOp::kGet ? get(plan) : write(plan);
+}
+
+}  // namespace tsr::cuda

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Sorting of rows: all of them at once, by row and then by key. Where a key and the number of its
+// row fit into 64 bits that is one sort, otherwise a sort by keys and a stable one by rows.
+#include <bit>
+
+#include "backend/common/sort_key.h"
+#include "backend/cuda/index/index.h"
+#include "backend/cuda/index/sort_pairs.h"
+#include "backend/cuda/launch.cuh"
+#include "backend/cuda/storage.cuh"
+
+namespace tsr::cuda {
+
+using kernel::SortPlan;
+using kernel::Status;
+
+namespace {
+
+__device__ uint64_t key_at(DType dtype, const void* data) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return math::sort_key(*static_cast<const double*>(data));
+    case DType::kFloat16:
+    case DType::kBFloat16:
+    case DType::kFloat32:
+      return math::sort_key(static_cast<float>(load_as<double>(dtype, data)));
+    case DType::kUInt64:
+      return *static_cast<const uint64_t*>(data);
+    case DType::kInt64:
+      return math::sort_key(*static_cast<const int64_t*>(data));
+    case DType::kInt8:
+    case DType::kInt16:
+    case DType::kInt32:
+      return math::sort_key(static_cast<int32_t>(load_as<int64_t>(dtype, data)));
+    default:
+      return load_as<uint64_t>(dtype, data);
+  }
+}
+
+// `flip` has the bits of a key set when the largest comes first; the number of the row, where
+// `with_rows`, stands above them.
+__global__ void keys_kernel(SortPlan plan, int64_t size, uint64_t flip, bool with_rows,
+                            uint64_t* keys, int64_t* positions) {
+  for (int64_t i = first_index(); i < plan.rows * plan.columns; i += index_step()) {
+    const uint64_t key = key_at(plan.dtype, static_cast<const char*>(plan.input) + i * size) ^ flip;
+    keys[i] = with_rows ? static_cast<uint64_t>(i / plan.columns) << 32 | key : key;
+    positions[i] = i;
+  }
+}
+__global__ void rows_kernel(int64_t count, int64_t columns, uint64_t* keys,
+                            const int64_t* positions) {
+  for (int64_t i = first_index(); i < count; i += index_step())
+    keys[i] = static_cast<uint64_t>(positions[i] / columns);
+}
+
+template <class T>
+__global__ void keep_kernel(SortPlan plan, const int64_t* positions) {
+  for (int64_t i = first_index(); i < plan.rows * plan.keep; i += index_step()) {
+    const int64_t row = i / plan.keep;
+    const int64_t from = positions[row * plan.columns + i % plan.keep];
+    if (plan.values != nullptr)
+      static_cast<T*>(plan.values)[i] = static_cast<const T*>(plan.input)[from];
+    if (plan.positions != nullptr) plan.positions[i] = from - row * plan.columns;
+  }
+}
+
+Status sort_rows(const SortPlan& plan, Pairs& pairs) {
+  const int64_t count = plan.rows * plan.columns;
+  const int key_bits = itemsize(plan.dtype) <= 4 ? 32 : 64;
+  const int row_bits = std::bit_width(static_cast<uint64_t>(plan.rows - 1));
+  const bool at_once = key_bits + row_bits <= 64;
+  const uint64_t all = key_bits == 64 ? ~uint64_t{0} : uint64_t{0xffffffff};
+  Status status = launch(plan.place, count, &keys_kernel, plan, itemsize(plan.dtype),
+                         plan.descending != 0 ? all : uint64_t{0}, at_once && row_bits > 0,
+                         pairs.keys, pairs.positions);
+  if (status != kernel::kOk) return status;
+  status = sort_pairs(plan.place, pairs, count, at_once ? key_bits + row_bits : key_bits);
+  if (status != kernel::kOk || at_once) return status;
+  status = launch(plan.place, count, &rows_kernel, count, plan.columns, pairs.keys,
+                  static_cast<const int64_t*>(pairs.positions));
+  return status != kernel::kOk ? status : sort_pairs(plan.place, pairs, count, row_bits);
+}
+
+}  // namespace
+
+Status sort(const SortPlan& plan) {
+  if (is_complex(plan.dtype)) return failure(Code::kDType, "sort: expected a real dtype");
+  if (plan.rows == 0 || plan.keep == 0) return kernel::kOk;
+  const int64_t count = plan.rows * plan.columns;
+  const Workspace space(plan.place, count * Pairs::kBytes);
+  if (space.missing()) return no_workspace();
+  Pairs pairs = Pairs::in(space.data<void>(), count);
+  const Status status = sort_rows(plan, pairs);
+  if (status != kernel::kOk) return status;
+  return visit_size(plan.dtype, [&]<class T>() {
+    return launch(plan.place, plan.rows * plan.keep, &keep_kernel<T>, plan,
+                  static_cast<const int64_t*>(pairs.positions));
+  });
+}
+
+}  // namespace tsr::cuda

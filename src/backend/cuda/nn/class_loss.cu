@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Cross entropy and negative log-likelihood with class targets: a team per position.
+#include "backend/cuda/fault.cuh"
+#include "backend/cuda/nn/nn.h"
+#include "backend/cuda/team.cuh"
+
+namespace tsr::cuda {
+
+using kernel::ClassLossPlan;
+using kernel::ClassReduction;
+using kernel::Status;
+
+namespace {
+
+constexpr int64_t kPart = 4096;  // positions whose losses one block adds
+
+// What a position adds to a reduced loss.
+struct Share {
+  double loss, weight;
+};
+
+// A plan with its types.
+template <class T>
+struct Positions {
+  ClassLossPlan plan;
+
+  // Where class 0 of a position stands.
+  __device__ int64_t first(int64_t position) const {
+    return position / plan.inner * plan.classes * plan.inner + position % plan.inner;
+  }
+  __device__ T score(int64_t base, int64_t c) const {
+    return static_cast<const T*>(plan.input)[base + c * plan.inner];
+  }
+  __device__ double weight(int64_t c) const {
+    return plan.weight == nullptr ? 1.0
+                                  : static_cast<double>(static_cast<const T*>(plan.weight)[c]);
+  }
+  // The target of a position; -1 when it takes no part.
+  __device__ int64_t target(int64_t position, const Reporter* reporter) const {
+    const int64_t t = plan.target[position];
+    if (t == plan.ignore) return -1;
+    if (t >= 0 && t < plan.classes) return t;
+    if (reporter != nullptr) report(*reporter, 0, t, plan.classes, 1);
+    return -1;
+  }
+  __device__ bool reduced() const { return plan.reduction != ClassReduction::kNone; }
+};
+
+template <class T>
+struct Forward {
+  Positions<T> at;
+  Share* shares;
+  Reporter reporter;
+
+  template <class Team>
+  __device__ void operator()(int64_t position, const Team& team) const {
+    const ClassLossPlan& plan = at.plan;
+    const int64_t base = at.first(position);
+    const int64_t t = at.target(position, team.leads() ? &reporter : nullptr);
+    T lse = 0;
+    if (plan.log_probabilities == 0) {
+      lse = log_sum_exp(base, team);
+      if (team.leads()) static_cast<T*>(plan.lse)[position] = lse;
+    }
+    double smooth = 0;
+    if (t >= 0 && plan.smoothing != 0) {
+      for (int64_t c = team.first(); c < plan.classes; c += team.step())
+        smooth += at.weight(c) * static_cast<double>(lse - at.score(base, c));
+      smooth = team.sum(smooth) * plan.smoothing / static_cast<double>(plan.classes);
+    }
+    if (!team.leads()) return;
+    Share share{0, 0};
+    if (t >= 0) {
+      share.weight = at.weight(t);
+      const double own = static_cast<double>(lse - at.score(base, t));
+      share.loss = (1 - plan.smoothing) * share.weight * own + smooth;
+    }
+    shares[position] = share;
+    if (!at.reduced()) static_cast<T*>(plan.loss)[position] = static_cast<T>(share.loss);
+  }
+
+ private:
+  template <class Team>
+  __device__ T log_sum_exp(int64_t base, const Team& team) const {
+    // NaNs are passed over here; the exponentials bring them back.
+    double most = -std::numeric_limits<double>::infinity();
+    for (int64_t c = team.first(); c < at.plan.classes; c += team.step()) {
+      const double x = at.score(base, c);
+      most = most < x ? x : most;
+    }
+    const T shift = static_cast<T>(team.largest(most));
+    double sum = 0;
+    for (int64_t c = team.first(); c < at.plan.classes; c += team.step())
+      sum += static_cast<double>(std::exp(at.score(base, c) - shift));
+    return shift + static_cast<T>(std::log(team.sum(sum)));
+  }
+};
+
+// Targets out of range were reported by the forward pass; here they only take no part.
+template <class T>
+struct Backward {
+  Positions<T> at;
+
+  template <class Team>
+  __device__ void operator()(int64_t position, const Team& team) const {
+    const ClassLossPlan& plan = at.plan;
+    const int64_t base = at.first(position);
+    const int64_t t = at.target(position, nullptr);
+    double g = static_cast<const T*>(plan.grad)[at.reduced() ? 0 : position];
+    if (plan.reduction == ClassReduction::kMean)
+      g /= static_cast<double>(*static_cast<const T*>(plan.weights));
+    const double own = t < 0 ? 0 : g * (1 - plan.smoothing) * at.weight(t);
+    const double flat = t < 0 ? 0 : g * plan.smoothing / static_cast<double>(plan.classes);
+    const T slope = static_cast<T>(own + flat * total_weight(team));
+    for (int64_t c = team.first(); c < plan.classes; c += team.step()) {
+      T value = static_cast<T>(-flat * at.weight(c));
+      if (plan.log_probabilities == 0 && t >= 0) {
+        const T lse = static_cast<const T*>(plan.lse)[position];
+        value += std::exp(at.score(base, c) - lse) * slope;
+      }
+      if (c == t) value -= static_cast<T>(own);
+      static_cast<T*>(plan.grad_input)[base + c * plan.inner] = t < 0 ? T{0} : value;
+    }
+  }
+
+ private:
+  // Only smoothing asks for it.
+  template <class Team>
+  __device__ double total_weight(const Team& team) const {
+    if (at.plan.smoothing == 0 || at.plan.weight == nullptr)
+      return static_cast<double>(at.plan.classes);
+    double sum = 0;
+    for (int64_t c = team.first(); c < at.plan.classes; c += team.step()) sum += at.weight(c);
+    return team.sum(sum);
+  }
+};
+
+// ---- The sum over the positions ----
+
+__device__ Share add_shares(const Share* shares, int64_t begin, int64_t end, Share* place) {
+  Share own{0, 0};
+  for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+    own.loss += shares[i].loss;
+    own.weight += shares[i].weight;
+  }
+  return join_block(own, place, [](const Share& a, const Share& b) {
+    return Share{a.loss + b.loss, a.weight + b.weight};
+  });
+}
+
+__global__ void parts_kernel(const Share* shares, int64_t count, int64_t parts, Share* sums) {
+  __shared__ Share place[kThreads];
+  for (int64_t part = blockIdx.x; part < parts; part += gridDim.x) {
+    const int64_t end = (part + 1) * kPart < count ? (part + 1) * kPart : count;
+    const Share sum = add_shares(shares, part * kPart, end, place);
+    if (threadIdx.x == 0) sums[part] = sum;
+  }
+}
+
+// One block.
+template <class T>
+__global__ void finish_kernel(const Share* sums, int64_t parts, ClassLossPlan plan) {
+  __shared__ Share place[kThreads];
+  Share sum = add_shares(sums, 0, parts, place);
+  if (threadIdx.x != 0) return;
+  if (plan.reduction == ClassReduction::kMean) sum.loss /= sum.weight;
+  if (plan.reduction != ClassReduction::kNone)
+    *static_cast<T*>(plan.loss) = static_cast<T>(sum.loss);
+  if (plan.weights != nullptr) *static_cast<T*>(plan.weights) = static_cast<T>(sum.weight);
+}
+
+Status add_up(const ClassLossPlan& plan, const Share* shares, int64_t count, Share* sums) {
+  const int64_t parts = (count + kPart - 1) / kPart;
+  const Status status =
+      launch_blocks(plan.place, parts, kThreads, &parts_kernel, shares, count, parts, sums);
+  if (status != kernel::kOk) return status;
+  const auto* whole = static_cast<const Share*>(sums);
+  if (plan.dtype == DType::kFloat32)
+    return launch_blocks(plan.place, 1, kThreads, &finish_kernel<float>, whole, parts, plan);
+  return launch_blocks(plan.place, 1, kThreads, &finish_kernel<double>, whole, parts, plan);
+}
+
+template <class T>
+Status forward(const ClassLossPlan& plan) {
+  const int64_t count = plan.batch * plan.inner;
+  const int64_t parts = (count + kPart - 1) / kPart;
+  const Workspace space(plan.place, (count + parts) * static_cast<int64_t>(sizeof(Share)));
+  if (space.missing()) return no_workspace();
+  auto* shares = space.data<Share>();
+  Reporter reporter;
+  Status status =
+      reporter_for(plan.place, FaultKind::kTarget,
+                   plan.log_probabilities == 0 ? "cross_entropy" : "nll_loss", reporter);
+  if (status != kernel::kOk) return status;
+  status = launch_rows(plan.place, count, plan.classes, Forward<T>{{plan}, shares, reporter});
+  if (status != kernel::kOk) return status;
+  return add_up(plan, shares, count, shares + count);
+}
+
+template <class T>
+Status run(const ClassLossPlan& plan) {
+  if (plan.backward == 0) return forward<T>(plan);
+  return launch_rows(plan.place, plan.batch * plan.inner, plan.classes, Backward<T>{{plan}});
+}
+
+}  // namespace
+
+Status class_loss(const ClassLossPlan& plan) {
+  if (plan.dtype == DType::kFloat32) return run<float>(plan);
+  if (plan.dtype == DType::kFloat64) return run<double>(plan);
+  return failure(Code::kNotImplemented, "expected float32 or float64 for a classification loss");
+}
+
+}  // namespace tsr::cuda

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Pooling: a thread per element of what is written. A backward pass looks for the windows that an
+// input lies in, so that its sum has one order and no two threads write to one place.
+#include "backend/common/pool_window.h"
+#include "backend/cuda/launch.cuh"
+#include "backend/cuda/nn/nn.h"
+
+namespace tsr::cuda {
+
+using kernel::PoolOp;
+using kernel::PoolPlan;
+using kernel::Status;
+
+namespace {
+
+// A plan as kernels see it: three axes, and planes whose points stand `step` numbers apart.
+template <class T>
+struct Pool {
+  math::PooledAxis axes[3];
+  bool adaptive, count_padding;
+  double divisor;  // 0: the window's size
+  int64_t planes, step;
+  T* input;
+  T* output;
+  int64_t* positions;
+
+  __host__ __device__ int64_t inputs() const {
+    return axes[0].input * axes[1].input * axes[2].input;
+  }
+  __host__ __device__ int64_t outputs() const {
+    return axes[0].output * axes[1].output * axes[2].output;
+  }
+  // The point of element i on a side of `points` points per plane.
+  __device__ int64_t point(int64_t i, int64_t points) const { return i / step % points; }
+  // Where point 0 of its plane stands on the other side.
+  __device__ int64_t across(int64_t i, int64_t points, int64_t others) const {
+    return i / (step * points) * (step * others) + i % step;
+  }
+  __device__ math::PoolWindow window(int axis, int64_t o) const {
+    return math::pool_window(axes[axis], adaptive, count_padding, o);
+  }
+};
+
+struct Box {
+  math::PoolWindow d, h, w;
+
+  [[nodiscard]] __device__ double size() const {
+    return static_cast<double>(d.span * h.span * w.span);
+  }
+};
+
+template <class T>
+__device__ Box box_of(const Pool<T>& pool, int64_t output) {
+  const int64_t width = pool.axes[2].output;
+  const int64_t height = pool.axes[1].output;
+  return {pool.window(0, output / (width * height)), pool.window(1, output / width % height),
+          pool.window(2, output % width)};
+}
+
+// Calls visit(input point) for the points of a box, in their order.
+template <class T, class Visit>
+__device__ void each_point(const Pool<T>& pool, const Box& box, const Visit& visit) {
+  for (int64_t d = box.d.begin; d < box.d.end; d += pool.axes[0].dilation) {
+    for (int64_t h = box.h.begin; h < box.h.end; h += pool.axes[1].dilation) {
+      for (int64_t w = box.w.begin; w < box.w.end; w += pool.axes[2].dilation)
+        visit((d * pool.axes[1].input + h) * pool.axes[2].input + w);
+    }
+  }
+}
+
+// ---- Forward ----
+
+template <class T>
+__global__ void max_kernel(Pool<T> pool) {
+  const int64_t points = pool.outputs();
+  for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
+    const Box box = box_of(pool, pool.point(i, points));
+    const T* plane = pool.input + pool.across(i, points, pool.inputs());
+    T best = -std::numeric_limits<T>::infinity();
+    int64_t position =
+        (box.d.begin * pool.axes[1].input + box.h.begin) * pool.axes[2].input + box.w.begin;
+    each_point(pool, box, [&](int64_t at) {
+      const T x = plane[at * pool.step];
+      if (!(x > best || x != x)) return;
+      best = x;
+      position = at;
+    });
+    pool.output[i] = best;
+    if (pool.positions != nullptr) pool.positions[i] = position;
+  }
+}
+
+template <class T>
+__global__ void average_kernel(Pool<T> pool) {
+  const int64_t points = pool.outputs();
+  for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
+    const Box box = box_of(pool, pool.point(i, points));
+    const T* plane = pool.input + pool.across(i, points, pool.inputs());
+    double sum = 0;
+    each_point(pool, box, [&](int64_t at) { sum += static_cast<double>(plane[at * pool.step]); });
+    pool.output[i] = static_cast<T>(sum / (pool.divisor != 0 ? pool.divisor : box.size()));
+  }
+}
+
+template <class T>
+__global__ void pick_kernel(Pool<T> pool) {
+  const int64_t points = pool.outputs();
+  for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
+    const T* plane = pool.input + pool.across(i, points, pool.inputs());
+    pool.output[i] = plane[pool.positions[i] * pool.step];
+  }
+}
+
+// ---- Backward ----
+
+struct Range {
+  int64_t begin, end;
+};
+// The outputs among which are those whose windows cover an input.
+__device__ Range covering(const math::PooledAxis& a, bool adaptive, int64_t input) {
+  if (adaptive)
+    return {input * a.output / a.input, ((input + 1) * a.output + a.input - 1) / a.input};
+  const int64_t reach = (a.kernel - 1) * a.dilation + 1;
+  const int64_t first = input + a.padding - reach + 1;
+  const int64_t begin = first <= 0 ? 0 : (first + a.stride - 1) / a.stride;
+  const int64_t end = (input + a.padding) / a.stride + 1;
+  return {begin, end < a.output ? end : a.output};
+}
+__device__ bool covers(const math::PoolWindow& window, int64_t dilation, int64_t input) {
+  return input >= window.begin && input < window.end && (input - window.begin) % dilation == 0;
+}
+
+// Calls visit(output point, its box) for the outputs whose windows cover an input point.
+template <class T, class Visit>
+__device__ void each_covering(const Pool<T>& pool, int64_t point, const Visit& visit) {
+  const int64_t w = point % pool.axes[2].input;
+  const int64_t h = point / pool.axes[2].input % pool.axes[1].input;
+  const int64_t d = point / (pool.axes[2].input * pool.axes[1].input);
+  const Range ds = covering(pool.axes[0], pool.adaptive, d);
+  const Range hs = covering(pool.axes[1], pool.adaptive, h);
+  const Range ws = covering(pool.axes[2], pool.adaptive, w);
+  for (int64_t i = ds.begin; i < ds.end; ++i) {
+    for (int64_t j = hs.begin; j < hs.end; ++j) {
+      for (int64_t k = ws.begin; k < ws.end; ++k) {
+        const Box box{pool.window(0, i), pool.window(1, j), pool.window(2, k)};
+        if (covers(box.d, pool.axes[0].dilation, d) && covers(box.h, pool.axes[1].dilation, h) &&
+            covers(box.w, pool.axes[2].dilation, w))
+          visit((i * pool.axes[1].output + j) * pool.axes[2].output + k, box);
+      }
+    }
+  }
+}
+
+template <class T, bool kPick>
+__global__ void backward_kernel(Pool<T> pool) {
+  const int64_t points = pool.inputs();
+  for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
+    const int64_t point = pool.point(i, points);
+    const int64_t base = pool.across(i, points, pool.outputs());
+    double sum = 0;
+    each_covering(pool, point, [&](int64_t output, [[maybe_unused]] const Box& box) {
+      const int64_t at = base + output * pool.step;
+      const double slope = static_cast<double>(pool.output[at]);
+      if constexpr (kPick)
+        sum += pool.positions[at] == point ? slope : 0.0;
+      else
+        sum += slope / (pool.divisor != 0 ? pool.divisor : box.size());
+    });
+    pool.input[i] = static_cast<T>(sum);
+  }
+}
+
+template <class T>
+Status run(const PoolPlan& plan) {
+  const bool last = plan.channels_last != 0;
+  Pool<T> pool;
+  for (int i = 0; i < 3; ++i) pool.axes[i] = math::pooled_axis(plan, i);
+  pool.adaptive = plan.op == PoolOp::kAdaptiveAverage;
+  pool.count_padding = plan.count_include_pad != 0;
+  pool.divisor = static_cast<double>(plan.divisor);
+  pool.planes = last ? plan.batch : plan.batch * plan.channels;
+  pool.step = last ? plan.channels : 1;
+  pool.input = static_cast<T*>(plan.input);
+  pool.output = static_cast<T*>(plan.output);
+  pool.positions = plan.positions;
+  const auto go = [&](int64_t points, auto entry) {
+    return launch(plan.place, pool.planes * points * pool.step, entry, pool);
+  };
+  if (plan.backward != 0) {
+    return plan.op == PoolOp::kPick ? go(pool.inputs(), &backward_kernel<T, true>)
+                                    : go(pool.inputs(), &backward_kernel<T, false>);
+  }
+  if (plan.op == PoolOp::kMax) return go(pool.outputs(), &max_kernel<T>);
+  return plan.op == PoolOp::kPick ? go(pool.outputs(), &pick_kernel<T>)
+                                  : go(pool.outputs(), &average_kernel<T>);
+}
+
+}  // namespace
+
+Status pool(const PoolPlan& plan) {
+  if (plan.dtype == DType::kFloat32) return run<float>(plan);
+  if (plan.dtype == DType::kFloat64) return run<double>(plan);
+  return failure(Code::kNotImplemented, "expected float32 or float64 for pooling");
+}
+
+}  // namespace tsr::cuda

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// softmax and log_softmax along the middle axis of (rows, columns, inner): a team per position.
+#include "backend/cuda/reduce/reduce.h"
+#include "backend/cuda/storage.cuh"
+#include "backend/cuda/team.cuh"
+
+namespace tsr::cuda {
+
+using kernel::SoftmaxPlan;
+using kernel::Status;
+
+namespace {
+
+template <class S>
+struct Block {
+  using T = typename S::Value::Element;
+  int64_t positions, columns, inner;
+  const typename S::Type* input;
+  const typename S::Type* saved;
+  typename S::Type* output;
+  bool log;
+
+  __device__ int64_t first(int64_t position) const {
+    return position / inner * columns * inner + position % inner;
+  }
+  __device__ T in(int64_t at) const { return S::load(input[at]).v; }
+  __device__ T kept(int64_t at) const { return S::load(saved[at]).v; }
+  __device__ void put(int64_t at, T value) const { output[at] = S::store(Number<T>(value)); }
+};
+
+template <class S, class Team>
+__device__ void forward(const Block<S>& block, int64_t position, const Team& team) {
+  using T = typename Block<S>::T;
+  const int64_t base = block.first(position);
+  // NaNs are passed over here; the exponentials bring them back.
+  double most = -std::numeric_limits<double>::infinity();
+  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
+    const double x = block.in(base + c * block.inner);
+    most = most < x ? x : most;
+  }
+  const T shift = static_cast<T>(team.largest(most));
+  double sum = 0;
+  for (int64_t c = team.first(); c < block.columns; c += team.step())
+    sum += static_cast<double>(std::exp(block.in(base + c * block.inner) - shift));
+  sum = team.sum(sum);
+  const T offset = static_cast<T>(block.log ? std::log(sum) : 1 / sum);
+  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
+    const int64_t at = base + c * block.inner;
+    const T centred = block.in(at)-shift;
+    block.put(at, block.log ? centred - offset : std::exp(centred) * offset);
+  }
+}
+
+// softmax: y (g - Σ g y); log_softmax: g - exp(y) Σ g
+template <class S, class Team>
+__device__ void backward(const Block<S>& block, int64_t position, const Team& team) {
+  using T = typename Block<S>::T;
+  const int64_t base = block.first(position);
+  double sum = 0;
+  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
+    const int64_t at = base + c * block.inner;
+    const double slope = block.in(at);
+    sum += block.log ? slope : slope * static_cast<double>(block.kept(at));
+  }
+  const T total = static_cast<T>(team.sum(sum));
+  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
+    const int64_t at = base + c * block.inner;
+    const T y = block.kept(at);
+    const T slope = block.in(at);
+    block.put(at, block.log ? slope - std::exp(y) * total : y * (slope - total));
+  }
+}
+
+template <class S, bool kBackward>
+struct Along {
+  Block<S> block;
+
+  template <class Team>
+  __device__ void operator()(int64_t position, const Team& team) const {
+    if constexpr (kBackward)
+      backward(block, position, team);
+    else
+      forward(block, position, team);
+  }
+};
+
+template <class S, bool kBackward>
+Status run(const SoftmaxPlan& plan) {
+  using Type = typename S::Type;
+  const Block<S> block{plan.rows * plan.inner,
+                       plan.columns,
+                       plan.inner,
+                       static_cast<const Type*>(plan.input),
+                       static_cast<const Type*>(plan.saved),
+                       static_cast<Type*>(plan.output),
+                       plan.log != 0};
+  if (block.columns == 0) return kernel::kOk;
+  return launch_rows(plan.place, block.positions, block.columns, Along<S, kBackward>{block});
+}
+
+template <bool kBackward>
+Status run_dtype(const SoftmaxPlan& plan) {
+  switch (plan.dtype) {
+    case DType::kFloat16:
+      return run<Short<Half>, kBackward>(plan);
+    case DType::kBFloat16:
+      return run<Short<BFloat16>, kBackward>(plan);
+    case DType::kFloat32:
+      return run<Plain<float>, kBackward>(plan);
+    case DType::kFloat64:
+      return run<Plain<double>, kBackward>(plan);
+    default:
+      return failure(Code::kNotImplemented, "softmax: expected a real floating dtype");
+  }
+}
+
+}  // namespace
+
+Status softmax(const SoftmaxPlan& plan) {
+  return run_dtype<false>(plan);
+}
+Status softmax_backward(const SoftmaxPlan& plan) {
+  return run_dtype<true>(plan);
+}
+
+}  // namespace tsr::cuda

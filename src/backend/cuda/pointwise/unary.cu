@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Unary kernels: every functor over the types it is written for.
+#include "backend/common/generated/visit_unary.h"
+#include "backend/cuda/pointwise/pointwise.cuh"
+#include "backend/cuda/pointwise/pointwise.h"
+
+namespace tsr::cuda {
+
+Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
+  const DType dtype = plan.dtypes[1];
+  return status_of(math::visit_functor(op, [&]<class F>() { return serve<F>(dtype, plan); }));
+}
+
+}  // namespace tsr::cuda

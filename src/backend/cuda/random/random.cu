@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers: one Philox block per element. Uniform numbers, Bernoulli's and integers are those
+// of the CPU; of normal ones the last bits may differ, as CUDA's own logarithm and cosine do.
+#include "backend/common/philox.h"
+#include "backend/cuda/create/creation.h"
+#include "backend/cuda/launch.cuh"
+#include "backend/cuda/storage.cuh"
+
+namespace tsr::cuda {
+
+using kernel::RandomOp;
+using kernel::RandomPlan;
+using kernel::Status;
+
+namespace {
+
+// Numbers of a block as the distributions take them.
+struct Words {
+  PhiloxBlock<uint64_t> block;
+  __device__ uint32_t word(int k) const { return static_cast<uint32_t>(block.words[k]); }
+  __device__ uint64_t low() const { return word(0) | static_cast<uint64_t>(word(1)) << 32; }
+  __device__ uint64_t high() const { return word(2) | static_cast<uint64_t>(word(3)) << 32; }
+};
+
+// Bits that a dtype holds exactly below 1, so that rounding never reaches 1.
+__device__ int exact_bits(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 11;
+    case DType::kBFloat16:
+      return 8;
+    case DType::kFloat32:
+      return 24;
+    default:
+      return 53;
+  }
+}
+__device__ double unit(uint64_t word, int bits) {
+  return std::ldexp(static_cast<double>(word >> (64 - bits)), -bits);
+}
+
+__device__ double rounded_to(DType dtype, double value) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return static_cast<float>(Half(static_cast<float>(value)));
+    case DType::kBFloat16:
+      return static_cast<float>(BFloat16(static_cast<float>(value)));
+    case DType::kFloat32:
+      return static_cast<float>(value);
+    default:
+      return value;
+  }
+}
+
+// [low, high): where rounding would reach high, low is as good.
+__device__ double uniform(const RandomPlan& plan, const Words& block) {
+  const double value = plan.p0 + (plan.p1 - plan.p0) * unit(block.low(), exact_bits(plan.dtype));
+  return rounded_to(plan.dtype, value) >= plan.p1 && plan.p1 > plan.p0 ? plan.p0 : value;
+}
+
+// Box and Muller (1958): the radius from (0, 1], the angle from [0, 1).
+__device__ double normal(const RandomPlan& plan, const Words& block) {
+  constexpr double kTwoPi = 6.283185307179586;
+  if (plan.dtype == DType::kFloat64) {
+    const double radius = std::sqrt(-2 * std::log1p(-unit(block.low(), 53)));
+    return plan.p0 + plan.p1 * radius * std::cos(kTwoPi * unit(block.high(), 53));
+  }
+  const float u = std::ldexp(static_cast<float>(block.word(0) >> 8), -24);
+  const float v = std::ldexp(static_cast<float>(block.word(2) >> 8), -24);
+  const float radius = std::sqrt(-2 * std::log1p(-u));
+  return plan.p0 + plan.p1 * static_cast<double>(radius * std::cos(static_cast<float>(kTwoPi) * v));
+}
+
+// The upper half of a 128-bit product.
+__device__ uint64_t multiply_high(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#else
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+#endif
+}
+
+__global__ void random_kernel(RandomPlan plan, int64_t size) {
+  for (int64_t i = first_index(); i < plan.numel; i += index_step()) {
+    const Words block{philox<uint64_t>(plan.seed, plan.offset + static_cast<uint64_t>(i))};
+    char* at = static_cast<char*>(plan.output) + i * size;
+    switch (plan.op) {
+      case RandomOp::kUniform:
+        store_as(plan.dtype, at, uniform(plan, block));
+        break;
+      case RandomOp::kNormal:
+        store_as(plan.dtype, at, normal(plan, block));
+        break;
+      case RandomOp::kBernoulli: {
+        const auto* own = static_cast<const char*>(plan.probabilities);
+        const double p = own == nullptr ? plan.p0 : load_as<double>(plan.dtype, own + i * size);
+        store_as(plan.dtype, at, unit(block.low(), 53) < p ? plan.p1 : 0.0);
+        break;
+      }
+      default:  // low + floor(u span / 2^64): the bias is below span / 2^64
+        store_as(plan.dtype, at,
+                 static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
+                                      multiply_high(block.low(), plan.span)));
+    }
+  }
+}
+
+}  // namespace
+
+Status random(const RandomPlan& plan) {
+  const bool integers = is_integral(plan.dtype) && plan.op == RandomOp::kInteger;
+  if (!is_floating(plan.dtype) && !integers) {
+    return failure(Code::kDType,
+                   "random: expected a floating dtype, or an integer one for integers");
+  }
+  return launch(plan.place, plan.numel, &random_kernel, plan, itemsize(plan.dtype));
+}
+
+}  // namespace tsr::cuda

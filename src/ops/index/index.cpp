@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/index/index.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/index/index_launch.h"
+#include "ops/index/mask.h"
+#include "ops/reduce/sum_to.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::IndexOp;
+
+// Index arrays made ready: int64, one slot per axis of the array, with the place of their dims.
+struct Ready {
+  IndexList slots;       // undefined: the whole axis
+  Dims joint;            // their common shape
+  size_t place;          // dims of the result before the joint ones
+  bool from_end = true;  // negative indices count from the end
+};
+
+size_t place_of(const IndexList& slots, bool front) {
+  const auto defined = [](const Tensor& slot) { return slot.defined(); };
+  const auto first = std::find_if(slots.begin(), slots.end(), defined);
+  const auto gap = std::find_if_not(first, slots.end(), defined);
+  const bool adjacent = std::none_of(gap, slots.end(), defined);
+  return front || !adjacent ? 0 : static_cast<size_t>(first - slots.begin());
+}
+
+Ready make_ready(const Tensor& input, const IndexArrays& indices) {
+  TSR_CHECK(static_cast<int64_t>(indices.arrays.size()) <= input.ndim(), Code::kIndex, "indices",
+            "expected at most ", input.ndim(), " indices for shape ", input.sizes(), ", got ",
+            indices.arrays.size());
+  Ready ready;
+  int count = 0;
+  for (const Tensor& array : indices.arrays) {
+    ready.slots.push_back(array.defined() ? index_array(array, input.device(), "indices")
+                                          : Tensor());
+    if (!array.defined()) continue;
+    ready.joint = broadcast_shapes(ready.joint, array.sizes(), "indices");
+    ++count;
+  }
+  TSR_CHECK(count <= kernel::kMaxIndices, Code::kNotImplemented, "indices", "expected at most ",
+            kernel::kMaxIndices, " index arrays, got ", count);
+  ready.slots.resize(static_cast<size_t>(input.ndim()));
+  ready.place = place_of(ready.slots, indices.front);
+  return ready;
+}
+
+// Strides that show an index array, whose dims are the joint ones, in the whole walk.
+Tensor spread(const Tensor& index, const Ready& ready, const Dims& shape) {
+  const Dims joint = broadcast_strides(index.sizes(), index.strides(), ready.joint, "indices");
+  Dims strides(shape.size());
+  std::copy(joint.begin(), joint.end(), strides.begin() + ready.place);
+  return make_view(index, shape, strides, index.offset());
+}
+
+IndexWalk make_walk(const Tensor& array, const Ready& ready) {
+  IndexWalk walk;
+  walk.from_end = ready.from_end;
+  const auto add_joint = [&] {
+    for (const int64_t size : ready.joint) {
+      walk.shape.push_back(size);
+      walk.array_strides.push_back(0);
+    }
+  };
+  size_t kept = 0;
+  for (size_t d = 0; d < ready.slots.size(); ++d) {
+    if (ready.slots[d].defined()) {
+      walk.axes.push_back({static_cast<int64_t>(d), array.sizes()[d], array.strides()[d]});
+      continue;
+    }
+    if (kept++ == ready.place) add_joint();
+    walk.shape.push_back(array.sizes()[d]);
+    walk.array_strides.push_back(array.strides()[d]);
+  }
+  if (kept <= ready.place) add_joint();
+  TSR_CHECK(walk.shape.size() <= static_cast<size_t>(kMaxTensorRank), Code::kShape, "indices",
+            "expected a result of at most ", kMaxTensorRank, " dimensions, got ",
+            walk.shape.size());
+  checked_numel(walk.shape, array.itemsize());
+  for (const Tensor& slot : ready.slots) {
+    if (slot.defined()) walk.indices.push_back(spread(slot, ready, walk.shape));
+  }
+  return walk;
+}
+
+// The arrays of a node, saved beside which axes they belong to.
+struct SavedIndices {
+  uint64_t axes = 0;
+  bool front = false;
+
+  SavedIndices(const Ready& ready, bool in_front) : front(in_front) {
+    for (size_t d = 0; d < ready.slots.size(); ++d) axes |= uint64_t{ready.slots[d].defined()} << d;
+  }
+  [[nodiscard]] IndexList restore(const Backward& ctx) const {
+    IndexList slots;
+    size_t next = 0;
+    for (uint64_t left = axes; left != 0; left >>= 1)
+      slots.push_back((left & 1) != 0 ? ctx.saved(next++) : Tensor());
+    return slots;
+  }
+};
+
+SmallVector<Save, 6> saves_of(const Ready& ready) {
+  SmallVector<Save, 6> saves;
+  for (const Tensor& slot : ready.slots) {
+    if (slot.defined()) saves.push_back(save_input(slot));
+  }
+  return saves;
+}
+
+// Zeros of that shape with g accumulated at the indices; the derivative of index_get, whose own
+// derivative is index_get.
+Tensor index_accumulate(const Tensor& g, const Dims& sizes, const IndexArrays& indices) {
+  Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
+  const Ready ready = make_ready(whole, indices);
+  launch_accumulate(whole, g, [&](const Tensor& array) { return make_walk(array, ready); });
+  if (needs_grad(g)) {
+    const SmallVector<Save, 6> saves = saves_of(ready);
+    record(whole, "IndexBackwardBackward", {g}, std::span<const Save>(saves.data(), saves.size()),
+           [saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+             const IndexList slots = saved.restore(ctx);
+             ctx.set(0, index_get(ctx.grad(), {{slots.data(), slots.size()}, saved.front}));
+           });
+  }
+  return whole;
+}
+
+// Zeros of (rows, ...) with g accumulated at the indices, except in the padding row.
+Tensor embedding_backward(const Tensor& g, const Dims& sizes, const Tensor& indices,
+                          std::optional<int64_t> padding) {
+  const Tensor whole = index_accumulate(g, sizes, {{&indices, 1}});
+  if (!padding.has_value()) return whole;
+  if (!needs_grad(whole)) {
+    fill_memory(select_memory(whole, 0, *padding), 0);
+    return whole;
+  }
+  Tensor kept = zeros_like_shape({sizes.data(), 1}, DType::kBool, g.device());
+  fill_memory(select_memory(kept, 0, *padding), true);
+  return masked_fill(whole, expand_dims(kept, -1), 0);
+}
+
+// All of index_get but RECORD.
+Tensor read_at(const Tensor& input, const Ready& ready, const Out& out, bool recording) {
+  const IndexWalk walk = make_walk(input, ready);
+  IndexList inputs = ready.slots;
+  inputs.push_back(input);
+  Result result = allocate_apart(out, walk.shape, input.dtype(), input.device(), recording,
+                                 std::span<const Tensor>(inputs.data(), inputs.size()));
+  launch_index(IndexOp::kGet, walk, input, result.value());
+  return result.finish();
+}
+
+}  // namespace
+
+namespace {
+
+Tensor index_get_ready(const Tensor& input, const IndexArrays& indices, const Ready& ready,
+                       const Out& out) {
+  const bool grad = needs_grad(input);
+  Tensor output = read_at(input, ready, out, grad);
+  if (grad) {
+    const SmallVector<Save, 6> saves = saves_of(ready);
+    record(output, "IndexBackward", {input}, std::span<const Save>(saves.data(), saves.size()),
+           [sizes = input.sizes(), saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+             const IndexList slots = saved.restore(ctx);
+             const IndexArrays same{{slots.data(), slots.size()}, saved.front};
+             ctx.set(0, index_accumulate(ctx.grad(), sizes, same));
+           });
+  }
+  return output;
+}
+
+}  // namespace
+
+Tensor index_get(const Tensor& input, const IndexArrays& indices, Out out) {
+  return index_get_ready(input, indices, make_ready(input, indices), out);
+}
+
+void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& values,
+                bool accumulate) {
+  check_same_device(target, values, "values");
+  TSR_CHECK(!is_complex(values.dtype()) || is_complex(target.dtype()), Code::kDType, "values",
+            "expected real values for a ", target.dtype(), " input, got ", values.dtype());
+  Ready ready = make_ready(target, indices);
+  // Positions that the write would change are read before it.
+  for (Tensor& slot : ready.slots) {
+    if (slot.defined() && overlap_of(slot, target) != Overlap::kNone) slot = clone(slot.detached());
+  }
+  const IndexWalk walk = make_walk(target, ready);
+  const Tensor source =
+      drop_leading_ones(astype(values, target.dtype()), static_cast<int64_t>(walk.shape.size()));
+  broadcast_strides(source.sizes(), source.strides(), walk.shape, "values");
+  const bool grad = needs_grad(target, source);
+  begin_inplace(target, grad);
+  const bool shared = overlap_of(source, target) != Overlap::kNone;
+  const Tensor read = shared ? clone(source.detached()) : source;
+  if (accumulate) {
+    launch_accumulate(target, read, [&](const Tensor& array) { return make_walk(array, ready); });
+  } else {
+    launch_index(IndexOp::kPut, walk, target, read);
+  }
+  if (!grad) return;
+  const SmallVector<Save, 6> saves = saves_of(ready);
+  record(target, "IndexPutBackward", {target, source},
+         std::span<const Save>(saves.data(), saves.size()),
+         [accumulate, saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+           const IndexList slots = saved.restore(ctx);
+           const IndexArrays same{{slots.data(), slots.size()}, saved.front};
+           if (ctx.needs(1)) ctx.set(1, index_get(ctx.grad(), same));
+           if (!ctx.needs(0)) return;
+           const Tensor kept = accumulate ? ctx.grad() : clone(ctx.grad());
+           const Tensor none = zeros_like_shape({}, kept.dtype(), kept.device());
+           if (!accumulate) index_put_(kept, same, none, false);
+           ctx.set(0, kept);
+         });
+}
+
+Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis, Out out) {
+  TSR_CHECK(axis.has_value() || input.ndim() == 1, Code::kValue, "axis",
+            "expected an axis for an input of shape ", input.sizes(), ", got none");
+  TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
+            "expected at least one dimension, got a 0-dim tensor");
+  IndexList slots(static_cast<size_t>(wrap_axis(axis.value_or(0), input.ndim())) + 1);
+  slots.back() = indices;
+  return index_get(input, {{slots.data(), slots.size()}}, out);
+}
+
+Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
+  TSR_CHECK(index.ndim() == 1, Code::kShape, "index", "expected a 1-D index, got shape ",
+            index.sizes());
+  TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
+            "expected at least one dimension, got a 0-dim tensor");
+  IndexList slots(static_cast<size_t>(wrap_axis(axis, input.ndim())) + 1);
+  slots.back() = index_array(index, input.device(), "index");
+  const IndexArrays indices{{slots.data(), slots.size()}};
+  Ready ready = make_ready(input, indices);
+  ready.from_end = false;
+  return index_get_ready(input, indices, ready, out);
+}
+
+Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
+                 Out out) {
+  TSR_CHECK(weight.ndim() == 2, Code::kShape, "weight", "expected 2 dimensions, got shape ",
+            weight.sizes());
+  const int64_t rows = weight.size(0);
+  const int64_t wanted = padding_idx.value_or(0);
+  TSR_CHECK(!padding_idx.has_value() || (wanted >= -rows && wanted < rows), Code::kIndex,
+            "padding_idx", "expected a row in [", -rows, ", ", rows - 1, "], got ", wanted);
+  const Tensor indices = index_array(input, weight.device(), "input");
+  const bool grad = needs_grad(weight);
+  Ready ready = make_ready(weight, {{&indices, 1}});
+  ready.from_end = false;
+  Tensor output = read_at(weight, ready, out, grad);
+  if (grad) {
+    const std::optional<int64_t> padding =
+        padding_idx.has_value() ? std::optional(wanted < 0 ? wanted + rows : wanted) : std::nullopt;
+    record(output, "EmbeddingBackward", {weight}, {save_input(indices)},
+           [sizes = weight.sizes(), padding](Backward& ctx) {
+             ctx.set(0, embedding_backward(ctx.grad(), sizes, ctx.saved(0), padding));
+           });
+  }
+  return output;
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/index/index_launch.h"
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/reduce/sum_to.h"
+
+namespace tsr::ops {
+
+Tensor index_array(const Tensor& index, Device device, const char* arg) {
+  TSR_CHECK(is_integral(index.dtype()) && index.dtype() != DType::kUInt64, Code::kDType, arg,
+            "expected signed or small unsigned integers as index, got ", index.dtype());
+  TSR_CHECK(index.device() == device || index.device().is_cpu(), Code::kDevice, arg,
+            "expected an index on ", device, " or the CPU, got one on ", index.device());
+  // An empty index holds no memory: that tells the kernel that there is nothing to check.
+  if (index.numel() == 0) return zeros_like_shape(index.sizes(), DType::kInt64, device);
+  return cast_memory(index.device() == device ? index : to(index, device, std::nullopt),
+                     DType::kInt64);
+}
+
+Tensor shown_as(const Tensor& input, const Dims& sizes) {
+  return make_view(input, sizes, broadcast_strides(input.sizes(), input.strides(), sizes),
+                   input.offset());
+}
+
+void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
+                  const Tensor& values) {
+  const Tensor window = make_view(array, walk.shape, walk.array_strides, array.offset());
+  kernel::IndexPlan plan;
+  kernel::plan_index(plan, op, shown_as(values, walk.shape), window,
+                     {walk.indices.data(), walk.indices.size()},
+                     {walk.axes.data(), walk.axes.size()}, walk.from_end);
+  kernel::launch<&kernel::KernelTable::index>(array.device(), "index", plan);
+}
+
+}  // namespace tsr::ops

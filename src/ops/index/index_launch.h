@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What all indexing ops share: index arrays made ready, and the launch of the index kernel.
+#pragma once
+
+#include "kernel/index.h"
+#include "kernel/plan.h"
+#include "ops/create/copy.h"
+
+namespace tsr::ops {
+
+using IndexList = SmallVector<Tensor, 6>;
+
+// The index as int64 where the array lives. Throws kDType, kDevice.
+Tensor index_array(const Tensor& index, Device device, const char* arg);
+
+// A window that broadcasts to `sizes`, outside any graph.
+Tensor shown_as(const Tensor& input, const Dims& sizes);
+
+// How the elements of the values, of the array and of the indices correspond: all have `shape`.
+struct IndexWalk {
+  Dims shape;
+  Dims array_strides;  // 0 where the indices range
+  IndexList indices;
+  SmallVector<kernel::IndexedAxis, 4> axes;
+  bool from_end = true;  // negative indices count from the end; else they are out of range
+};
+
+// `values` broadcasts to the walk and has the array's dtype. Throws kIndex before it writes the
+// array.
+void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
+                  const Tensor& values);
+
+// array[indices] += values; make_walk(array) gives the walk. A sum of many 16-bit floats is kept in
+// float32 until it is whole.
+template <class MakeWalk>
+void launch_accumulate(const Tensor& array, const Tensor& values, MakeWalk make_walk) {
+  const bool widen = array.itemsize() == 2 && is_floating(array.dtype());
+  const Tensor target = widen ? cast_memory(array, DType::kFloat32) : array;
+  launch_index(kernel::IndexOp::kAccumulate, make_walk(target), target,
+               cast_memory(values, target.dtype()));
+  if (widen) copy_memory(array, target);
+}
+
+}  // namespace tsr::ops

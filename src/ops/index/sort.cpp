@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/index/sort.h"
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/index/index.h"
+#include "ops/reduce/sum_to.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+
+// The window with `axis` and the last dim swapped; its own inverse.
+Tensor swap_with_last(const Tensor& input, int64_t axis) {
+  Dims sizes = input.sizes();
+  Dims strides = input.strides();
+  std::swap(sizes[static_cast<size_t>(axis)], sizes.back());
+  std::swap(strides[static_cast<size_t>(axis)], strides.back());
+  return make_view(input, sizes, strides, input.offset());
+}
+
+struct Sorted {
+  Tensor values;     // undefined when not asked for
+  Tensor positions;  // undefined when not asked for
+};
+
+// The first `keep` of every line along axis, in new row-major memory of the result's shape.
+Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descending,
+                  bool want_values, bool want_positions) {
+  const bool scalar = input.ndim() == 0;
+  const Tensor lines =
+      scalar ? make_view(input, Dims{1}, Dims{1}, input.offset()) : swap_with_last(input, axis);
+  const Tensor source = contiguous_memory(lines);
+  Dims shape = lines.sizes();
+  shape.back() = keep;
+  Sorted sorted;
+  if (want_values) sorted.values = empty(shape, input.dtype(), input.device());
+  if (want_positions) sorted.positions = empty(shape, DType::kInt64, input.device());
+  kernel::SortPlan plan{};
+  plan.columns = lines.sizes().back();
+  plan.rows = plan.columns == 0 ? 0 : source.numel() / plan.columns;
+  plan.keep = keep;
+  plan.descending = descending ? 1 : 0;
+  plan.place = kernel::place_on(input.device());
+  plan.dtype = input.dtype();
+  plan.input = source.data();
+  plan.values = want_values ? sorted.values.data() : nullptr;
+  plan.positions = want_positions ? sorted.positions.data_as<int64_t>() : nullptr;
+  if (plan.rows != 0 && keep != 0) kernel::launch<&KernelTable::sort>(input.device(), "sort", plan);
+  for (Tensor* part : {&sorted.values, &sorted.positions}) {
+    if (!part->defined()) continue;
+    *part = scalar ? make_view(*part, {}, {}, 0) : contiguous_memory(swap_with_last(*part, axis));
+  }
+  return sorted;
+}
+
+// Puts a sorted tensor where `out` wants it.
+Tensor deliver(const Tensor& sorted, const Out& out, bool grad, const Tensor& input) {
+  if (out.is_fresh()) return sorted;
+  Result result =
+      allocate_apart(out, sorted.sizes(), sorted.dtype(), sorted.device(), grad, {&input});
+  copy_memory(result.value(), sorted);
+  return result.finish();
+}
+
+// Each gradient goes back to the place its value came from; positions are all different along the
+// axis.
+void record_sorted(const Tensor& values, const Tensor& input, const Tensor& positions,
+                   int64_t axis) {
+  record(values, "SortBackward", {input}, {save_input(positions)},
+         [shape = input.sizes(), axis](Backward& ctx) {
+           const Tensor& g = ctx.grad();
+           if (shape.empty()) {
+             ctx.set(0, g);
+             return;
+           }
+           ctx.set(0, scatter_add(zeros_like_shape(shape, g.dtype(), g.device()), axis,
+                                  ctx.saved(0), g));
+         });
+}
+
+int64_t check_axis(const Tensor& input, int64_t axis) {
+  TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
+            input.dtype());
+  return wrap_axis(axis, input.ndim());
+}
+
+int64_t line_length(const Tensor& input, int64_t axis) {
+  return input.ndim() == 0 ? 1 : input.size(axis);
+}
+
+std::tuple<Tensor, Tensor> leading(const Tensor& input, int64_t axis, int64_t keep, bool descending,
+                                   const Out& values, const Out& indices) {
+  check_apart(values, "values", indices, "indices");
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
+  const Sorted sorted = sort_lines(input, axis, keep, descending, true, true);
+  Tensor first = deliver(sorted.values, values, grad, input);
+  Tensor second = deliver(sorted.positions, indices, false, input);
+  if (grad) record_sorted(first, input, sorted.positions, axis);
+  return {std::move(first), std::move(second)};
+}
+
+}  // namespace
+
+Tensor sort(const Tensor& input, int64_t axis, bool descending, bool, Out out) {
+  const int64_t along = check_axis(input, axis);
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
+  const Sorted sorted = sort_lines(input, along, line_length(input, along), descending, true, grad);
+  Tensor output = deliver(sorted.values, out, grad, input);
+  if (grad) record_sorted(output, input, sorted.positions, along);
+  return output;
+}
+
+Tensor argsort(const Tensor& input, int64_t axis, bool descending, bool, Out out) {
+  const int64_t along = check_axis(input, axis);
+  const Sorted sorted =
+      sort_lines(input, along, line_length(input, along), descending, false, true);
+  return deliver(sorted.positions, out, false, input);
+}
+
+std::tuple<Tensor, Tensor> sort_with_indices(const Tensor& input, int64_t axis, bool descending,
+                                             bool, Out values, Out indices) {
+  const int64_t along = check_axis(input, axis);
+  return leading(input, along, line_length(input, along), descending, values, indices);
+}
+
+std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int64_t axis, bool largest, bool,
+                                Out values, Out indices) {
+  const int64_t along = check_axis(input, axis);
+  const int64_t length = line_length(input, along);
+  TSR_CHECK(k >= 0 && k <= length, Code::kValue, "k", "expected a count in [0, ", length, "], got ",
+            k);
+  if (input.ndim() == 0 && k == 0) {
+    fail(Code::kValue, "k", __FILE__, __LINE__, "expected 1 for a 0-dim input, got 0");
+  }
+  return leading(input, along, k, largest, values, indices);
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/linalg/matmul.h"
+
+#include "base/error.h"
+#include "ops/linalg/gemm.h"
+#include "ops/shape/shape.h"
+
+namespace tsr::ops {
+namespace {
+
+// One operand as a stack of matrices: a 1-D one gets its missing dim.
+Tensor as_matrices(const Tensor& input, bool left) {
+  if (input.ndim() != 1) return input;
+  return reshape(input, left ? Dims{1, input.numel()} : Dims{input.numel(), 1});
+}
+
+Dims batch_dims(const Tensor& matrices) {
+  return Dims(matrices.sizes().begin(), matrices.sizes().end() - 2);
+}
+
+}  // namespace
+
+// C = A B: dA = G Bᴴ, dB = Aᴴ G, summed over what the batch broadcast.
+Tensor matmul(const Tensor& input, const Tensor& other, Out out) {
+  check_same_device(input, other, "other");
+  TSR_CHECK(input.dtype() == other.dtype(), Code::kDType, "other", "expected ", input.dtype(),
+            " as input, got ", other.dtype());
+  TSR_CHECK(input.dtype() != DType::kBool, Code::kDType, "input",
+            "expected a numeric dtype, got bool");
+  TSR_CHECK(input.ndim() >= 1 && other.ndim() >= 1, Code::kShape,
+            input.ndim() < 1 ? "input" : "other", "expected at least 1 dimension, got shapes ",
+            input.sizes(), " and ", other.sizes());
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input, other);
+  const Tensor a = as_matrices(input, true);
+  const Tensor b = as_matrices(other, false);
+  TSR_CHECK(a.size(a.ndim() - 1) == b.size(b.ndim() - 2), Code::kShape, "other", "expected ",
+            a.size(a.ndim() - 1), " rows for an input of shape ", input.sizes(), ", got shape ",
+            other.sizes());
+  const Dims batch = broadcast_shapes(batch_dims(a), batch_dims(b));
+  Dims full = batch;
+  full.push_back(a.size(a.ndim() - 2));
+  full.push_back(b.size(b.ndim() - 1));
+  Dims shape = batch;
+  if (input.ndim() > 1) shape.push_back(a.size(a.ndim() - 2));
+  if (other.ndim() > 1) shape.push_back(b.size(b.ndim() - 1));
+  Result result =
+      allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input, &other}, true);
+  if (result.value().numel() != 0) {
+    const Tensor matrices =
+        make_view(result.value(), full, contiguous_strides(full), result.value().offset());
+    launch_gemm(matrices, a, b);
+  }
+  Tensor output = result.finish();
+  if (grad) {
+    // A factor is kept only for the gradient of the other one.
+    const Tensor none;
+    record(output, "MatmulBackward", {a, b},
+           {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},
+           [full](Backward& ctx) {
+             const Tensor g = reshape(ctx.grad(), full);
+             if (ctx.needs(0)) ctx.set(0, matmul(g, adjoint(ctx.saved(1))));
+             if (ctx.needs(1)) ctx.set(1, matmul(adjoint(ctx.saved(0)), g));
+           });
+  }
+  return output;
+}
+
+}  // namespace tsr::ops

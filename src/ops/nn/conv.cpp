@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/conv.h"
+
+#include "base/error.h"
+#include "ops/create/copy.h"
+#include "ops/nn/conv_passes.h"
+
+namespace tsr::ops {
+namespace {
+
+void check_tensor(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank) {
+  check_same_device(input, tensor, arg);
+  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
+            " as input, got ", tensor.dtype());
+  TSR_CHECK(tensor.ndim() == rank, Code::kShape, arg, "expected ", rank,
+            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
+}
+
+// `in_axis` and `out_axis` of the weight: 1 and 0, or 0 and 1 for the transpose.
+void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, int32_t spatial,
+                    int64_t groups, bool transposed) {
+  check_same_device(x, w, "weight");
+  // A layer's weight is what it is: what does not fit it is the input.
+  TSR_CHECK(x.dtype() == w.dtype() || !is_floating(w.dtype()), Code::kDType, "input", "expected ",
+            w.dtype(), " as the weight, got ", x.dtype(), "; cast one to the other's dtype");
+  TSR_CHECK(is_floating(x.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            x.dtype());
+  check_tensor(w, "weight", x, spatial + 2);
+  TSR_CHECK(groups >= 1, Code::kValue, "groups", "expected at least 1, got ", groups);
+  TSR_CHECK(w.size(0) % groups == 0 && w.size(0) > 0 && w.size(1) > 0, Code::kShape, "weight",
+            "expected a number of channels that ", groups, " groups divide, got shape ", w.sizes());
+  const int64_t wanted = transposed ? w.size(0) : w.size(1) * groups;
+  TSR_CHECK(x.size(1) == wanted, Code::kShape, "input", "expected ", wanted,
+            " channels for a weight of shape ", w.sizes(), " and ", groups, " groups, got shape ",
+            x.sizes());
+  for (int32_t d = 0; d < spatial; ++d) {
+    TSR_CHECK(w.size(2 + d) >= 1 && w.size(2 + d) <= INT32_MAX, Code::kShape, "weight",
+              "expected a kernel of at least 1, got shape ", w.sizes());
+    TSR_CHECK(x.size(2 + d) >= 1 && x.size(2 + d) <= INT32_MAX, Code::kShape, "input",
+              "expected spatial sizes of at least 1, got shape ", x.sizes());
+  }
+  if (!b.defined()) return;
+  check_tensor(b, "bias", x, 1);
+  const int64_t channels = transposed ? w.size(1) * groups : w.size(0);
+  TSR_CHECK(b.size(0) == channels, Code::kShape, "bias", "expected ", channels,
+            " numbers, got shape ", b.sizes());
+}
+
+ConvGeometry start_geometry(const Tensor& w, int32_t spatial, int64_t groups, SpatialArg stride,
+                            SpatialArg padding, SpatialArg dilation) {
+  ConvGeometry geometry;
+  geometry.spatial = spatial;
+  geometry.groups = groups;
+  geometry.stride = spatial_list(stride, spatial, 1, 1, "stride");
+  geometry.padding = spatial_list(padding, spatial, 0, 0, "padding");
+  geometry.dilation = spatial_list(dilation, spatial, 1, 1, "dilation");
+  for (int32_t d = 0; d < spatial; ++d) geometry.kernel[static_cast<size_t>(d)] = w.size(2 + d);
+  return geometry;
+}
+
+int64_t reach_of(const ConvGeometry& geometry, size_t d) {
+  return (geometry.kernel[d] - 1) * geometry.dilation[d] + 1;
+}
+
+void set_output(ConvGeometry& geometry, const Tensor& x, bool same) {
+  for (size_t d = 0; d < static_cast<size_t>(geometry.spatial); ++d) {
+    const int64_t size = x.size(static_cast<int64_t>(d) + 2);
+    const int64_t reach = reach_of(geometry, d);
+    geometry.input[d] = size;
+    if (same) {
+      TSR_CHECK(geometry.stride[d] == 1, Code::kValue, "stride",
+                "expected 1 where the output has the input's size, got ", geometry.stride[d]);
+      geometry.padding[d] = (reach - 1) / 2;
+      geometry.output[d] = size;
+      continue;
+    }
+    const int64_t padded = size + 2 * geometry.padding[d];
+    TSR_CHECK(padded >= reach, Code::kShape, "input", "expected at least the kernel's reach of ",
+              reach, " along spatial axis ", d, ", got ", padded, " with padding");
+    geometry.output[d] = (padded - reach) / geometry.stride[d] + 1;
+  }
+}
+
+void set_input(ConvGeometry& geometry, const Tensor& g, const Spatial& output_padding) {
+  for (size_t d = 0; d < static_cast<size_t>(geometry.spatial); ++d) {
+    const int64_t size = g.size(static_cast<int64_t>(d) + 2);
+    TSR_CHECK(output_padding[d] < std::max(geometry.stride[d], geometry.dilation[d]), Code::kValue,
+              "output_padding", "expected less than stride or dilation, got ", output_padding[d]);
+    geometry.output[d] = size;
+    geometry.input[d] = (size - 1) * geometry.stride[d] - 2 * geometry.padding[d] +
+                        reach_of(geometry, d) + output_padding[d];
+    TSR_CHECK(geometry.input[d] >= 1, Code::kShape, "input", "expected an output of at least 1 ",
+              "along spatial axis ", d, ", got ", geometry.input[d]);
+  }
+}
+
+// float16 has no kernels: it is computed in float32 and rounded once.
+template <class Run>
+Tensor in_float32(const Tensor& x, const Tensor& w, const Tensor& b, const Out& out, Run run) {
+  if (x.dtype() != DType::kFloat16) return run(x, w, b, out);
+  const Tensor result = run(astype(x, DType::kFloat32), astype(w, DType::kFloat32),
+                            b.defined() ? astype(b, DType::kFloat32) : b, Out{});
+  return deliver(astype(result, DType::kFloat16), out);
+}
+
+Tensor conv(int32_t spatial, const Tensor& input, const Tensor& weight, const Tensor& bias,
+            const SpatialArg& stride, const SpatialArg& padding, const SpatialArg& dilation,
+            int64_t groups, bool same, const Out& out) {
+  TSR_CHECK(!same || !padding.has_value(), Code::kValue, "padding",
+            "expected no numbers where `same` decides, got ", *padding);
+  return batched(input, spatial, out, [&](const Tensor& x, const Out& target) {
+    check_operands(x, weight, bias, spatial, groups, false);
+    ConvGeometry geometry = start_geometry(weight, spatial, groups, stride, padding, dilation);
+    set_output(geometry, x, same);
+    return in_float32(x, weight, bias, target,
+                      [&](const Tensor& a, const Tensor& w, const Tensor& b, const Out& dst) {
+                        return conv_forward(a, w, b, geometry, dst);
+                      });
+  });
+}
+
+Tensor conv_transpose(int32_t spatial, const Tensor& input, const Tensor& weight,
+                      const Tensor& bias, const SpatialArg& stride, const SpatialArg& padding,
+                      const SpatialArg& output_padding, int64_t groups, const SpatialArg& dilation,
+                      const Out& out) {
+  return batched(input, spatial, out, [&](const Tensor& x, const Out& target) {
+    check_operands(x, weight, bias, spatial, groups, true);
+    ConvGeometry geometry = start_geometry(weight, spatial, groups, stride, padding, dilation);
+    set_input(geometry, x, spatial_list(output_padding, spatial, 0, 0, "output_padding"));
+    return in_float32(x, weight, bias, target,
+                      [&](const Tensor& a, const Tensor& w, const Tensor& b, const Out& dst) {
+                        return conv_input(a, w, b, geometry, dst);
+                      });
+  });
+}
+
+}  // namespace
+
+Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride,
+              SpatialArg padding, SpatialArg dilation, int64_t groups, bool same, Out out) {
+  return conv(1, input, weight, bias, stride, padding, dilation, groups, same, out);
+}
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride,
+              SpatialArg padding, SpatialArg dilation, int64_t groups, bool same, Out out) {
+  return conv(2, input, weight, bias, stride, padding, dilation, groups, same, out);
+}
+Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride,
+              SpatialArg padding, SpatialArg dilation, int64_t groups, bool same, Out out) {
+  return conv(3, input, weight, bias, stride, padding, dilation, groups, same, out);
+}
+
+Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        SpatialArg stride, SpatialArg padding, SpatialArg output_padding,
+                        int64_t groups, SpatialArg dilation, Out out) {
+  return conv_transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation,
+                        out);
+}
+Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        SpatialArg stride, SpatialArg padding, SpatialArg output_padding,
+                        int64_t groups, SpatialArg dilation, Out out) {
+  return conv_transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation,
+                        out);
+}
+Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        SpatialArg stride, SpatialArg padding, SpatialArg output_padding,
+                        int64_t groups, SpatialArg dilation, Out out) {
+  return conv_transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation,
+                        out);
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/conv_passes.h"
+
+#include <numeric>
+
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::ConvPass;
+using kernel::ConvPlan;
+using kernel::KernelTable;
+
+Dims image_sizes(int64_t batch, int64_t channels, const Spatial& size, int32_t spatial) {
+  Dims sizes{batch, channels};
+  for (int32_t d = 0; d < spatial; ++d) sizes.push_back(size[static_cast<size_t>(d)]);
+  return sizes;
+}
+
+Dims weight_sizes(int64_t out_channels, int64_t in_channels, const ConvGeometry& geometry) {
+  return image_sizes(out_channels, in_channels / geometry.groups, geometry.kernel,
+                     geometry.spatial);
+}
+
+void copy_strides(const Tensor& tensor, int64_t* strides) {
+  std::copy(tensor.strides().begin(), tensor.strides().end(), strides);
+}
+
+// Images are row-major or channels last, the weight is row-major; `bias` may be undefined.
+void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& bias,
+                 const Tensor& y, const ConvGeometry& geometry) {
+  ConvPlan plan{};
+  plan.pass = pass;
+  plan.spatial = geometry.spatial;
+  plan.batch = x.size(0);
+  plan.in_channels = x.size(1);
+  plan.out_channels = y.size(1);
+  plan.groups = geometry.groups;
+  for (size_t d = 0; d < static_cast<size_t>(geometry.spatial); ++d) {
+    plan.input_size[d] = geometry.input[d];
+    plan.output_size[d] = geometry.output[d];
+    plan.kernel[d] = geometry.kernel[d];
+    plan.stride[d] = geometry.stride[d];
+    plan.padding[d] = geometry.padding[d];
+    plan.dilation[d] = geometry.dilation[d];
+  }
+  copy_strides(x, plan.input_strides);
+  copy_strides(w, plan.weight_strides);
+  copy_strides(y, plan.output_strides);
+  plan.place = kernel::place_on(x.device());
+  plan.dtype = x.dtype();
+  plan.input = x.data();
+  plan.weight = w.data();
+  plan.bias = bias.defined() ? bias.data() : nullptr;
+  plan.output = y.data();
+  kernel::launch<&KernelTable::conv>(x.device(), "conv", plan);
+}
+
+// (channels) against (batch, channels, spatial...).
+Tensor as_channels(const Tensor& bias, int32_t spatial) {
+  Dims sizes{bias.numel()};
+  for (int32_t d = 0; d < spatial; ++d) sizes.push_back(1);
+  return reshape(bias, sizes);
+}
+
+// Everything but the channels.
+Tensor sum_channels(const Tensor& g) {
+  Dims axes;
+  for (int64_t d = 0; d < g.ndim(); ++d) {
+    if (d != 1) axes.push_back(d);
+  }
+  return sum(g, DimsView(axes));
+}
+
+bool use_channels_last(const Tensor& x, const Tensor& g) {
+  return is_channels_last(x) || (is_channels_last(g) && !x.is_contiguous());
+}
+
+// Writes the weight's gradient and, when defined, the bias'.
+void run_weight(const Tensor& x, const Tensor& g, const Tensor& dw, const Tensor& db,
+                const ConvGeometry& geometry) {
+  if (x.numel() == 0 || g.numel() == 0) {
+    if (dw.numel() != 0) fill_memory(dw, 0);
+    if (db.defined() && db.numel() != 0) fill_memory(db, 0);
+    return;
+  }
+  const bool last = use_channels_last(x, g);
+  launch_conv(ConvPass::kBackwardWeight, image_memory(x, last), dw, db, image_memory(g, last),
+              geometry);
+}
+
+// The weight's and the bias' gradient by one kernel.
+void set_fused(Backward& ctx, const Tensor& x, const ConvGeometry& geometry) {
+  const Tensor& g = ctx.grad();
+  const Tensor dw = empty(weight_sizes(g.size(1), x.size(1), geometry), g.dtype(), g.device());
+  const Tensor db = empty(Dims{g.size(1)}, g.dtype(), g.device());
+  run_weight(x, g, dw, db, geometry);
+  ctx.set(1, dw);
+  ctx.set(2, db);
+}
+
+}  // namespace
+
+// y = x * w + b: dx = conv_input(g, w), dw = conv_weight(x, g), db = Σ g over all but the channels.
+Tensor conv_forward(const Tensor& x, const Tensor& w, const Tensor& b, const ConvGeometry& geometry,
+                    Out out) {
+  const bool grad = needs_grad(x, w, b);
+  const bool last = is_channels_last(x);
+  Result result =
+      allocate_image(out, image_sizes(x.size(0), w.size(0), geometry.output, geometry.spatial),
+                     x.dtype(), x.device(), grad, {&x, &w, &b}, last);
+  if (result.value().numel() != 0) {
+    launch_conv(ConvPass::kForward, image_memory(x, last), contiguous_memory(w),
+                b.defined() ? contiguous_memory(b) : b, result.value(), geometry);
+  }
+  Tensor output = result.finish();
+  if (grad) {
+    const Tensor none;
+    record(output, "ConvBackward", {x, w, b},
+           {save_input(needs_grad(w) ? x : none), save_input(needs_grad(x) ? w : none)},
+           [geometry](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, conv_input(ctx.grad(), ctx.saved(1), {}, geometry));
+             if (ctx.needs(1) && ctx.needs(2) && !ctx.create_graph()) {
+               set_fused(ctx, ctx.saved(0), geometry);
+               return;
+             }
+             if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.saved(0), ctx.grad(), geometry));
+             if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
+           });
+  }
+  return output;
+}
+
+Tensor conv_input(const Tensor& g, const Tensor& w, const Tensor& b, const ConvGeometry& geometry,
+                  Out out) {
+  const bool grad = needs_grad(g, w, b);
+  const bool last = is_channels_last(g);
+  const int64_t channels = w.size(1) * geometry.groups;
+  Result result =
+      allocate_image(out, image_sizes(g.size(0), channels, geometry.input, geometry.spatial),
+                     g.dtype(), g.device(), grad, {&g, &w, &b}, last);
+  const Tensor& x = result.value();
+  if (x.numel() != 0) {
+    launch_conv(ConvPass::kBackwardInput, x, contiguous_memory(w), {}, image_memory(g, last),
+                geometry);
+    if (b.defined()) {
+      const NoGrad pause;
+      add(x, as_channels(b, geometry.spatial), Out::inplace(x));
+    }
+  }
+  Tensor output = result.finish();
+  if (grad) {
+    const Tensor none;
+    record(output, "ConvInputBackward", {g, w, b},
+           {save_input(needs_grad(w) ? g : none), save_input(needs_grad(g) ? w : none)},
+           [geometry](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, conv_forward(ctx.grad(), ctx.saved(1), {}, geometry));
+             if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.grad(), ctx.saved(0), geometry));
+             if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
+           });
+  }
+  return output;
+}
+
+Tensor conv_weight(const Tensor& x, const Tensor& g, const ConvGeometry& geometry) {
+  const Tensor output = empty(weight_sizes(g.size(1), x.size(1), geometry), x.dtype(), x.device());
+  run_weight(x, g, output, {}, geometry);
+  if (needs_grad(x, g)) {
+    const Tensor none;
+    record(output, "ConvWeightBackward", {x, g},
+           {save_input(needs_grad(g) ? x : none), save_input(needs_grad(x) ? g : none)},
+           [geometry](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, conv_input(ctx.saved(1), ctx.grad(), {}, geometry));
+             if (ctx.needs(1)) ctx.set(1, conv_forward(ctx.saved(0), ctx.grad(), {}, geometry));
+           });
+  }
+  return output;
+}
+
+}  // namespace tsr::ops

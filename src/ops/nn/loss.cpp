@@ -1,0 +1,365 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/loss.h"
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/nn/softmax.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/sum_to.h"
+#include "ops/shape/shape.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::ClassLossPlan;
+using kernel::ClassReduction;
+using kernel::KernelTable;
+
+ClassReduction reduction_of(std::string_view name) {
+  if (name == "none") return ClassReduction::kNone;
+  if (name == "sum") return ClassReduction::kSum;
+  TSR_CHECK(name == "mean", Code::kValue, "reduction",
+            "expected \"none\", \"sum\" or \"mean\", got \"", name, "\"");
+  return ClassReduction::kMean;
+}
+
+Tensor reduce(const Tensor& loss, ClassReduction reduction) {
+  if (reduction == ClassReduction::kNone) return loss;
+  return reduction == ClassReduction::kSum ? sum(loss) : mean(loss);
+}
+
+// ---- class targets ----
+
+// What a classification loss is besides its tensors; held by value in the nodes.
+struct ClassSpec {
+  ClassReduction reduction = ClassReduction::kMean;
+  int64_t batch = 1, classes = 1, inner = 1;
+  int64_t ignore = -100;
+  double smoothing = 0;
+  Dims input_sizes;
+  Dims loss_sizes;  // of the unreduced loss
+};
+
+// The tensors that stay the same in every pass; weight and lse may be undefined.
+struct ClassTensors {
+  Tensor target, weight, lse, weights;
+};
+
+void check_weight(const Tensor& input, const Tensor& weight, int64_t classes) {
+  if (!weight.defined()) return;
+  check_same_device(input, weight, "weight");
+  TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "weight", "expected ", input.dtype(),
+            " as input, got ", weight.dtype());
+  TSR_CHECK(weight.ndim() == 1 && weight.size(0) == classes, Code::kShape, "weight", "expected ",
+            classes, " numbers, one per class, got shape ", weight.sizes());
+}
+
+void check_scores(const Tensor& input, const Tensor& target) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  TSR_CHECK(input.ndim() >= 1, Code::kShape, "input",
+            "expected (batch, classes, ...) or (classes), got shape ", input.sizes());
+  check_same_device(input, target, "target");
+}
+
+ClassSpec check_classes(const Tensor& input, const Tensor& target, const Tensor& weight,
+                        int64_t ignore, std::string_view reduction) {
+  check_scores(input, target);
+  TSR_CHECK(is_integral(target.dtype()), Code::kDType, "target",
+            "class numbers must be integers; expected an integer dtype, got ", target.dtype());
+  ClassSpec spec;
+  spec.reduction = reduction_of(reduction);
+  spec.ignore = ignore;
+  spec.input_sizes = input.sizes();
+  const bool single = input.ndim() == 1;
+  spec.batch = single ? 1 : input.size(0);
+  spec.classes = input.size(single ? 0 : 1);
+  if (!single) spec.loss_sizes.push_back(spec.batch);
+  for (int64_t d = 2; d < input.ndim(); ++d) {
+    spec.inner *= input.size(d);
+    spec.loss_sizes.push_back(input.size(d));
+  }
+  TSR_CHECK(target.sizes() == spec.loss_sizes, Code::kShape, "target", "expected shape ",
+            spec.loss_sizes, " for an input of shape ", input.sizes(), ", got ", target.sizes());
+  TSR_CHECK(spec.classes >= 1, Code::kShape, "input", "expected at least 1 class, got shape ",
+            input.sizes());
+  check_weight(input, weight, spec.classes);
+  return spec;
+}
+
+ClassLossPlan plan_of(const ClassSpec& spec, const Tensor& input, const ClassTensors& tensors) {
+  ClassLossPlan plan{};
+  plan.log_probabilities = tensors.lse.defined() ? 0 : 1;
+  plan.reduction = spec.reduction;
+  plan.batch = spec.batch;
+  plan.classes = spec.classes;
+  plan.inner = spec.inner;
+  plan.ignore = spec.ignore;
+  plan.smoothing = spec.smoothing;
+  plan.place = kernel::place_on(input.device());
+  plan.dtype = input.dtype();
+  plan.target = tensors.target.data_as<int64_t>();
+  plan.weight = tensors.weight.defined() ? tensors.weight.data() : nullptr;
+  plan.lse = tensors.lse.defined() ? tensors.lse.data() : nullptr;
+  plan.weights = tensors.weights.data();
+  return plan;
+}
+
+ClassTensors tensors_for(const Tensor& input, const Tensor& target, const Tensor& weight,
+                         const ClassSpec& spec, bool logits) {
+  ClassTensors tensors;
+  tensors.target = contiguous_memory(cast_memory(target, DType::kInt64));
+  tensors.weight = weight.defined() ? contiguous_memory(weight.detached()) : weight;
+  if (logits) tensors.lse = empty(spec.loss_sizes, input.dtype(), input.device());
+  tensors.weights = empty({}, input.dtype(), input.device());
+  return tensors;
+}
+
+Tensor launch_forward(const ClassSpec& spec, const Tensor& input, const ClassTensors& tensors) {
+  const bool reduced = spec.reduction != ClassReduction::kNone;
+  Tensor loss = empty(reduced ? Dims{} : spec.loss_sizes, input.dtype(), input.device());
+  const Tensor scores = contiguous_memory(input);
+  ClassLossPlan plan = plan_of(spec, scores, tensors);
+  plan.input = scores.data();
+  plan.loss = loss.data();
+  kernel::launch<&KernelTable::class_loss>(input.device(), "class_loss", plan);
+  return loss;
+}
+
+// `input` is not read for log-probabilities and may then be undefined.
+Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& input,
+                       const ClassTensors& tensors) {
+  Tensor result = empty(spec.input_sizes, g.dtype(), g.device());
+  if (result.numel() == 0) return result;
+  const Tensor slope = contiguous_memory(g);
+  const Tensor scores = input.defined() ? contiguous_memory(input) : result;
+  ClassLossPlan plan = plan_of(spec, g, tensors);
+  plan.backward = 1;
+  plan.input = scores.data();
+  plan.grad = slope.data();
+  plan.grad_input = result.data();
+  kernel::launch<&KernelTable::class_loss>(g.device(), "class_loss", plan);
+  return result;
+}
+
+Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors);
+
+// The loss of log-probabilities: linear in them, and its transpose. Each is the other's derivative.
+Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensors& tensors) {
+  Tensor output = launch_forward(spec, input, tensors);
+  if (needs_grad(input)) {
+    record(output, "NllLossBackward", {input},
+           {save_input(tensors.target), save_input(tensors.weight), save_input(tensors.weights)},
+           [spec](Backward& ctx) {
+             const ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, ctx.saved(2)};
+             ctx.set(0, nll_transposed(ctx.grad(), spec, kept));
+           });
+  }
+  return output;
+}
+
+Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors) {
+  Tensor output = launch_backward(spec, g, {}, tensors);
+  if (needs_grad(g)) {
+    record(output, "NllLossTransposedBackward", {g},
+           {save_input(tensors.target), save_input(tensors.weight)}, [spec](Backward& ctx) {
+             ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, {}};
+             kept.weights = empty({}, ctx.grad().dtype(), ctx.grad().device());
+             ctx.set(0, nll_forward(ctx.grad(), spec, kept));
+           });
+  }
+  return output;
+}
+
+// dx = d - softmax(x) Σ d with d the derivative towards the log-probabilities.
+Tensor cross_entropy_derivative(const Tensor& g, const Tensor& x, const ClassSpec& spec,
+                                const ClassTensors& tensors) {
+  const Tensor d = nll_transposed(g, spec, {tensors.target, tensors.weight, {}, tensors.weights});
+  const int64_t axis = x.ndim() == 1 ? 0 : 1;
+  const Dims axes{axis};
+  return subtract(d, multiply(softmax(x, axis), sum(d, DimsView(axes), true)));
+}
+
+Tensor class_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
+                           const ClassSpec& spec) {
+  const ClassTensors tensors = tensors_for(x, target, weight, spec, true);
+  Tensor output = launch_forward(spec, x, tensors);
+  if (needs_grad(x)) {
+    record(output, "CrossEntropyBackward", {x},
+           {save_input(x), save_input(tensors.target), save_input(tensors.weight),
+            save_input(tensors.lse), save_input(tensors.weights)},
+           [spec](Backward& ctx) {
+             const Tensor scores = ctx.saved(0);
+             const ClassTensors kept{ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4)};
+             ctx.set(0, ctx.create_graph()
+                            ? cross_entropy_derivative(ctx.grad(), scores, spec, kept)
+                            : launch_backward(spec, ctx.grad(), scores, kept));
+           });
+  }
+  return output;
+}
+
+// ---- probability targets ----
+
+Tensor soft_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
+                          ClassReduction reduction, double smoothing) {
+  const int64_t axis = x.ndim() == 1 ? 0 : 1;
+  const auto classes = x.size(axis);
+  Tensor goal = target;
+  if (smoothing > 0) {
+    goal = add(multiply(target, 1 - smoothing), smoothing / static_cast<double>(classes));
+  }
+  if (weight.defined()) {
+    Dims shape(static_cast<size_t>(x.ndim()), int64_t{1});
+    shape[static_cast<size_t>(axis)] = classes;
+    goal = multiply(goal, reshape(weight, shape));
+  }
+  const Tensor terms = multiply(log_softmax(x, axis), goal);
+  const Dims axes{axis};
+  if (reduction == ClassReduction::kNone) return negative(sum(terms, DimsView(axes)));
+  const Tensor total = negative(sum(terms));
+  if (reduction == ClassReduction::kSum) return total;
+  return divide(total, static_cast<double>(x.numel()) / static_cast<double>(classes));
+}
+
+void check_probabilities(const Tensor& input, const Tensor& target, const Tensor& weight) {
+  TSR_CHECK(target.ndim() + 1 != input.ndim(), Code::kDType, "target",
+            "class numbers must be integers; expected an integer dtype for a target of shape ",
+            target.sizes(), ", got ", target.dtype());
+  TSR_CHECK(target.dtype() == input.dtype(), Code::kDType, "target",
+            "expected class numbers of an integer dtype or probabilities of ", input.dtype(),
+            ", got ", target.dtype());
+  TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
+            input.sizes(), " for probabilities, got ", target.sizes());
+  check_weight(input, weight, input.size(input.ndim() == 1 ? 0 : 1));
+}
+
+// 16-bit floats are computed in float32 and rounded once.
+template <class Run>
+Tensor in_full_precision(const Tensor& x, const Tensor& weight, Run run) {
+  if (kernel::opmath(x.dtype()) == x.dtype()) return run(x, weight);
+  const Tensor wide = weight.defined() ? astype(weight, DType::kFloat32) : weight;
+  return astype(run(astype(x, DType::kFloat32), wide), x.dtype());
+}
+
+// ---- binary cross entropy ----
+
+// log(1 + exp(-|x|)), so that log σ(x) = min(x, 0) - this.
+Tensor log_one_plus(const Tensor& x) {
+  return log1p(exp(negative(abs(x))));
+}
+
+// (1 - t) x + (1 + (p - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)); p is 1 when undefined.
+Tensor logits_value(const Tensor& x, const Tensor& t, const Tensor& p) {
+  const Tensor soft = add(log_one_plus(x), relu(negative(x)));
+  const Tensor flat = multiply(subtract(1, t), x);
+  if (!p.defined()) return add(flat, soft);
+  return add(flat, multiply(add(multiply(subtract(p, 1), t), 1), soft));
+}
+
+// dx = (1 - t + p t) σ(x) - p t
+Tensor logits_slope(const Tensor& x, const Tensor& t, const Tensor& p) {
+  const Tensor own = p.defined() ? multiply(p, t) : t;
+  const Tensor s = sigmoid(x);
+  if (!p.defined()) return subtract(s, t);
+  return subtract(multiply(add(subtract(1, t), own), s), own);
+}
+
+// dt = log(1 - σ(x)) - p log σ(x)
+Tensor target_slope(const Tensor& x, const Tensor& p) {
+  if (!p.defined()) return negative(x);
+  const Tensor tail = log_one_plus(x);
+  const Tensor log_no = negative(add(tail, relu(x)));
+  const Tensor log_yes = negative(add(tail, relu(negative(x))));
+  return subtract(log_no, multiply(p, log_yes));
+}
+
+Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
+  const bool grad = needs_grad(x, t);
+  Tensor output;
+  {
+    const NoGrad pause;
+    output = logits_value(x, t, p);
+  }
+  if (grad) {
+    record(output, "BinaryCrossEntropyWithLogitsBackward", {x, t},
+           {save_input(x), save_input(t), save_input(p)}, [](Backward& ctx) {
+             const Tensor a = ctx.saved(0);
+             const Tensor b = ctx.saved(1);
+             const Tensor c = ctx.saved(2);
+             if (ctx.needs(0)) ctx.set(0, multiply(ctx.grad(), logits_slope(a, b, c)));
+             if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), target_slope(a, c)));
+           });
+  }
+  return output;
+}
+
+void check_logits(const Tensor& input, const Tensor& tensor, const char* arg) {
+  if (!tensor.defined()) return;
+  check_same_device(input, tensor, arg);
+  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
+            " as input, got ", tensor.dtype());
+  broadcast_strides(tensor.sizes(), tensor.strides(), input.sizes(), arg);
+}
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                     int64_t ignore_index, std::string_view reduction, double label_smoothing) {
+  TSR_CHECK(label_smoothing >= 0 && label_smoothing <= 1, Code::kValue, "label_smoothing",
+            "expected a number in [0, 1], got ", label_smoothing);
+  check_scores(input, target);
+  if (is_floating(target.dtype())) {
+    check_probabilities(input, target, weight);
+    const ClassReduction kind = reduction_of(reduction);
+    return in_full_precision(input, weight, [&](const Tensor& x, const Tensor& w) {
+      return soft_cross_entropy(x, astype(target, x.dtype()), w, kind, label_smoothing);
+    });
+  }
+  ClassSpec spec = check_classes(input, target, weight, ignore_index, reduction);
+  spec.smoothing = label_smoothing;
+  return in_full_precision(input, weight, [&](const Tensor& x, const Tensor& w) {
+    return class_cross_entropy(x, target, w, spec);
+  });
+}
+
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
+                int64_t ignore_index, std::string_view reduction) {
+  const ClassSpec spec = check_classes(input, target, weight, ignore_index, reduction);
+  return in_full_precision(input, weight, [&](const Tensor& x, const Tensor& w) {
+    return nll_forward(x, spec, tensors_for(x, target, w, spec, false));
+  });
+}
+
+Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
+  const ClassReduction kind = reduction_of(reduction);
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  check_same_device(input, target, "target");
+  // Broadcasting (4, 1) with (4) would compare every prediction with every target.
+  TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
+            input.sizes(), " as input, got ", target.sizes(),
+            "; reshape the one that is wrong, or broadcast_to() where every pair is meant");
+  return reduce(square(subtract(input, target)), kind);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const Tensor& weight, const Tensor& pos_weight,
+                                        std::string_view reduction) {
+  const ClassReduction kind = reduction_of(reduction);
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
+            input.sizes(), " as input, got ", target.sizes());
+  check_logits(input, target, "target");
+  check_logits(input, weight, "weight");
+  check_logits(input, pos_weight, "pos_weight");
+  const Tensor loss = logits_loss(input, target, pos_weight);
+  return reduce(weight.defined() ? multiply(loss, weight) : loss, kind);
+}
+
+}  // namespace tsr::ops

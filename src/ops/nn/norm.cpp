@@ -1,0 +1,356 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/norm.h"
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/nn/image.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+using kernel::NormPlan;
+
+void* data_of(const Tensor& tensor) {
+  return tensor.defined() ? tensor.data() : nullptr;
+}
+
+// What a normalisation is besides its tensors; held by value in the node.
+struct NormShape {
+  bool per_channel = true;
+  bool use_statistics = false;
+  int64_t outer = 1, channels = 1, inner = 1;
+  double eps = 1e-5;
+  Dims parameter;       // weight and bias as they broadcast against the input
+  Dims statistics;      // mean and rstd likewise
+  Dims axes;            // the ones that are normalised over
+  Dims parameter_axes;  // the ones that the parameters do not have
+};
+
+NormPlan plan_of(const NormShape& shape, const Tensor& x, const Tensor& w, const Tensor& mean,
+                 const Tensor& rstd) {
+  NormPlan plan{};
+  plan.per_channel = shape.per_channel ? 1 : 0;
+  plan.use_statistics = shape.use_statistics ? 1 : 0;
+  plan.outer = shape.outer;
+  plan.channels = shape.channels;
+  plan.inner = shape.inner;
+  plan.eps = shape.eps;
+  plan.place = kernel::place_on(x.device());
+  plan.dtype = x.dtype();
+  plan.input = x.data();
+  plan.weight = data_of(w);
+  plan.mean = mean.data();
+  plan.rstd = rstd.data();
+  return plan;
+}
+
+// ---- derivatives ----
+
+// One kernel; outside any graph. x is of the layout that the shape describes.
+void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
+               const Tensor& mean, const Tensor& rstd, const Dims& parameter_sizes) {
+  const bool last = is_channels_last(x);
+  const Tensor g = image_memory(ctx.grad(), last);
+  Tensor dx;
+  Tensor dw;
+  Tensor db;
+  if (ctx.needs(0)) dx = empty_image(x.sizes(), x.dtype(), x.device(), last);
+  if (ctx.needs(1)) dw = empty(parameter_sizes, x.dtype(), x.device());
+  if (ctx.needs(2)) db = empty(parameter_sizes, x.dtype(), x.device());
+  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
+  NormPlan plan = plan_of(shape, x, weight, mean, rstd);
+  plan.backward = 1;
+  plan.output = g.data();
+  plan.grad_input = data_of(dx);
+  plan.grad_weight = data_of(dw);
+  plan.grad_bias = data_of(db);
+  if (x.numel() != 0) {
+    kernel::launch<&KernelTable::norm>(x.device(), "norm", plan);
+  } else {
+    if (dw.defined()) fill_memory(dw, 0);
+    if (db.defined()) fill_memory(db, 0);
+  }
+  ctx.set(0, dx);
+  ctx.set(1, dw);
+  ctx.set(2, db);
+}
+
+// With h = (x - mean) rstd and G = g w: dx = rstd (G - mean(G) - h mean(G h)), or G rstd when the
+// statistics are constants; dw = Σ g h, db = Σ g.
+void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
+                        const Tensor& mean_saved, const Tensor& rstd_saved,
+                        const Dims& parameter_sizes) {
+  const DimsView axes(shape.axes);
+  const bool fixed = shape.use_statistics;
+  const Tensor center =
+      subtract(x, fixed ? reshape(mean_saved, shape.statistics) : mean(x, axes, true));
+  const Tensor r = fixed ? reshape(rstd_saved, shape.statistics)
+                         : rsqrt(add(mean(square(center), axes, true), shape.eps));
+  const Tensor h = multiply(center, r);
+  const Tensor& g = ctx.grad();
+  const Tensor scaled = w.defined() ? multiply(g, reshape(w, shape.parameter)) : g;
+  if (ctx.needs(0)) {
+    const Tensor slope = fixed ? scaled
+                               : subtract(subtract(scaled, mean(scaled, axes, true)),
+                                          multiply(h, mean(multiply(scaled, h), axes, true)));
+    ctx.set(0, multiply(slope, r));
+  }
+  const DimsView others(shape.parameter_axes);
+  const auto total = [&](const Tensor& t) {
+    return reshape(others.empty() ? t : sum(t, others), parameter_sizes);
+  };
+  if (ctx.needs(1)) ctx.set(1, total(multiply(g, h)));
+  if (ctx.needs(2)) ctx.set(2, total(g));
+}
+
+void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
+                 const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& mean,
+                 const Tensor& rstd) {
+  const Dims parameter_sizes = w.defined() ? w.sizes() : b.defined() ? b.sizes() : Dims{};
+  const Tensor none;
+  record(output, name, {x, w, b},
+         {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none),
+          save_input(mean), save_input(rstd)},
+         [shape, parameter_sizes, last = is_channels_last(dense)](Backward& ctx) {
+           const Tensor input = ctx.saved(0);
+           if (!input.defined()) {  // only the bias asks
+             const Tensor g = ctx.grad();
+             ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameter_sizes));
+             return;
+           }
+           const Tensor weight = ctx.saved(1);
+           if (ctx.create_graph()) {
+             set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
+                                parameter_sizes);
+           } else {
+             set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
+                       parameter_sizes);
+           }
+         });
+}
+
+// ---- batch_norm ----
+
+// Parameters have the input's dtype or the one it is computed in: a model of 16-bit floats may keep
+// them in float32.
+void check_parameter_dtype(const Tensor& tensor, const char* arg, const Tensor& input) {
+  const DType wide = kernel::opmath(input.dtype());
+  if (tensor.dtype() == input.dtype() || tensor.dtype() == wide) return;
+  const std::string either = wide == input.dtype() ? "" : concat(" or ", wide);
+  fail(Code::kDType, arg, __FILE__, __LINE__, "expected ", input.dtype(), either, " for a ",
+       input.dtype(), " input, got ", tensor.dtype());
+}
+
+void check_channels(const Tensor& tensor, const char* arg, const Tensor& input) {
+  if (!tensor.defined()) return;
+  check_same_device(input, tensor, arg);
+  TSR_CHECK(tensor.ndim() == 1 && tensor.size(0) == input.size(1), Code::kShape, arg, "expected ",
+            input.size(1), " numbers, one per channel, got shape ", tensor.sizes());
+}
+
+void check_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                      const Tensor& weight, const Tensor& bias, bool training) {
+  const DType dtype = input.dtype();
+  TSR_CHECK(is_floating(dtype), Code::kDType, "input", "expected a floating dtype, got ", dtype);
+  TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
+            input.sizes());
+  for (const Tensor* tensor : {&running_mean, &running_var}) {
+    const char* arg = tensor == &running_mean ? "running_mean" : "running_var";
+    TSR_CHECK(!tensor->defined() || tensor->dtype() == kernel::opmath(dtype), Code::kDType, arg,
+              "expected ", kernel::opmath(dtype), " for a ", dtype, " input, got ",
+              tensor->dtype());
+    check_channels(*tensor, arg, input);
+  }
+  for (const Tensor* tensor : {&weight, &bias}) {
+    const char* arg = tensor == &weight ? "weight" : "bias";
+    if (tensor->defined()) check_parameter_dtype(*tensor, arg, input);
+    check_channels(*tensor, arg, input);
+  }
+  TSR_CHECK(running_mean.defined() == running_var.defined(), Code::kInvalidArgument,
+            running_mean.defined() ? "running_var" : "running_mean",
+            "expected both running statistics or none, got one");
+  TSR_CHECK(training || running_mean.defined(), Code::kInvalidArgument, "running_mean",
+            "expected running statistics outside of training, got none");
+  TSR_CHECK(!training || input.numel() != input.size(1), Code::kShape, "input",
+            "expected more than 1 value per channel when training, got shape ", input.sizes());
+}
+
+NormShape channel_shape(const Tensor& x, bool training, double eps) {
+  NormShape shape;
+  shape.use_statistics = !training;
+  shape.eps = eps;
+  shape.channels = x.size(1);
+  shape.outer = x.size(0);
+  for (int64_t d = 2; d < x.ndim(); ++d) shape.inner *= x.size(d);
+  if (is_channels_last(x) || shape.inner == 1) {
+    shape.outer *= shape.inner;
+    shape.inner = 1;
+  }
+  for (int64_t d = 0; d < x.ndim(); ++d) {
+    shape.parameter.push_back(d == 1 ? x.size(1) : 1);
+    if (d != 1) shape.axes.push_back(d);
+  }
+  shape.statistics = shape.parameter;
+  shape.parameter_axes = shape.axes;
+  return shape;
+}
+
+// The running statistics as the kernel writes them: contiguous, put back afterwards.
+class Running {
+ public:
+  explicit Running(const Tensor& target) : target_(target) {
+    if (!target.defined()) return;
+    begin_inplace(target, needs_grad(target));
+    memory_ = contiguous_memory(target.detached());
+  }
+  [[nodiscard]] void* data() const { return data_of(memory_); }
+  void put_back() const {
+    if (target_.defined() && !target_.is_contiguous()) copy_memory(target_, memory_);
+  }
+
+ private:
+  const Tensor& target_;
+  Tensor memory_;
+};
+
+Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                      const Tensor& w, const Tensor& b, bool training, double momentum, double eps,
+                      const Out& out) {
+  const bool grad = needs_grad(x, w, b);
+  const bool last = is_channels_last(x);
+  const Tensor dense = image_memory(x, last);
+  const NormShape shape = channel_shape(dense, training, eps);
+  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
+  const Tensor bias = b.defined() ? contiguous_memory(b) : b;
+  const Dims channels{x.size(1)};
+  Tensor mean;
+  Tensor rstd;
+  if (training) {
+    mean = empty(channels, x.dtype(), x.device());
+    rstd = empty(channels, x.dtype(), x.device());
+  } else {
+    const NoGrad pause;
+    mean = contiguous_memory(running_mean.detached());
+    rstd = rsqrt(add(running_var.detached(), eps));
+  }
+  Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,
+                                 {&x, &w, &b, &running_mean, &running_var}, last);
+  if (x.numel() != 0) {
+    NormPlan plan = plan_of(shape, dense, weight, mean, rstd);
+    plan.bias = data_of(bias);
+    plan.output = result.value().data();
+    plan.momentum = momentum;
+    const Tensor none;
+    const Running moved_mean(training ? running_mean : none);
+    const Running moved_var(training ? running_var : none);
+    plan.running_mean = moved_mean.data();
+    plan.running_var = moved_var.data();
+    kernel::launch<&KernelTable::norm>(x.device(), "norm", plan);
+    moved_mean.put_back();
+    moved_var.put_back();
+  } else if (training) {
+    fill_memory(mean, 0);
+    fill_memory(rstd, 0);
+  }
+  Tensor output = result.finish();
+  if (grad) record_norm(output, "BatchNormBackward", shape, x, w, b, dense, mean, rstd);
+  return output;
+}
+
+// ---- layer_norm ----
+
+void check_layer_norm(const Tensor& input, DimsView shape, const Tensor& weight,
+                      const Tensor& bias) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  TSR_CHECK(!shape.empty(), Code::kShape, "normalized_shape",
+            "expected at least 1 number, got none");
+  const auto rank = static_cast<int64_t>(shape.size());
+  const bool fits =
+      rank <= input.ndim() && std::equal(shape.begin(), shape.end(), input.sizes().end() - rank);
+  TSR_CHECK(fits, Code::kShape, "input", "expected a shape that ends in ", shape, ", got ",
+            input.sizes());
+  for (const Tensor* tensor : {&weight, &bias}) {
+    if (!tensor->defined()) continue;
+    const char* arg = tensor == &weight ? "weight" : "bias";
+    check_same_device(input, *tensor, arg);
+    check_parameter_dtype(*tensor, arg, input);
+    TSR_CHECK(tensor->sizes() == Dims(shape), Code::kShape, arg, "expected shape ", shape, ", got ",
+              tensor->sizes());
+  }
+}
+
+NormShape row_shape(const Tensor& x, DimsView normalized, double eps) {
+  NormShape shape;
+  shape.per_channel = false;
+  shape.eps = eps;
+  shape.parameter = Dims(normalized);
+  const int64_t kept = x.ndim() - static_cast<int64_t>(normalized.size());
+  for (int64_t d = 0; d < x.ndim(); ++d) {
+    (d < kept ? shape.outer : shape.inner) *= x.size(d);
+    (d < kept ? shape.parameter_axes : shape.axes).push_back(d);
+    shape.statistics.push_back(d < kept ? x.size(d) : 1);
+  }
+  return shape;
+}
+
+Tensor run_layer_norm(const Tensor& x, DimsView normalized, const Tensor& w, const Tensor& b,
+                      double eps, const Out& out) {
+  const bool grad = needs_grad(x, w, b);
+  const NormShape shape = row_shape(x, normalized, eps);
+  const Tensor dense = contiguous_memory(x);
+  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
+  const Tensor bias = b.defined() ? contiguous_memory(b) : b;
+  const Dims rows{shape.outer};
+  const Tensor mean = empty(rows, x.dtype(), x.device());
+  const Tensor rstd = empty(rows, x.dtype(), x.device());
+  Result result = allocate_apart(out, x.sizes(), x.dtype(), x.device(), grad, {&x, &w, &b}, true);
+  if (x.numel() != 0) {
+    NormPlan plan = plan_of(shape, dense, weight, mean, rstd);
+    plan.bias = data_of(bias);
+    plan.output = result.value().data();
+    kernel::launch<&KernelTable::norm>(x.device(), "norm", plan);
+  }
+  Tensor output = result.finish();
+  if (grad) record_norm(output, "LayerNormBackward", shape, x, w, b, dense, mean, rstd);
+  return output;
+}
+
+Tensor widened(const Tensor& tensor) {
+  return tensor.defined() ? astype(tensor, DType::kFloat32) : tensor;
+}
+
+}  // namespace
+
+Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                  const Tensor& weight, const Tensor& bias, bool training, double momentum,
+                  double eps, Out out) {
+  check_batch_norm(input, running_mean, running_var, weight, bias, training);
+  if (kernel::opmath(input.dtype()) == input.dtype()) {
+    return run_batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps,
+                          out);
+  }
+  const Tensor result = run_batch_norm(widened(input), running_mean, running_var, widened(weight),
+                                       widened(bias), training, momentum, eps, {});
+  return deliver(astype(result, input.dtype()), out);
+}
+
+Tensor layer_norm(const Tensor& input, DimsView normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps, Out out) {
+  check_layer_norm(input, normalized_shape, weight, bias);
+  if (kernel::opmath(input.dtype()) == input.dtype()) {
+    return run_layer_norm(input, normalized_shape, weight, bias, eps, out);
+  }
+  const Tensor result =
+      run_layer_norm(widened(input), normalized_shape, widened(weight), widened(bias), eps, {});
+  return deliver(astype(result, input.dtype()), out);
+}
+
+}  // namespace tsr::ops

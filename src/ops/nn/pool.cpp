@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/pool.h"
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+using kernel::PoolOp;
+using kernel::PoolPlan;
+
+constexpr int32_t kAxes = 2;
+
+// What a pooling is besides its tensors; held by value in the nodes.
+struct PoolGeometry {
+  PoolOp op = PoolOp::kMax;
+  Spatial input{}, output{}, kernel{}, stride{}, padding{}, dilation{};
+  bool count_include_pad = true;
+  int64_t divisor = 0;
+};
+
+// ---- CHECK and INFER ----
+
+void check_input(const Tensor& input) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  check_image(input, kAxes);
+  const int64_t first = input.ndim() - kAxes - 1;
+  for (int64_t d = first; d < input.ndim(); ++d) {
+    TSR_CHECK(input.size(d) >= 1 && input.size(d) <= INT32_MAX, Code::kShape, "input",
+              "expected channels and spatial sizes of at least 1, got shape ", input.sizes());
+  }
+}
+
+int64_t pooled_size(const PoolGeometry& geometry, size_t d, int64_t size, bool ceil_mode) {
+  const int64_t stride = geometry.stride[d];
+  const int64_t room =
+      size + 2 * geometry.padding[d] - (geometry.kernel[d] - 1) * geometry.dilation[d] - 1;
+  TSR_CHECK(room >= 0, Code::kShape, "input", "expected at least the window's reach along axis ", d,
+            ", got a size of ", size, " for a kernel of ", geometry.kernel[d]);
+  int64_t count = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+  // The last window must start inside the input or the padding before it.
+  if (ceil_mode && (count - 1) * stride >= size + geometry.padding[d]) --count;
+  return count;
+}
+
+PoolGeometry window_geometry(PoolOp op, const Tensor& input, DimsView kernel_size,
+                             const SpatialArg& stride, const SpatialArg& padding,
+                             const SpatialArg& dilation, bool ceil_mode) {
+  PoolGeometry geometry;
+  geometry.op = op;
+  geometry.kernel = spatial_list(kernel_size, kAxes, 1, 1, "kernel_size");
+  const bool own = stride.has_value() && !stride->empty();
+  geometry.stride = own ? spatial_list(stride, kAxes, 1, 1, "stride") : geometry.kernel;
+  geometry.padding = spatial_list(padding, kAxes, 0, 0, "padding");
+  geometry.dilation = spatial_list(dilation, kAxes, 1, 1, "dilation");
+  for (size_t d = 0; d < kAxes; ++d) {
+    TSR_CHECK(geometry.padding[d] <= geometry.kernel[d] / 2, Code::kValue, "padding",
+              "expected at most half the kernel of ", geometry.kernel[d], ", got ",
+              geometry.padding[d]);
+    const int64_t size = input.size(input.ndim() - kAxes + static_cast<int64_t>(d));
+    geometry.input[d] = size;
+    geometry.output[d] = pooled_size(geometry, d, size, ceil_mode);
+  }
+  return geometry;
+}
+
+Dims with_size(const Tensor& like, const Spatial& size) {
+  return {like.size(0), like.size(1), size[0], size[1]};
+}
+
+// ---- LAUNCH ----
+
+// `input` and `output` are of one layout.
+void launch_pool(const PoolGeometry& geometry, bool backward, const Tensor& input,
+                 const Tensor& output, const Tensor& positions) {
+  if (input.numel() == 0 || output.numel() == 0) return;
+  PoolPlan plan{};
+  plan.op = geometry.op;
+  plan.backward = backward ? 1 : 0;
+  plan.spatial = kAxes;
+  plan.count_include_pad = geometry.count_include_pad ? 1 : 0;
+  plan.channels_last = is_channels_last(input) || is_channels_last(output) ? 1 : 0;
+  plan.divisor = geometry.divisor;
+  plan.batch = input.size(0);
+  plan.channels = input.size(1);
+  for (size_t d = 0; d < kAxes; ++d) {
+    plan.input_size[d] = geometry.input[d];
+    plan.output_size[d] = geometry.output[d];
+    plan.kernel[d] = geometry.kernel[d];
+    plan.stride[d] = geometry.stride[d];
+    plan.padding[d] = geometry.padding[d];
+    plan.dilation[d] = geometry.dilation[d];
+  }
+  plan.place = kernel::place_on(input.device());
+  plan.dtype = input.dtype();
+  plan.input = input.data();
+  plan.output = output.data();
+  plan.positions = positions.defined() ? positions.data_as<int64_t>() : nullptr;
+  kernel::launch<&KernelTable::pool>(input.device(), "pool", plan);
+}
+
+// ---- linear passes: each is the other's derivative ----
+
+Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeometry& geometry);
+
+// Average, or picking at positions: linear in x.
+Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry& geometry,
+                    const Out& out = {}) {
+  const bool grad = needs_grad(x);
+  const bool last = positions.defined() ? is_channels_last(positions) : is_channels_last(x);
+  Result result =
+      allocate_image(out, with_size(x, geometry.output), x.dtype(), x.device(), grad, {&x}, last);
+  launch_pool(geometry, false, image_memory(x, last), result.value(), positions);
+  Tensor output = result.finish();
+  if (grad) {
+    record(output, "PoolBackward", {x}, {save_input(positions)}, [geometry](Backward& ctx) {
+      ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), geometry));
+    });
+  }
+  return output;
+}
+
+Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeometry& geometry) {
+  const bool last = positions.defined() ? is_channels_last(positions) : is_channels_last(g);
+  const Tensor output = empty_image(with_size(g, geometry.input), g.dtype(), g.device(), last);
+  launch_pool(geometry, true, output, image_memory(g, last), positions);
+  if (needs_grad(g)) {
+    record(output, "PoolTransposedBackward", {g}, {save_input(positions)},
+           [geometry](Backward& ctx) {
+             ctx.set(0, pool_forward(ctx.grad(), ctx.saved(0), geometry));
+           });
+  }
+  return output;
+}
+
+// 16-bit floats are computed in float32 and rounded once.
+template <class Run>
+Tensor in_full_precision(const Tensor& x, const Out& out, Run run) {
+  if (kernel::opmath(x.dtype()) == x.dtype()) return run(x, out);
+  return deliver(astype(run(astype(x, DType::kFloat32), Out{}), x.dtype()), out);
+}
+
+// ---- maximum ----
+
+struct Maximum {
+  Tensor values, positions;
+};
+
+Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positions,
+                const Out& out) {
+  const bool grad = needs_grad(x);
+  const bool last = is_channels_last(x);
+  const Dims sizes = with_size(x, geometry.output);
+  Result result = allocate_image(out, sizes, x.dtype(), x.device(), grad, {&x}, last);
+  Tensor positions;
+  if (grad || want_positions) positions = empty_image(sizes, DType::kInt64, x.device(), last);
+  launch_pool(geometry, false, image_memory(x, last), result.value(), positions);
+  Tensor output = result.finish();
+  if (grad) {
+    PoolGeometry pick = geometry;
+    pick.op = PoolOp::kPick;
+    record(output, "MaxPoolBackward", {x}, {save_input(positions)},
+           [pick](Backward& ctx) { ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), pick)); });
+  }
+  return {output, positions};
+}
+
+}  // namespace
+
+Tensor max_pool2d(const Tensor& input, DimsView kernel_size, SpatialArg stride, SpatialArg padding,
+                  SpatialArg dilation, bool ceil_mode, Out out) {
+  check_input(input);
+  const PoolGeometry geometry =
+      window_geometry(PoolOp::kMax, input, kernel_size, stride, padding, dilation, ceil_mode);
+  return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
+    return in_full_precision(x, target, [&](const Tensor& a, const Out& dst) {
+      return run_max(a, geometry, false, dst).values;
+    });
+  });
+}
+
+std::tuple<Tensor, Tensor> max_pool2d_with_positions(const Tensor& input, DimsView kernel_size,
+                                                     SpatialArg stride, SpatialArg padding,
+                                                     SpatialArg dilation, bool ceil_mode) {
+  check_input(input);
+  const PoolGeometry geometry =
+      window_geometry(PoolOp::kMax, input, kernel_size, stride, padding, dilation, ceil_mode);
+  Tensor positions;
+  const Tensor values = batched(input, kAxes, {}, [&](const Tensor& x, const Out&) {
+    return in_full_precision(x, {}, [&](const Tensor& a, const Out&) {
+      const Maximum found = run_max(a, geometry, true, {});
+      positions = input.ndim() == kAxes + 2 ? found.positions : drop_batch(found.positions);
+      return found.values;
+    });
+  });
+  return {values, positions};
+}
+
+Tensor avg_pool2d(const Tensor& input, DimsView kernel_size, SpatialArg stride, SpatialArg padding,
+                  bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
+                  Out out) {
+  check_input(input);
+  PoolGeometry geometry =
+      window_geometry(PoolOp::kAverage, input, kernel_size, stride, padding, {}, ceil_mode);
+  geometry.count_include_pad = count_include_pad;
+  TSR_CHECK(divisor_override.value_or(1) != 0, Code::kValue, "divisor_override",
+            "expected a number other than 0, got 0");
+  geometry.divisor = divisor_override.value_or(0);
+  return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
+    return in_full_precision(x, target, [&](const Tensor& a, const Out& dst) {
+      return pool_forward(a, {}, geometry, dst);
+    });
+  });
+}
+
+Tensor adaptive_avg_pool2d(const Tensor& input, DimsView output_size, Out out) {
+  check_input(input);
+  PoolGeometry geometry;
+  geometry.op = PoolOp::kAdaptiveAverage;
+  geometry.output = spatial_list(output_size, kAxes, 1, 0, "output_size");
+  for (size_t d = 0; d < kAxes; ++d) {
+    geometry.input[d] = input.size(input.ndim() - kAxes + static_cast<int64_t>(d));
+    geometry.kernel[d] = geometry.stride[d] = geometry.dilation[d] = 1;
+  }
+  return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
+    return in_full_precision(x, target, [&](const Tensor& a, const Out& dst) {
+      return pool_forward(a, {}, geometry, dst);
+    });
+  });
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// record_window: RECORD of the ops that return a view of a part of their input.
+#pragma once
+
+#include <utility>
+
+#include "autograd/view.h"
+#include "ops/create/copy.h"
+#include "ops/reduce/sum_to.h"
+
+namespace tsr::ops {
+
+// Zeros of `sizes` with g in the window; `window` is a view op, and the derivative of this.
+template <class Window>
+Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, const Window& window) {
+  Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
+  {
+    const NoGrad guard;
+    copy_memory(window(whole), g);
+  }
+  if (needs_grad(g)) {
+    record(whole, node, {g}, {}, [window](Backward& ctx) { ctx.set(0, window(ctx.grad())); });
+  }
+  return whole;
+}
+
+// `view` is window(input); `node` and `second` name its derivative and the derivative of that.
+template <class Window>
+void record_window(const Tensor& view, const Tensor& input, const char* node, const char* second,
+                   Window window) {
+  record_view(view, input, node,
+              [sizes = input.sizes(), second, window = std::move(window)](Backward& ctx) {
+                ctx.set(0, scatter_window(ctx.grad(), sizes, second, window));
+              });
+}
+
+}  // namespace tsr::ops

@@ -1,0 +1,373 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/pointwise/binary.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/scalar_range.h"
+#include "kernel/plan.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/sum_to.h"
+#include "tensor/promotion.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::BinaryOp;
+using kernel::KernelTable;
+
+DType promoted_dtype(const Arg& a, const Arg& b) {
+  if (!a.is_tensor()) return promote_scalar(b.tensor().dtype(), a.scalar());
+  if (!b.is_tensor()) return promote_scalar(a.tensor().dtype(), b.scalar());
+  return promote_types(a.tensor().dtype(), b.tensor().dtype());
+}
+
+void refuse(bool refused, const char* expected, DType dtype) {
+  TSR_CHECK(!refused, Code::kDType, "other", "expected operands of ", expected, ", got ", dtype);
+}
+
+// The dtype the kernel computes in.
+DType compute_dtype(BinaryType type, DType dtype) {
+  const bool whole = is_integral_or_bool(dtype);
+  switch (type) {
+    case BinaryType::kNumeric:
+      TSR_CHECK(dtype != DType::kBool, Code::kDType, "other",
+                "expected numeric operands, got bool and bool; logical_xor() and bitwise_xor() "
+                "take bool");
+      return dtype;
+    case BinaryType::kReal:
+      refuse(is_complex(dtype), "a real dtype", dtype);
+      return dtype;
+    case BinaryType::kFloatReal:
+      refuse(is_complex(dtype), "a real dtype", dtype);
+      [[fallthrough]];
+    case BinaryType::kFloat:
+      return whole ? default_dtype() : dtype;
+    case BinaryType::kRealCounting:
+      refuse(is_complex(dtype), "a real dtype", dtype);
+      [[fallthrough]];
+    case BinaryType::kCounting:
+      return dtype == DType::kBool ? DType::kInt64 : dtype;
+    case BinaryType::kOrder:
+      refuse(is_complex(dtype), "a real dtype", dtype);
+      return dtype;
+    case BinaryType::kBits:
+      refuse(!whole, "an integer or bool dtype", dtype);
+      return dtype;
+    case BinaryType::kArithmetic:
+    case BinaryType::kEquality:
+      return dtype;
+  }
+  return dtype;
+}
+
+bool returns_bool(const BinaryRule& rule) {
+  return rule.type == BinaryType::kEquality || rule.type == BinaryType::kOrder;
+}
+
+// The shape of the result; `storage` holds it when it is neither operand's own.
+const Dims& result_shape(const Arg& a, const Arg& b, Dims& storage) {
+  if (!a.is_tensor()) return b.tensor().sizes();
+  if (!b.is_tensor() || a.tensor().sizes() == b.tensor().sizes()) return a.tensor().sizes();
+  storage = broadcast_shapes(a.tensor().sizes(), b.tensor().sizes());
+  return storage;
+}
+
+// The operand in the compute dtype: a tensor that needs a cast is cast into `storage`.
+kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
+  if (!arg.is_tensor()) return kernel::Input(arg.scalar(), compute);
+  if (arg.tensor().dtype() == compute) return kernel::Input(arg.tensor());
+  storage = cast_memory(arg.tensor(), compute);
+  return kernel::Input(storage);
+}
+
+bool is_comparison(BinaryOp op) {
+  return op == BinaryOp::kEqual || op == BinaryOp::kNotEqual || op == BinaryOp::kLess ||
+         op == BinaryOp::kLessEqual || op == BinaryOp::kGreater || op == BinaryOp::kGreaterEqual;
+}
+
+// What comparing every number of an integer dtype with one outside its range gives: the number lies
+// below (or above) all of them.
+bool outside_answer(BinaryOp op, bool below, bool number_left) {
+  if (op == BinaryOp::kEqual || op == BinaryOp::kNotEqual) return op == BinaryOp::kNotEqual;
+  const bool less = op == BinaryOp::kLess || op == BinaryOp::kLessEqual;
+  return less == (below == number_left);
+}
+
+// Whether the number among the operands does not fit the integer dtype they are computed in. Only
+// comparisons and logic have an answer then; the others throw kValue.
+bool has_outside_number(const BinaryRule& rule, const Arg& a, const Arg& b, DType compute) {
+  if (a.is_tensor() && b.is_tensor()) return false;
+  const Scalar& number = a.is_tensor() ? b.scalar() : a.scalar();
+  if (fit_of(number, compute) == Fit::kInside) return false;
+  if (!returns_bool(rule)) fail_range(number, compute, a.is_tensor() ? "other" : "input");
+  return true;
+}
+
+void launch_binary(const BinaryRule& rule, const Tensor& result, const Arg& a, const Arg& b,
+                   DType compute) {
+  if (result.numel() == 0) return;
+  Tensor cast_a;
+  Tensor cast_b;
+  const kernel::Input input_a = operand(a, compute, cast_a);
+  const kernel::Input input_b = operand(b, compute, cast_b);
+  const kernel::Elementwise walk(result, {input_a, input_b});
+  kernel::launch<&KernelTable::binary>(result.device(), "binary", rule.op, walk.plan());
+}
+
+// The same for a number outside the range of an integer dtype: a comparison has one answer for all
+// elements, and logic sees that the number is not 0.
+void launch_outside(const BinaryRule& rule, const Tensor& result, const Arg& a, const Arg& b,
+                    DType compute) {
+  const Arg& number = a.is_tensor() ? b : a;
+  if (is_comparison(rule.op)) {
+    const bool below = fit_of(number.scalar(), compute) == Fit::kBelow;
+    fill_memory(result, outside_answer(rule.op, below, !a.is_tensor()));
+    return;
+  }
+  const Arg one(1);
+  launch_binary(rule, result, a.is_tensor() ? a : one, b.is_tensor() ? b : one, compute);
+}
+
+// The derivative of one call. Saved slots come in the order a, b, y; scalars are held by value.
+struct BinaryDerivative {
+  const BinaryRule* rule;
+  Scalar scalar_a;
+  Scalar scalar_b;
+  bool tensor_a;
+  bool tensor_b;
+  uint8_t saves;
+
+  void operator()(Backward& ctx) const {
+    size_t slot = 0;
+    Tensor a;
+    Tensor b;
+    Tensor y;
+    if (tensor_a && (saves & kSaveA) != 0) a = ctx.saved(slot++);
+    if (tensor_b && (saves & kSaveB) != 0) b = ctx.saved(slot++);
+    if ((saves & kSaveY) != 0) y = ctx.saved(slot);
+    const BinaryContext seen{ctx.grad(), tensor_a ? Arg(a) : Arg(scalar_a),
+                             tensor_b ? Arg(b) : Arg(scalar_b), y};
+    const size_t input_b = tensor_a ? 1 : 0;
+    if (tensor_a && ctx.needs(0)) ctx.set(0, rule->a.derivative(seen));
+    if (tensor_b && ctx.needs(input_b)) ctx.set(input_b, rule->b.derivative(seen));
+  }
+};
+
+// Only what the gradients that can be asked for will read.
+uint8_t saves_of(const BinaryRule& rule, const Arg& a, const Arg& b) {
+  uint8_t saves = kSaveNothing;
+  if (a.is_tensor() && needs_grad(a.tensor())) saves |= rule.a.saves;
+  if (b.is_tensor() && needs_grad(b.tensor())) saves |= rule.b.saves;
+  return saves;
+}
+
+void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b,
+                   const Tensor& original_a, uint8_t saves) {
+  const BinaryDerivative derivative{&rule,         a.scalar(),    b.scalar(),
+                                    a.is_tensor(), b.is_tensor(), saves};
+  SmallVector<Save, 3> kept;
+  if (a.is_tensor() && (saves & kSaveA) != 0) kept.push_back(save_input(original_a));
+  if (b.is_tensor() && (saves & kSaveB) != 0) kept.push_back(save_input(b.tensor()));
+  if ((saves & kSaveY) != 0) kept.push_back(save_output(output));
+  const std::span<const Save> saved(kept.data(), kept.size());
+  if (a.is_tensor() && b.is_tensor()) {
+    record(output, rule.node, {a.tensor(), b.tensor()}, saved, derivative);
+  } else {
+    record(output, rule.node, {a.is_tensor() ? a.tensor() : b.tensor()}, saved, derivative);
+  }
+}
+
+bool operands_need_grad(const Arg& a, const Arg& b) {
+  return (a.is_tensor() && needs_grad(a.tensor())) || (b.is_tensor() && needs_grad(b.tensor()));
+}
+
+// ---- derivatives (complex operands: Wirtinger, so factors are conjugated) ----
+
+Tensor conj_of(const Tensor& x) {
+  return is_complex(x.dtype()) ? conj(x) : x;
+}
+Scalar conj_of(const Scalar& x) {
+  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
+}
+// g times the conjugate of an operand.
+Tensor times(const Tensor& g, const Arg& x) {
+  return x.is_tensor() ? multiply(g, conj_of(x.tensor())) : multiply(g, conj_of(x.scalar()));
+}
+Tensor over(const Tensor& g, const Arg& x) {
+  return x.is_tensor() ? divide(g, conj_of(x.tensor())) : divide(g, conj_of(x.scalar()));
+}
+Tensor as_float(const Tensor& mask, const Tensor& like) {
+  return astype(mask, like.dtype());
+}
+
+Tensor pass(const BinaryContext& ctx) {
+  return ctx.g;
+}
+Tensor pass_negative(const BinaryContext& ctx) {
+  return negative(ctx.g);
+}
+Tensor multiply_a(const BinaryContext& ctx) {
+  return times(ctx.g, ctx.b);
+}
+Tensor multiply_b(const BinaryContext& ctx) {
+  return times(ctx.g, ctx.a);
+}
+Tensor divide_a(const BinaryContext& ctx) {
+  return over(ctx.g, ctx.b);
+}
+// -g a / b² = -g (a / b) / b
+Tensor divide_b(const BinaryContext& ctx) {
+  return negative(over(times(ctx.g, divide(ctx.a, ctx.b)), ctx.b));
+}
+Tensor zero(const BinaryContext& ctx) {
+  return zeros_of(ctx.g);
+}
+// a - b floor(a / b)
+Tensor remainder_b(const BinaryContext& ctx) {
+  return negative(multiply(ctx.g, floor_divide(ctx.a, ctx.b)));
+}
+Scalar minus_one(const Scalar& value) {
+  switch (value.category()) {
+    case Category::kBool:
+    case Category::kIntegral:
+      return value.to<int64_t>() - 1;
+    case Category::kFloating:
+      return value.to<double>() - 1;
+    case Category::kComplex:
+      break;
+  }
+  return value.to<std::complex<double>>() - 1.0;
+}
+// b a^(b-1), and 0 where b is 0, also at a = 0
+Tensor pow_a(const BinaryContext& ctx) {
+  if (!ctx.b.is_tensor()) {
+    if (ctx.b.scalar().to<std::complex<double>>() == 0.0) return zeros_of(ctx.g);
+    return times(ctx.g, multiply(pow(ctx.a, minus_one(ctx.b.scalar())), ctx.b));
+  }
+  const Tensor slope = multiply(ctx.b, pow(ctx.a, subtract(ctx.b, 1)));
+  const Tensor none = zeros_of(slope);
+  return times(ctx.g, where(equal(ctx.b, 0), none, slope));
+}
+// y ln a, and 0 where a is 0 and b is not negative
+Tensor pow_b(const BinaryContext& ctx) {
+  if (!ctx.a.is_tensor()) {
+    const auto base = ctx.a.scalar().to<std::complex<double>>();
+    if (base == 0.0) {
+      const Tensor falling = multiply(ctx.g, multiply(ctx.y, -INFINITY));
+      return where(greater_equal(ctx.b, 0), zeros_of(falling), falling);
+    }
+    if (is_complex(ctx.y.dtype())) return times(ctx.g, multiply(ctx.y, Scalar(std::log(base))));
+    return multiply(ctx.g, multiply(ctx.y, std::log(base.real())));  // NaN for a negative base
+  }
+  const Tensor& a = ctx.a.tensor();
+  const Tensor slope = multiply(ctx.y, log(a));
+  const Tensor flat = equal(a, 0);
+  const Tensor inert =
+      is_complex(ctx.y.dtype()) ? flat : logical_and(flat, greater_equal(ctx.b, 0));
+  return times(ctx.g, where(inert, zeros_of(slope), slope));
+}
+// Where both are equal each gets half.
+Tensor share(const BinaryContext& ctx, const Binary& wins, const Arg& mine, const Arg& other) {
+  const Tensor won = as_float(wins(mine, other), ctx.g);
+  const Tensor tied = as_float(equal(mine, other), ctx.g);
+  return multiply(ctx.g, add(won, multiply(tied, 0.5)));
+}
+Tensor maximum_a(const BinaryContext& ctx) {
+  return share(ctx, greater, ctx.a, ctx.b);
+}
+Tensor maximum_b(const BinaryContext& ctx) {
+  return share(ctx, greater, ctx.b, ctx.a);
+}
+Tensor minimum_a(const BinaryContext& ctx) {
+  return share(ctx, less, ctx.a, ctx.b);
+}
+Tensor minimum_b(const BinaryContext& ctx) {
+  return share(ctx, less, ctx.b, ctx.a);
+}
+// atan2(a, b): (b, -a) / (a² + b²)
+Tensor square_sum(const BinaryContext& ctx) {
+  const auto square_of = [](const Scalar& x) { return x.to<double>() * x.to<double>(); };
+  if (!ctx.a.is_tensor()) return add(square_of(ctx.a.scalar()), square(ctx.b.tensor()));
+  const Tensor a = square(ctx.a.tensor());
+  if (!ctx.b.is_tensor()) return add(a, square_of(ctx.b.scalar()));
+  return add(a, square(ctx.b.tensor()));
+}
+Tensor atan2_a(const BinaryContext& ctx) {
+  return multiply(ctx.g, divide(ctx.b, square_sum(ctx)));
+}
+Tensor atan2_b(const BinaryContext& ctx) {
+  return negative(multiply(ctx.g, divide(ctx.a, square_sum(ctx))));
+}
+Tensor hypot_a(const BinaryContext& ctx) {
+  return multiply(ctx.g, divide(ctx.a, ctx.y));
+}
+Tensor hypot_b(const BinaryContext& ctx) {
+  return multiply(ctx.g, divide(ctx.b, ctx.y));
+}
+
+}  // namespace
+
+Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
+  TSR_ASSERT(input.is_tensor() || other.is_tensor());
+  if (input.is_tensor() && other.is_tensor())
+    check_same_device(input.tensor(), other.tensor(), "other");
+  const DType compute = compute_dtype(rule.type, promoted_dtype(input, other));
+  const Device device = input.is_tensor() ? input.tensor().device() : other.tensor().device();
+  const bool grad =
+      rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);
+  const bool outside = is_integral(compute) && has_outside_number(rule, input, other, compute);
+  // Asked before the in-place form gives the first operand a new history.
+  const uint8_t saves = grad ? saves_of(rule, input, other) : uint8_t{kSaveNothing};
+  // The in-place form destroys what the derivative wants to read.
+  const bool keep = out.is_inplace() && (saves & kSaveA) != 0;
+  const Tensor none;
+  const Tensor& tensor_a = input.is_tensor() ? input.tensor() : none;
+  const Tensor& tensor_b = other.is_tensor() ? other.tensor() : none;
+  const Tensor kept = keep ? clone(tensor_a) : Tensor();
+  Dims broadcast;
+  Result result =
+      allocate(out, result_shape(input, other, broadcast),
+               returns_bool(rule) ? DType::kBool : compute, device, grad, {&tensor_a, &tensor_b});
+  if (outside) {
+    launch_outside(rule, result.value(), input, other, compute);
+  } else {
+    launch_binary(rule, result.value(), input, other, compute);
+  }
+  Tensor output = result.finish();
+  if (grad) record_binary(rule, output, input, other, keep ? kept : tensor_a, saves);
+  return output;
+}
+
+// ---- the rows ----
+// clang-format off
+constinit const Binary add{{BinaryOp::kAdd, "AddBackward", BinaryType::kArithmetic, {kSaveNothing, pass}, {kSaveNothing, pass}}};
+constinit const Binary subtract{{BinaryOp::kSubtract, "SubtractBackward", BinaryType::kNumeric, {kSaveNothing, pass}, {kSaveNothing, pass_negative}}};
+constinit const Binary multiply{{BinaryOp::kMultiply, "MultiplyBackward", BinaryType::kArithmetic, {kSaveB, multiply_a}, {kSaveA, multiply_b}}};
+constinit const Binary divide{{BinaryOp::kDivide, "DivideBackward", BinaryType::kFloat, {kSaveB, divide_a}, {kSaveA | kSaveB, divide_b}}};
+constinit const Binary floor_divide{{BinaryOp::kFloorDivide, "FloorDivideBackward", BinaryType::kRealCounting, {kSaveNothing, zero}, {kSaveNothing, zero}}};
+constinit const Binary remainder{{BinaryOp::kRemainder, "RemainderBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveA | kSaveB, remainder_b}}};
+constinit const Binary pow{{BinaryOp::kPow, "PowBackward", BinaryType::kCounting, {kSaveA | kSaveB, pow_a}, {kSaveA | kSaveB | kSaveY, pow_b}}};
+constinit const Binary maximum{{BinaryOp::kMaximum, "MaximumBackward", BinaryType::kReal, {kSaveA | kSaveB, maximum_a}, {kSaveA | kSaveB, maximum_b}}};
+constinit const Binary minimum{{BinaryOp::kMinimum, "MinimumBackward", BinaryType::kReal, {kSaveA | kSaveB, minimum_a}, {kSaveA | kSaveB, minimum_b}}};
+constinit const Binary atan2{{BinaryOp::kAtan2, "Atan2Backward", BinaryType::kFloatReal, {kSaveA | kSaveB, atan2_a}, {kSaveA | kSaveB, atan2_b}}};
+constinit const Binary hypot{{BinaryOp::kHypot, "HypotBackward", BinaryType::kFloatReal, {kSaveA | kSaveY, hypot_a}, {kSaveB | kSaveY, hypot_b}}};
+constinit const Binary equal{{BinaryOp::kEqual, nullptr, BinaryType::kEquality}};
+constinit const Binary not_equal{{BinaryOp::kNotEqual, nullptr, BinaryType::kEquality}};
+constinit const Binary less{{BinaryOp::kLess, nullptr, BinaryType::kOrder}};
+constinit const Binary less_equal{{BinaryOp::kLessEqual, nullptr, BinaryType::kOrder}};
+constinit const Binary greater{{BinaryOp::kGreater, nullptr, BinaryType::kOrder}};
+constinit const Binary greater_equal{{BinaryOp::kGreaterEqual, nullptr, BinaryType::kOrder}};
+constinit const Binary logical_and{{BinaryOp::kLogicalAnd, nullptr, BinaryType::kEquality}};
+constinit const Binary logical_or{{BinaryOp::kLogicalOr, nullptr, BinaryType::kEquality}};
+constinit const Binary logical_xor{{BinaryOp::kLogicalXor, nullptr, BinaryType::kEquality}};
+constinit const Binary bitwise_and{{BinaryOp::kBitwiseAnd, nullptr, BinaryType::kBits}};
+constinit const Binary bitwise_or{{BinaryOp::kBitwiseOr, nullptr, BinaryType::kBits}};
+constinit const Binary bitwise_xor{{BinaryOp::kBitwiseXor, nullptr, BinaryType::kBits}};
+// clang-format on
+
+}  // namespace tsr::ops

@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/pointwise/ternary.h"
+
+#include <complex>
+
+#include "base/error.h"
+#include "base/scalar_range.h"
+#include "kernel/plan.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/sum_to.h"
+#include "tensor/promotion.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+using kernel::TernaryOp;
+
+DType scalar_dtype(const Scalar& value) {
+  return promote_scalar(DType::kBool, value);
+}
+
+DType promoted_dtype(const Arg& a, const Arg& b) {
+  if (!a.is_tensor() && !b.is_tensor()) return promote_scalar(scalar_dtype(a.scalar()), b.scalar());
+  if (!a.is_tensor()) return promote_scalar(b.tensor().dtype(), a.scalar());
+  if (!b.is_tensor()) return promote_scalar(a.tensor().dtype(), b.scalar());
+  return promote_types(a.tensor().dtype(), b.tensor().dtype());
+}
+
+Dims joined_shape(const Dims& shape, const Arg& arg, const char* name) {
+  return arg.is_tensor() ? broadcast_shapes(shape, arg.tensor().sizes(), name) : shape;
+}
+
+kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
+  if (!arg.is_tensor()) return kernel::Input(arg.scalar(), compute);
+  storage = cast_memory(arg.tensor(), compute);
+  return kernel::Input(storage);
+}
+
+// The gradient goes where the condition chose the operand.
+void where_backward(Backward& ctx, bool tensor_a, bool tensor_b) {
+  const Tensor condition = ctx.saved(0);
+  const size_t input_b = tensor_a ? 1 : 0;
+  if (tensor_a && ctx.needs(0)) ctx.set(0, where(condition, ctx.grad(), 0));
+  if (tensor_b && ctx.needs(input_b)) ctx.set(input_b, where(condition, 0, ctx.grad()));
+}
+
+// input op (tensor1, tensor2): the launch that lerp, addcmul and addcdiv share.
+struct Ternary {
+  TernaryOp op;
+  Arg a, b, c;
+  const char* name_b = "tensor1";
+  const char* name_c = "tensor2";
+  double parameter = 0;
+};
+
+void refuse_inexact_only(DType dtype) {
+  TSR_CHECK(is_differentiable(dtype), Code::kDType, "input",
+            "expected a floating or complex dtype, got ", dtype);
+}
+
+DType common_dtype(const Ternary& call) {
+  DType dtype = promote_types(call.a.tensor().dtype(), call.b.tensor().dtype());
+  return call.c.is_tensor() ? promote_types(dtype, call.c.tensor().dtype())
+                            : promote_scalar(dtype, call.c.scalar());
+}
+
+Tensor run(const Ternary& call, bool grad, const Out& out) {
+  const Tensor none;
+  const Tensor& third = call.c.is_tensor() ? call.c.tensor() : none;
+  check_same_device(call.a.tensor(), call.b.tensor(), call.name_b);
+  check_same_device(call.a.tensor(), third, call.name_c);
+  const DType compute = common_dtype(call);
+  const Dims shape =
+      joined_shape(joined_shape(call.a.tensor().sizes(), call.b, call.name_b), call.c, call.name_c);
+  Result result = allocate(out, shape, compute, call.a.tensor().device(), grad,
+                           {&call.a.tensor(), &call.b.tensor(), &third});
+  if (result.value().numel() != 0) {
+    Tensor cast_a;
+    Tensor cast_b;
+    Tensor cast_c;
+    kernel::Elementwise walk(result.value(),
+                             {operand(call.a, compute, cast_a), operand(call.b, compute, cast_b),
+                              operand(call.c, compute, cast_c)});
+    walk.param(0, call.parameter, compute);
+    kernel::launch<&KernelTable::ternary>(result.value().device(), "ternary", call.op, walk.plan());
+  }
+  return result.finish();
+}
+
+Tensor conj_of(const Tensor& x) {
+  return is_complex(x.dtype()) ? conj(x) : x;
+}
+Scalar conj_of(const Scalar& x) {
+  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
+}
+
+// From the nearer end, as the kernel does for real numbers.
+Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, bool grad,
+                    const Out& out) {
+  Tensor value;
+  {
+    const NoGrad pause;
+    const Tensor step = subtract(to, from);
+    const auto near_start = [&] { return add(from, multiply(step, weight)); };
+    if (weight.is_tensor()) {
+      const Tensor near_end = subtract(to, multiply(step, subtract(1, weight)));
+      value = where(less(abs(weight.tensor()), 0.5), near_start(), near_end);
+    } else {
+      const auto w = weight.scalar().to<std::complex<double>>();
+      value = std::abs(w) < 0.5 ? near_start() : subtract(to, multiply(step, Scalar(1.0 - w)));
+    }
+  }
+  return deliver(value, out, grad);
+}
+
+// 1 where the input lies inside the bounds, at them too.
+Tensor inside(const Tensor& input, const Arg* min, const Arg* max) {
+  if (min == nullptr) return less_equal(input, *max);
+  const Tensor above = greater_equal(input, *min);
+  return max == nullptr ? above : logical_and(above, less_equal(input, *max));
+}
+
+}  // namespace
+
+Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out out) {
+  TSR_CHECK(condition.dtype() == DType::kBool, Code::kDType, "condition",
+            "expected a bool tensor, got ", condition.dtype());
+  const Tensor none;
+  const Tensor& a = input.is_tensor() ? input.tensor() : none;
+  const Tensor& b = other.is_tensor() ? other.tensor() : none;
+  check_same_device(condition, a, "input");
+  check_same_device(condition, b, "other");
+  const DType compute = promoted_dtype(input, other);
+  if (!input.is_tensor()) check_fits(input.scalar(), compute, "input");
+  if (!other.is_tensor()) check_fits(other.scalar(), compute, "other");
+  const Dims shape = joined_shape(joined_shape(condition.sizes(), input, "input"), other, "other");
+  const bool grad = is_differentiable(compute) && needs_grad(a, b);
+  Result result = allocate(out, shape, compute, condition.device(), grad, {&a, &b, &condition});
+  if (result.value().numel() != 0) {
+    Tensor cast_a;
+    Tensor cast_b;
+    const kernel::Elementwise walk(result.value(), {condition, operand(input, compute, cast_a),
+                                                    operand(other, compute, cast_b)});
+    kernel::launch<&KernelTable::ternary>(condition.device(), "ternary", TernaryOp::kWhere,
+                                          walk.plan());
+  }
+  Tensor output = result.finish();
+  if (grad) {
+    const auto derivative = [ta = a.defined(), tb = b.defined()](Backward& ctx) {
+      where_backward(ctx, ta, tb);
+    };
+    if (a.defined() && b.defined()) {
+      record(output, "WhereBackward", {a, b}, {save_input(condition)}, derivative);
+    } else {
+      record(output, "WhereBackward", {a.defined() ? a : b}, {save_input(condition)}, derivative);
+    }
+  }
+  return output;
+}
+
+Tensor lerp(const Tensor& input, const Tensor& other, const Arg& weight, Out out) {
+  const Ternary call{TernaryOp::kLerp, input, other, weight, "other", "weight"};
+  refuse_inexact_only(common_dtype(call));
+  const Tensor none;
+  const bool tensor_weight = weight.is_tensor();
+  const Tensor& w = tensor_weight ? weight.tensor() : none;
+  const bool grad = needs_grad(input, other, w);
+  const bool slope = tensor_weight && needs_grad(w);
+  const Tensor start = out.is_inplace() && slope ? clone(input) : input;
+  Tensor output = is_complex(common_dtype(call)) ? complex_lerp(input, other, weight, grad, out)
+                                                 : run(call, grad, out);
+  if (!grad) return output;
+  // The slot of an absent weight stays undefined.
+  record(output, "LerpBackward", {input, other, w},
+         {save_input(w), save_input(slope ? start : none), save_input(slope ? other : none)},
+         [tensor_weight, scalar = weight.scalar()](Backward& ctx) {
+           const Tensor kept = tensor_weight ? conj_of(ctx.saved(0)) : Tensor();
+           const Arg factor = tensor_weight ? Arg(kept) : Arg(conj_of(scalar));
+           const Tensor to_end = multiply(ctx.grad(), factor);
+           if (ctx.needs(0)) ctx.set(0, subtract(ctx.grad(), to_end));
+           if (ctx.needs(1)) ctx.set(1, to_end);
+           if (tensor_weight && ctx.needs(2)) {
+             ctx.set(2, multiply(ctx.grad(), conj_of(subtract(ctx.saved(2), ctx.saved(1)))));
+           }
+         });
+  return output;
+}
+
+Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value,
+               Out out) {
+  const Ternary call{TernaryOp::kAddcmul, input, tensor1, tensor2, "tensor1", "tensor2", value};
+  refuse_inexact_only(common_dtype(call));
+  const bool grad = needs_grad(input, tensor1, tensor2);
+  Tensor output = run(call, grad, out);
+  if (!grad) return output;
+  const Tensor none;
+  record(output, "AddcmulBackward", {input, tensor1, tensor2},
+         {save_input(needs_grad(tensor2) ? tensor1 : none),
+          save_input(needs_grad(tensor1) ? tensor2 : none)},
+         [value](Backward& ctx) {
+           if (ctx.needs(0)) ctx.set(0, ctx.grad());
+           if (!ctx.needs(1) && !ctx.needs(2)) return;
+           const Tensor scaled = multiply(ctx.grad(), value);
+           if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
+           if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
+         });
+  return output;
+}
+
+Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value,
+               Out out) {
+  const Ternary call{TernaryOp::kAddcdiv, input, tensor1, tensor2, "tensor1", "tensor2", value};
+  refuse_inexact_only(common_dtype(call));
+  const bool grad = needs_grad(input, tensor1, tensor2);
+  Tensor output = run(call, grad, out);
+  if (!grad) return output;
+  const Tensor none;
+  record(output, "AddcdivBackward", {input, tensor1, tensor2},
+         {save_input(needs_grad(tensor2) ? tensor1 : none),
+          save_input(needs_grad(tensor1, tensor2) ? tensor2 : none)},
+         [value](Backward& ctx) {
+           if (ctx.needs(0)) ctx.set(0, ctx.grad());
+           if (!ctx.needs(1) && !ctx.needs(2)) return;
+           const Tensor divisor = conj_of(ctx.saved(1));
+           const Tensor quotient = divide(multiply(ctx.grad(), value), divisor);
+           if (ctx.needs(1)) ctx.set(1, quotient);
+           if (ctx.needs(2)) {
+             ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
+           }
+         });
+  return output;
+}
+
+Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max, Out out) {
+  TSR_CHECK(min.has_value() || max.has_value(), Code::kValue, "min",
+            "expected at least one bound, got none");
+  DType compute = input.dtype();
+  if (min.has_value()) compute = promote_scalar(compute, *min);
+  if (max.has_value()) compute = promote_scalar(compute, *max);
+  TSR_CHECK(!is_complex(compute), Code::kDType, "input", "expected real numbers, got ", compute);
+  if (is_integral(compute)) {
+    // A bound beyond the dtype's range on its own side limits nothing; on the other side no number
+    // of the dtype would be left.
+    if (min.has_value() && fit_of(*min, compute) == Fit::kBelow) min = lowest_of(compute);
+    if (max.has_value() && fit_of(*max, compute) == Fit::kAbove) max = highest_of(compute);
+    if (min.has_value()) check_fits(*min, compute, "min");
+    if (max.has_value()) check_fits(*max, compute, "max");
+  }
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
+  const Tensor original = out.is_inplace() && grad ? clone(input) : input;
+  Tensor output;
+  if (min.has_value() && max.has_value()) {
+    Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
+    if (result.value().numel() != 0) {
+      const Tensor source = cast_memory(input, compute);
+      const kernel::Elementwise walk(
+          result.value(), {source, kernel::Input(*min, compute), kernel::Input(*max, compute)});
+      kernel::launch<&KernelTable::ternary>(input.device(), "ternary", TernaryOp::kClip,
+                                            walk.plan());
+    }
+    output = result.finish();
+  } else {
+    // One bound: the extremum with a number, outside the graph; the derivative below is clip's own.
+    Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
+    const Tensor plain = input.detached();
+    const Tensor target = result.value().detached();
+    if (min.has_value()) {
+      maximum(plain, *min, Out::into(target));
+    } else {
+      minimum(plain, *max, Out::into(target));
+    }
+    output = result.finish();
+  }
+  if (grad) {
+    record(output, "ClipBackward", {input}, {save_input(original)}, [min, max](Backward& ctx) {
+      const Arg low = min.has_value() ? Arg(*min) : Arg(0);
+      const Arg high = max.has_value() ? Arg(*max) : Arg(0);
+      const Tensor mask =
+          inside(ctx.saved(0), min.has_value() ? &low : nullptr, max.has_value() ? &high : nullptr);
+      ctx.set(0, where(mask, ctx.grad(), 0));
+    });
+  }
+  return output;
+}
+
+// min(max(x, low), high) with the gradient of a selection: to the input inside, to a bound outside.
+Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out) {
+  TSR_CHECK(min.defined() || max.defined(), Code::kValue, "min",
+            "expected at least one bound, got none");
+  Tensor limited = input;
+  if (min.defined()) limited = where(less(limited, min), min, limited);
+  if (max.defined()) limited = where(greater(limited, max), max, limited);
+  if (out.is_inplace()) return copy_(input, limited);
+  return out.is_fresh() ? limited : clone(limited, out);
+}
+
+}  // namespace tsr::ops

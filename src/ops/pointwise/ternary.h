@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Ternary pointwise ops.
+#pragma once
+
+#include <optional>
+
+#include "ops/pointwise/binary.h"
+
+namespace tsr::ops {
+
+// input where condition holds, other elsewhere. condition: bool; all three broadcast; input and
+// other promote together (both may be scalars). Throws kShape, kDType, kDevice.
+Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out out = {});
+
+// ---- floating and complex dtypes; operands broadcast and promote together; throws kShape, kDType,
+// kDevice ----
+
+// input + weight (other - input).
+Tensor lerp(const Tensor& input, const Tensor& other, const Arg& weight, Out out = {});
+// input + value tensor1 tensor2, and input + value tensor1 / tensor2.
+Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1,
+               Out out = {});
+Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1,
+               Out out = {});
+
+// ---- real dtypes ----
+
+// The input limited to [min, max]; an absent bound limits nothing. The gradient passes inside and
+// at the bounds. NaN stays. The bounds do not raise the dtype of the result beyond promotion with
+// it.
+Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max,
+            Out out = {});
+Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out = {});
+
+}  // namespace tsr::ops

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/random/random.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/scalar_range.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/sum_to.h"
+#include "tensor/promotion.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+using kernel::RandomOp;
+using kernel::RandomPlan;
+
+// Fills a row-major tensor; the generator moves on by what the elements consume.
+void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) {
+  if (result.numel() == 0) return;
+  Generator& source = generator != nullptr ? *generator : current_generator();
+  const GeneratorState state =
+      source.take(static_cast<uint64_t>(result.numel() * kernel::kBlocksPerElement));
+  plan.numel = result.numel();
+  plan.seed = state.seed;
+  plan.offset = state.offset;
+  plan.place = kernel::place_on(result.device());
+  plan.dtype = result.dtype();
+  plan.output = result.data();
+  kernel::launch<&KernelTable::random>(result.device(), "random", plan);
+}
+
+RandomPlan distribution(RandomOp op, double p0, double p1) {
+  RandomPlan plan{};
+  plan.op = op;
+  plan.p0 = p0;
+  plan.p1 = p1;
+  return plan;
+}
+
+Tensor fresh(RandomPlan plan, DimsView shape, std::optional<DType> dtype,
+             std::optional<Device> device, Generator* generator) {
+  const DType type = dtype.value_or(default_dtype());
+  TSR_CHECK(is_floating(type), Code::kDType, "dtype", "expected a floating dtype, got ", type);
+  Tensor result = empty(shape, type, device.value_or(t_default_device));
+  launch_random(result, plan, generator);
+  return result;
+}
+
+Tensor refill(const Tensor& input, RandomPlan plan, Generator* generator) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  TSR_CHECK(!may_overlap_itself(input.sizes(), input.strides()), Code::kValue, "input",
+            "expected a tensor whose elements have a place each, got strides ", input.strides(),
+            " for shape ", input.sizes(), "; clone() it first");
+  const bool grad = needs_grad(input);
+  begin_inplace(input, grad);
+  // Numbers follow the row-major order whatever the layout.
+  const Tensor values =
+      input.is_contiguous() ? input : empty(input.sizes(), input.dtype(), input.device());
+  launch_random(values, plan, generator);
+  if (!values.is_same(input)) copy_memory(input, values);
+  if (grad) {
+    record(input, "RandomFillBackward", {input}, {},
+           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); });
+  }
+  return input;
+}
+
+}  // namespace
+
+Tensor rand(DimsView shape, std::optional<DType> dtype, std::optional<Device> device,
+            Generator* generator) {
+  return fresh(distribution(RandomOp::kUniform, 0, 1), shape, dtype, device, generator);
+}
+
+Tensor randn(DimsView shape, std::optional<DType> dtype, std::optional<Device> device,
+             Generator* generator) {
+  return fresh(distribution(RandomOp::kNormal, 0, 1), shape, dtype, device, generator);
+}
+
+Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> dtype,
+               std::optional<Device> device, Generator* generator) {
+  TSR_CHECK(low < high, Code::kValue, "high", "expected more than ", low, ", got ", high);
+  const DType type = dtype.value_or(DType::kInt64);
+  TSR_CHECK(type != DType::kBool && !is_complex(type), Code::kDType, "dtype",
+            "expected an integer or floating dtype, got ", type);
+  check_fits(low, type, "low");
+  check_fits(high - 1, type, "high");
+  Tensor result = empty(shape, type, device.value_or(t_default_device));
+  RandomPlan plan = distribution(RandomOp::kInteger, 0, 0);
+  plan.low = low;
+  plan.span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  launch_random(result, plan, generator);
+  return result;
+}
+
+// Sorting random keys: a stable sort, so that even equal keys give a permutation.
+Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> device,
+                Generator* generator) {
+  TSR_CHECK(n >= 0, Code::kValue, "n", "expected a count that is not negative, got ", n);
+  const DType type = dtype.value_or(DType::kInt64);
+  TSR_CHECK(type != DType::kBool && !is_complex(type), Code::kDType, "dtype",
+            "expected an integer or floating dtype, got ", type);
+  if (n > 0) check_fits(n - 1, type, "n");
+  const Dims shape{n};
+  const Tensor keys = randint(INT64_MIN, INT64_MAX, shape, DType::kInt64, device, generator);
+  Tensor order = empty(shape, DType::kInt64, device.value_or(t_default_device));
+  if (n != 0) {
+    kernel::SortPlan plan{};
+    plan.rows = 1;
+    plan.columns = n;
+    plan.keep = n;
+    plan.place = kernel::place_on(order.device());
+    plan.dtype = DType::kInt64;
+    plan.input = keys.data();
+    plan.positions = order.data_as<int64_t>();
+    kernel::launch<&KernelTable::sort>(order.device(), "sort", plan);
+  }
+  return cast_memory(order, type);
+}
+
+Tensor bernoulli(const Tensor& input, Generator* generator) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  const Tensor probabilities = contiguous_memory(input.detached());
+  const Tensor valid =
+      all(logical_and(greater_equal(probabilities, 0), less_equal(probabilities, 1)));
+  TSR_CHECK(*to(valid, Device{}, std::nullopt).data_as<bool>(), Code::kValue, "input",
+            "expected probabilities in [0, 1], got one outside");
+  Tensor result = empty(input.sizes(), input.dtype(), input.device());
+  RandomPlan plan = distribution(RandomOp::kBernoulli, 0, 1);
+  plan.probabilities = probabilities.data();
+  launch_random(result, plan, generator);
+  return result;
+}
+
+Tensor uniform_(const Tensor& input, double low, double high, Generator* generator) {
+  TSR_CHECK(low <= high && std::isfinite(high - low), Code::kValue, "high",
+            "expected a finite number not below ", low, ", got ", high);
+  return refill(input, distribution(RandomOp::kUniform, low, high), generator);
+}
+
+Tensor normal_(const Tensor& input, double centre, double std, Generator* generator) {
+  TSR_CHECK(std >= 0, Code::kValue, "std",
+            "expected a standard deviation that is not negative, got ", std);
+  return refill(input, distribution(RandomOp::kNormal, centre, std), generator);
+}
+
+Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator) {
+  Tensor mask = empty(shape, dtype, device);
+  launch_random(mask, distribution(RandomOp::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0),
+                generator);
+  return mask;
+}
+
+}  // namespace tsr::ops

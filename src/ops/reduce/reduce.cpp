@@ -1,0 +1,389 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "kernel/plan.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/sum_to.h"
+#include "ops/shape/shape.h"
+#include "tensor/promotion.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::KernelTable;
+using kernel::ReduceOp;
+
+// One reduction between CHECK and RECORD.
+struct Launch {
+  ReduceOp op;
+  DType compute;  // of what the kernel reads
+  DType result;
+  double parameter = 0;  // the correction or the order
+};
+
+Tensor run(const Launch& reduction, const Tensor& input, DimsView axes, bool keepdims,
+           const Out& out, bool grad) {
+  Result result = allocate_apart(out, reduced_shape(input.sizes(), axes, keepdims),
+                                 reduction.result, input.device(), grad, {&input});
+  if (result.value().numel() != 0) {
+    kernel::ReducePlan plan;
+    const Tensor source = cast_memory(input, reduction.compute);
+    const bool keep_order = reduction.op == ReduceOp::kArgmax || reduction.op == ReduceOp::kArgmin;
+    kernel::plan_reduction(plan, reduction.op, result.value(), source, axes, keep_order);
+    Scalar(reduction.parameter).store(DType::kFloat64, plan.params[0].bytes);
+    kernel::launch<&KernelTable::reduce>(input.device(), "reduce", plan);
+  }
+  return result.finish();
+}
+
+DType sum_dtype(DType input) {
+  if (!is_integral_or_bool(input)) return input;
+  return input == DType::kBool || info(input).is_signed ? DType::kInt64 : DType::kUInt64;
+}
+
+int64_t count_of(DimsView shape, DimsView axes) {
+  int64_t count = 1;
+  for (const int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
+  return count;
+}
+
+void check_not_empty(const Tensor& input, DimsView axes) {
+  TSR_CHECK(count_of(input.sizes(), axes) != 0, Code::kValue, "input",
+            "expected elements to reduce along the axes ", axes, ", got shape ", input.sizes());
+}
+
+void check_real(const Tensor& input) {
+  TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
+            input.dtype());
+}
+
+void check_inexact(const Tensor& input) {
+  TSR_CHECK(is_differentiable(input.dtype()), Code::kDType, "input",
+            "expected a floating or complex dtype, got ", input.dtype());
+}
+
+// Sum and product read an input that is cast to the wanted floating dtype as part of the graph.
+Tensor cast_input(const Tensor& input, std::optional<DType> dtype) {
+  return dtype.has_value() && is_differentiable(*dtype) ? astype(input, *dtype) : input;
+}
+
+Tensor arg_extremum(ReduceOp op, const Tensor& input, std::optional<int64_t> axis, bool keepdims,
+                    const Out& out) {
+  check_real(input);
+  const Dims one = axis.has_value() ? Dims{*axis} : Dims{};
+  const Dims reduced = reduction_axes(input, axis.has_value() ? Axes(one) : Axes());
+  check_not_empty(input, reduced);
+  return run({op, input.dtype(), DType::kInt64}, input, reduced, keepdims, out,
+             needs_grad(input) && !out.is_fresh());
+}
+
+// Π of the other elements, times g. With no zero that is y / x; with one, only its own slot is not
+// zero.
+Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView axes) {
+  const Tensor zero = equal(x, 0);
+  const Tensor zeros = sum(zero, axes, true);
+  const Tensor rest = prod(where(zero, 1, x), axes, true);
+  const Tensor alone = logical_and(zero, equal(zeros, 1));
+  const Tensor quotient = divide(y, where(zero, 1, x));
+  // Among the others of a line with zeros, one that is not finite makes the product NaN.
+  const Tensor special = logical_not(isfinite(x));
+  const Tensor spoilt =
+      logical_and(greater(zeros, 0), greater(subtract(sum(special, axes, true), special), 0));
+  const Tensor flat = where(spoilt, NAN, where(equal(zeros, 0), quotient, 0));
+  const Tensor slope = where(alone, rest, flat);
+  return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+}
+
+// The same as a product of products, which can be differentiated at zeros: others_i = Π_j (j == i ?
+// 1 : x_j).
+Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
+  Dims order;
+  for (int64_t d = 0; d < x.ndim(); ++d) {
+    if (std::find(axes.begin(), axes.end(), d) == axes.end()) order.push_back(d);
+  }
+  const auto kept = order.size();
+  for (const int64_t axis : axes) order.push_back(axis);
+  const Tensor moved = permute_dims(x, order);
+  Dims rows(moved.sizes().begin(), moved.sizes().begin() + static_cast<int64_t>(kept));
+  const int64_t count = count_of(x.sizes(), axes);
+  rows.push_back(1);
+  rows.push_back(count);
+  Dims square = rows;
+  square[kept] = count;
+  Tensor identity = zeros_like_shape(Dims{count, count}, DType::kBool, x.device());
+  fill_memory(make_view(identity, Dims{count}, Dims{count + 1}, 0), true);
+  const Tensor others = prod(where(identity, 1, expand_to(reshape(moved, rows), square)), Dims{-1});
+  Dims inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const Tensor slope = permute_dims(reshape(others, moved.sizes()), inverse);
+  return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+}
+
+ReduceOp norm_kernel(double ord) {
+  if (ord == 0) return ReduceOp::kCountNonzero;
+  if (ord == 1) return ReduceOp::kSumOfMagnitudes;
+  if (ord == 2) return ReduceOp::kEuclideanNorm;
+  if (!std::isinf(ord)) return ReduceOp::kPowerNorm;
+  return ord > 0 ? ReduceOp::kLargestMagnitude : ReduceOp::kSmallestMagnitude;
+}
+
+// d|x|_p: sign(x) |x|^(p-1) / r^(p-1); extrema share, 0 at r = 0.
+Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
+  if (ord == 0) return zeros_of(x);
+  if (ord == 1) return multiply(g, sign(x));
+  if (std::isinf(ord)) {
+    const Tensor chosen = astype(equal(abs(x), r), r.dtype());
+    return multiply(multiply(g, divide(chosen, sum(chosen, axes, true))), sign(x));
+  }
+  const Tensor safe = where(equal(r, 0), 1, r);
+  const Tensor scale = where(equal(r, 0), 0, divide(g, pow(safe, ord - 1)));
+  if (ord == 2) return multiply(scale, x);
+  const Tensor size = abs(x);
+  const Tensor power = where(equal(size, 0), 0, pow(where(equal(size, 0), 1, size), ord - 1));
+  return multiply(multiply(scale, power), sign(x));
+}
+
+// ---- derivatives of the rows: dL/dx ----
+
+Tensor d_sum(const ReductionContext& ctx) {
+  return expand_to(ctx.g, ctx.shape);
+}
+Tensor d_nansum(const ReductionContext& ctx) {
+  return where(isnan(ctx.x), 0, ctx.g);
+}
+Tensor d_prod(const ReductionContext& ctx) {
+  return ctx.create_graph ? prod_gradient_recorded(ctx.g, ctx.x, ctx.axes)
+                          : prod_gradient(ctx.g, ctx.x, ctx.y, ctx.axes);
+}
+Tensor d_mean(const ReductionContext& ctx) {
+  const auto count = static_cast<double>(count_of(ctx.shape, ctx.axes));
+  return expand_to(divide(ctx.g, count), ctx.shape);
+}
+// Equal extrema share.
+Tensor d_extremum(const ReductionContext& ctx) {
+  const Tensor chosen = astype(equal(ctx.x, ctx.y), ctx.x.dtype());
+  return multiply(ctx.g, divide(chosen, sum(chosen, ctx.axes, true)));
+}
+// exp(x - y) is the softmax; a row of -inf alone has no slope.
+Tensor d_logsumexp(const ReductionContext& ctx) {
+  const Tensor finite = where(equal(ctx.y, -INFINITY), 0, ctx.y);
+  return multiply(ctx.g, exp(subtract(ctx.x, finite)));
+}
+
+DType result_dtype(ReductionType type, DType compute) {
+  if (type == ReductionType::kPredicate) return DType::kBool;
+  return type == ReductionType::kCount ? DType::kInt64 : compute;
+}
+
+// The dtype the kernel computes in.
+DType compute_dtype(ReductionType type, const Tensor& input, std::optional<DType> dtype) {
+  switch (type) {
+    case ReductionType::kReal:
+      check_real(input);
+      return input.dtype();
+    case ReductionType::kFloatReal:
+      check_real(input);
+      return is_integral_or_bool(input.dtype()) ? default_dtype() : input.dtype();
+    case ReductionType::kInexact:
+      check_inexact(input);
+      return input.dtype();
+    case ReductionType::kTotal:
+      return dtype.value_or(sum_dtype(input.dtype()));
+    case ReductionType::kPredicate:
+    case ReductionType::kCount:
+      return input.dtype();
+  }
+  return input.dtype();
+}
+
+void record_reduction(const ReductionRule& rule, const Tensor& output, const Tensor& input,
+                      const Dims& reduced, bool keepdims) {
+  SmallVector<Save, 2> kept;
+  if (rule.saves != ReductionSaves::kNothing) kept.push_back(save_input(input));
+  if (rule.saves == ReductionSaves::kInputAndOutput) kept.push_back(save_output(output));
+  const std::span<const Save> saved(kept.data(), kept.size());
+  record(output, rule.node, {input}, saved,
+         [row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
+           const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+           const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
+           const Tensor y = row->saves == ReductionSaves::kInputAndOutput
+                                ? restore_axes(ctx.saved(1), reduced, keepdims)
+                                : Tensor();
+           ctx.set(0, row->derivative({g, x, y, reduced, shape, ctx.create_graph()}));
+         });
+}
+
+Tensor reduce(const ReductionRule& rule, const Tensor& input, const Axes& axes, bool keepdims,
+              std::optional<DType> dtype, const Out& out) {
+  const DType compute = compute_dtype(rule.type, input, dtype);
+  const Dims reduced = reduction_axes(input, axes);
+  if (rule.needs_elements) check_not_empty(input, reduced);
+  const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
+  Tensor output = run({rule.op, compute, result_dtype(rule.type, compute)}, input, reduced,
+                      keepdims, out, grad);
+  if (grad) record_reduction(rule, output, input, reduced, keepdims);
+  return output;
+}
+
+}  // namespace
+
+Tensor Reduction::operator()(const Tensor& input, Axes axes, bool keepdims, Out out) const {
+  return reduce(rule, input, axes, keepdims, {}, out);
+}
+
+Tensor Total::operator()(const Tensor& input, Axes axes, bool keepdims, std::optional<DType> dtype,
+                         Out out) const {
+  return reduce(rule, cast_input(input, dtype), axes, keepdims, dtype, out);
+}
+
+Dims reduction_axes(const Tensor& input, const Axes& axes) {
+  if (axes.has_value()) return wrap_axes(*axes, input.ndim());
+  Dims every(static_cast<size_t>(input.ndim()));
+  std::iota(every.begin(), every.end(), 0);
+  return every;
+}
+
+Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims) {
+  if (keepdims) return reduced;
+  Dims shape = reduced.sizes();
+  Dims sorted(axes);
+  std::sort(sorted.begin(), sorted.end());
+  for (const int64_t axis : sorted) shape.insert(static_cast<size_t>(axis), 1);
+  return reshape(reduced, shape);
+}
+
+namespace {
+
+// The memory of a complex tensor as pairs of real numbers along one more axis, the last.
+Tensor parts_of(const Tensor& input) {
+  Dims sizes = input.sizes();
+  Dims strides = input.strides();
+  for (int64_t& stride : strides) stride *= 2;
+  sizes.push_back(2);
+  strides.push_back(1);
+  return Tensor::adopt(new TensorImpl(input.storage(), real_dtype(input.dtype()), sizes, strides,
+                                      input.offset() * 2));
+}
+
+// The mean of |x - mean|²: for complex numbers the sum of the variances of their parts.
+Tensor run_var(const Tensor& input, const Dims& axes, double correction, bool keepdims,
+               const Out& out, bool grad) {
+  const DType type = real_dtype(input.dtype());
+  const Launch launch{ReduceOp::kVar, type, type, correction};
+  if (!is_complex(input.dtype())) return run(launch, input, axes, keepdims, out, grad);
+  const Tensor of_parts = run(launch, parts_of(input), axes, keepdims, {}, false);
+  const Dims last{of_parts.ndim() - 1};
+  return run({ReduceOp::kSum, type, type}, of_parts, last, false, out, grad);
+}
+
+}  // namespace
+
+Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
+  check_inexact(input);
+  const Dims reduced = reduction_axes(input, axes);
+  const bool grad = needs_grad(input);
+  Tensor output = run_var(input, reduced, correction, keepdims, out, grad);
+  if (grad) {
+    const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
+    record(output, "VarBackward", {input}, {save_input(input)},
+           [reduced, keepdims, divisor](Backward& ctx) {
+             const Tensor x = ctx.saved(0);
+             const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
+             const Tensor scale =
+                 multiply(restore_axes(ctx.grad(), reduced, keepdims), 2 / divisor);
+             ctx.set(0, multiply(scale, centred));
+           });
+  }
+  return output;
+}
+
+Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out out) {
+  check_inexact(input);
+  const bool grad = needs_grad(input);
+  if (out.is_fresh()) {
+    const Tensor variance = var(input, axes, correction, keepdims);
+    if (!grad) return sqrt(variance, Out::inplace(variance));
+    Tensor output = sqrt(variance.detached());
+    const Dims reduced = reduction_axes(input, axes);
+    const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
+    record(output, "StdBackward", {input}, {save_input(input), save_output(output)},
+           [reduced, keepdims, divisor](Backward& ctx) {
+             const Tensor x = ctx.saved(0);
+             const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
+             const Tensor safe = where(equal(y, 0), 1, y);
+             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+             const Tensor scale = where(equal(y, 0), 0, divide(g, multiply(safe, divisor)));
+             ctx.set(0, multiply(scale, subtract(x, mean(x, DimsView(reduced), true))));
+           });
+    return output;
+  }
+  var(input, axes, correction, keepdims, out);
+  return sqrt(out.tensor(), Out::inplace(out.tensor()));
+}
+
+Tensor argmax(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
+  return arg_extremum(ReduceOp::kArgmax, input, axis, keepdims, out);
+}
+
+Tensor argmin(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
+  return arg_extremum(ReduceOp::kArgmin, input, axis, keepdims, out);
+}
+
+Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Out out) {
+  check_inexact(input);
+  const Dims reduced = reduction_axes(input, axes);
+  if (ord < 0 || std::isinf(ord)) check_not_empty(input, reduced);
+  const bool grad = needs_grad(input);
+  Tensor output = run({norm_kernel(ord), input.dtype(), real_dtype(input.dtype()), ord}, input,
+                      reduced, keepdims, out, grad);
+  if (grad) {
+    record(output, "VectorNormBackward", {input}, {save_input(input), save_output(output)},
+           [reduced, keepdims, ord](Backward& ctx) {
+             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+             const Tensor r = restore_axes(ctx.saved(1), reduced, keepdims);
+             ctx.set(0, norm_gradient(g, ctx.saved(0), r, ord, reduced));
+           });
+  }
+  return output;
+}
+
+Tensor sum_to(const Tensor& input, DimsView sizes) {
+  if (std::equal(sizes.begin(), sizes.end(), input.sizes().begin(), input.sizes().end()))
+    return input;
+  const auto added = static_cast<size_t>(input.ndim()) - sizes.size();
+  Dims axes(added);
+  std::iota(axes.begin(), axes.end(), 0);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1 && input.sizes()[added + i] != 1)
+      axes.push_back(static_cast<int64_t>(added + i));
+  }
+  const Tensor summed = sum(input, DimsView(axes), true, input.dtype());
+  return added == 0 ? summed : reshape(summed, sizes);
+}
+
+// ---- the rows ----
+// clang-format off
+constinit const Total sum{{ReduceOp::kSum, "SumBackward", ReductionType::kTotal, ReductionSaves::kNothing, d_sum}};
+constinit const Total nansum{{ReduceOp::kNansum, "NansumBackward", ReductionType::kTotal, ReductionSaves::kInput, d_nansum}};
+constinit const Total prod{{ReduceOp::kProd, "ProdBackward", ReductionType::kTotal, ReductionSaves::kInputAndOutput, d_prod}};
+constinit const Total mean{{ReduceOp::kMean, "MeanBackward", ReductionType::kInexact, ReductionSaves::kNothing, d_mean}};
+constinit const Reduction max{{ReduceOp::kMax, "MaxBackward", ReductionType::kReal, ReductionSaves::kInputAndOutput, d_extremum, true}};
+constinit const Reduction min{{ReduceOp::kMin, "MinBackward", ReductionType::kReal, ReductionSaves::kInputAndOutput, d_extremum, true}};
+constinit const Reduction any{{ReduceOp::kAny, nullptr, ReductionType::kPredicate}};
+constinit const Reduction all{{ReduceOp::kAll, nullptr, ReductionType::kPredicate}};
+constinit const Reduction count_nonzero{{ReduceOp::kCountNonzero, nullptr, ReductionType::kCount}};
+constinit const Reduction logsumexp{{ReduceOp::kLogsumexp, "LogSumExpBackward", ReductionType::kFloatReal, ReductionSaves::kInputAndOutput, d_logsumexp}};
+// clang-format on
+
+}  // namespace tsr::ops

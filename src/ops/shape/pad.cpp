@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// pad: constant, reflect, replicate, circular.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/scalar_range.h"
+#include "ops/create/copy.h"
+#include "ops/index/index.h"
+#include "ops/reduce/sum_to.h"
+#include "ops/shape/arrange.h"
+#include "ops/shape/slice.h"
+
+namespace tsr::ops {
+namespace {
+
+// What happens to one axis; negative counts crop.
+struct AxisPad {
+  int64_t axis, before, after;
+};
+using AxisPads = SmallVector<AxisPad, 4>;
+
+AxisPads read_padding(const Tensor& input, DimsView padding) {
+  TSR_CHECK(padding.size() % 2 == 0, Code::kValue, "padding",
+            "expected two counts for each axis, got ", padding);
+  const auto count = static_cast<int64_t>(padding.size() / 2);
+  TSR_CHECK(count <= input.ndim(), Code::kShape, "padding", "expected counts for at most ",
+            input.ndim(), " axes, got ", padding);
+  AxisPads pads;
+  for (int64_t i = 0; i < count; ++i) {
+    const AxisPad pad{input.ndim() - 1 - i, padding[static_cast<size_t>(2 * i)],
+                      padding[static_cast<size_t>(2 * i) + 1]};
+    constexpr int64_t kLimit = int64_t{1} << 61;
+    TSR_CHECK(std::max(pad.before, pad.after) < kLimit && std::min(pad.before, pad.after) > -kLimit,
+              Code::kShape, "padding", "expected fewer than 2^61 elements on a side, got ",
+              padding);
+    const int64_t size = input.size(pad.axis);
+    TSR_CHECK(size < kLimit && size + pad.before + pad.after >= 0 && size + pad.before >= 0 &&
+                  size + pad.after >= 0,
+              Code::kShape, "padding", "expected to crop at most ", size, " elements of axis ",
+              pad.axis, ", got ", padding);
+    pads.push_back(pad);
+  }
+  return pads;
+}
+
+// The part of the padded tensor (`inside`) that shows the part of the input that is not cropped.
+Tensor overlap_window(const Tensor& tensor, const AxisPads& pads, bool inside) {
+  Tensor window = tensor;
+  for (const AxisPad& pad : pads) {
+    const int64_t sign = inside ? 1 : -1;
+    const int64_t before = std::max<int64_t>(sign * pad.before, 0);
+    const int64_t after = std::max<int64_t>(sign * pad.after, 0);
+    window = narrow_memory(window, pad.axis, before, window.size(pad.axis) - before - after);
+  }
+  return window;
+}
+
+Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding, double value,
+                    const Out& out) {
+  Dims shape = input.sizes();
+  for (const AxisPad& pad : pads) shape[static_cast<size_t>(pad.axis)] += pad.before + pad.after;
+  const bool grad = needs_grad(input);
+  Result result = allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input});
+  if (is_integral_or_bool(input.dtype())) {
+    TSR_CHECK(value == std::trunc(value) && std::abs(value) < 0x1p63, Code::kDType, "value",
+              "expected a whole number for a ", input.dtype(), " input, got ", value);
+    check_fits(value, input.dtype(), "value");
+  }
+  fill_memory(result.value(), value);
+  copy_memory(overlap_window(result.value(), pads, true), overlap_window(input, pads, false));
+  Tensor output = result.finish();
+  if (grad) {
+    Dims undo(padding);
+    for (int64_t& count : undo) count = -count;
+    record(output, "PadBackward", {input}, {},
+           [undo](Backward& ctx) { ctx.set(0, pad(ctx.grad(), undo)); });
+  }
+  return output;
+}
+
+enum class Border { kReflect, kReplicate, kCircular };
+
+// Where position i, which may lie outside [0, size), reads.
+int64_t source_position(Border border, int64_t i, int64_t size) {
+  if (i >= 0 && i < size) return i;
+  if (border == Border::kReplicate) return std::clamp<int64_t>(i, 0, size - 1);
+  if (border == Border::kCircular) return i < 0 ? i + size : i - size;
+  return i < 0 ? -i : 2 * (size - 1) - i;
+}
+
+void check_border(Border border, const AxisPad& pad, int64_t size) {
+  const int64_t most = std::max(pad.before, pad.after);
+  const int64_t limit = border == Border::kReflect ? size - 1 : size;
+  const bool fits = most <= 0 || (border == Border::kReplicate ? size > 0 : most <= limit);
+  TSR_CHECK(fits, Code::kShape, "padding", "expected at most ", std::max<int64_t>(limit, 0),
+            " elements on a side of axis ", pad.axis, ", got ", most);
+}
+
+// The positions that an axis of the result reads. What wraps around is what cropping has left; the
+// other borders continue the whole input.
+Tensor border_positions(Border border, const AxisPad& pad, int64_t size) {
+  const bool crops = border == Border::kCircular;
+  const int64_t start = crops ? std::max<int64_t>(-pad.before, 0) : 0;
+  const int64_t stop = crops ? size + std::min<int64_t>(pad.after, 0) : size;
+  const int64_t length = std::max<int64_t>(stop - start, 0);
+  check_border(border, pad, length);
+  Tensor positions = empty(Dims{size + pad.before + pad.after}, DType::kInt64);
+  auto* position = positions.data_as<int64_t>();
+  for (int64_t i = 0; i < positions.numel(); ++i)
+    position[i] = start + source_position(border, i - pad.before - start, length);
+  return positions;
+}
+
+Border border_of(std::string_view mode) {
+  if (mode == "reflect") return Border::kReflect;
+  if (mode == "replicate") return Border::kReplicate;
+  TSR_CHECK(mode == "circular", Code::kValue, "mode",
+            "expected \"constant\", \"reflect\", \"replicate\" or \"circular\", got \"", mode,
+            "\"");
+  return Border::kCircular;
+}
+
+}  // namespace
+
+Tensor pad(const Tensor& input, DimsView padding, std::string_view mode, double value, Out out) {
+  const AxisPads pads = read_padding(input, padding);
+  if (mode == "constant") return pad_constant(input, pads, padding, value, out);
+  const Border border = border_of(mode);
+  const bool recording = needs_grad(input);
+  Tensor padded = input;
+  for (const AxisPad& pad : pads) {
+    if (pad.before == 0 && pad.after == 0) continue;
+    padded = take(padded, border_positions(border, pad, input.size(pad.axis)), pad.axis);
+  }
+  if (padded.is_same(input)) padded = clone(input);
+  return deliver(padded, out, recording);
+}
+
+}  // namespace tsr::ops

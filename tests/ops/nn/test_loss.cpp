@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/loss.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "autograd/engine.h"
+#include "autograd/tensor_grad.h"
+#include "ops/create/copy.h"
+#include "ops/nn/softmax.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
+#include "support/gradcheck.h"
+#include "tests/ops/tensors.h"
+
+namespace tsr {
+namespace {
+
+using test::error_of;
+using test::f64;
+using test::i64;
+using test::values;
+using testing::gradcheck;
+using testing::gradgradcheck;
+using testing::random_leaf;
+using Inputs = std::span<const Tensor>;
+
+const Tensor kNone;
+const char* const kReductions[] = {"none", "sum", "mean"};
+
+void expect_close(const std::vector<double>& got, const std::vector<double>& wanted,
+                  double tolerance) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], tolerance) << i;
+}
+
+// ---- softmax ----
+
+TEST(Softmax, follows_the_definition_along_every_axis_and_layout) {
+  const Dims sizes{5, 19, 37};
+  const Tensor x = ops::multiply(random_leaf(sizes, 1).detached(), 20);
+  const Dims swapped{2, 0, 1};
+  const Dims back{1, 2, 0};
+  const Tensor other = ops::permute_dims(ops::contiguous(ops::permute_dims(x, swapped)), back);
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    const Dims axes{axis};
+    const Tensor lse = ops::logsumexp(x, DimsView(axes), true);
+    const std::vector<double> wanted = values(ops::subtract(x, lse));
+    expect_close(values(ops::log_softmax(x, axis)), wanted, 1e-10);
+    expect_close(values(ops::log_softmax(other, axis)), wanted, 1e-10);
+    const Tensor single = ops::cast_memory(other, DType::kFloat32);
+    expect_close(values(ops::log_softmax(single, axis - 3)), wanted, 2e-5);
+    std::vector<double> shares = wanted;
+    for (double& v : shares) v = std::exp(v);
+    expect_close(values(ops::softmax(single, axis)), shares, 1e-6);
+    expect_close(values(ops::softmax(other, axis)), shares, 1e-10);
+  }
+}
+
+TEST(Softmax, knows_the_edges) {
+  const Tensor x = test::f32(Dims{3, 2}, {-INFINITY, 0, -INFINITY, -INFINITY, NAN, 1});
+  const std::vector<double> y = values(ops::softmax(x, 1));
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[1], 1);
+  for (size_t i = 2; i < 6; ++i) EXPECT_TRUE(std::isnan(y[i]));
+  EXPECT_EQ(values(ops::softmax(f64({}, {7}), 0)), std::vector<double>{1});
+  EXPECT_EQ(ops::softmax(empty(Dims{0, 3}, DType::kFloat32), 1).sizes(), (Dims{0, 3}));
+  EXPECT_EQ(ops::softmax(i64(Dims{2}, {1, 1}), 0).dtype(), DType::kFloat32);
+  EXPECT_EQ(ops::softmax(x, 1, DType::kBFloat16).dtype(), DType::kBFloat16);
+  EXPECT_EQ(error_of([&] { ops::softmax(x, 2); }).code(), Code::kIndex);
+  EXPECT_EQ(error_of([&] { ops::softmax(x, 0, DType::kInt64); }).code(), Code::kDType);
+}
+
+TEST(Softmax, gradients_agree_with_differences) {
+  const std::vector<Tensor> inputs{random_leaf(Dims{2, 3, 4}, 1)};
+  for (const int64_t axis : {0, 1, 2}) {
+    for (const bool log : {false, true}) {
+      const auto fn = [&](Inputs t) {
+        const Tensor x = ops::matrix_transpose(t[0]);
+        return log ? ops::log_softmax(x, axis) : ops::softmax(x, axis);
+      };
+      EXPECT_TRUE(gradcheck(fn, inputs));
+      EXPECT_TRUE(gradgradcheck(fn, inputs));
+    }
+  }
+}
+
+// ---- classification ----
+
+struct ClassCase {
+  const char* name;
+  Dims sizes;
+  bool weighted;
+  double smoothing;
+};
+const ClassCase kClassCases[] = {
+    {"rows", {5, 4}, false, 0},
+    {"weighted rows", {5, 4}, true, 0},
+    {"images", {2, 3, 2, 3}, false, 0},
+    {"weighted images", {2, 3, 2, 3}, true, 0.1},
+    {"one sample", {4}, false, 0},
+    {"smoothed", {5, 4}, false, 0.3},
+    {"smoothed, weighted", {5, 4}, true, 0.3},
+};
+
+Tensor targets_for(const ClassCase& c) {
+  Dims sizes = c.sizes;
+  const int64_t classes = sizes[sizes.size() == 1 ? 0 : 1];
+  sizes.erase(sizes.size() == 1 ? 0 : 1);
+  const Tensor target = empty(sizes, DType::kInt64);
+  for (int64_t i = 0; i < target.numel(); ++i) {
+    target.data_as<int64_t>()[i] = i % 4 == 3 ? -100 : (i * 7 + 1) % classes;
+  }
+  return target;
+}
+Tensor weight_for(const ClassCase& c) {
+  const int64_t classes = c.sizes[c.sizes.size() == 1 ? 0 : 1];
+  return c.weighted ? ops::add(random_leaf(Dims{classes}, 5).detached(), 1.5) : Tensor();
+}
+
+// The definition in terms of log_softmax, element by element.
+std::vector<double> reference(const ClassCase& c, const Tensor& x, const std::string& reduction) {
+  const bool single = c.sizes.size() == 1;
+  const std::vector<double> logp = values(ops::log_softmax(x, single ? 0 : 1));
+  const std::vector<int64_t> target = values<int64_t>(targets_for(c));
+  const Tensor w = weight_for(c);
+  const auto classes = static_cast<size_t>(c.sizes[single ? 0 : 1]);
+  const std::vector<double> weight = w.defined() ? values(w) : std::vector<double>(classes, 1.0);
+  const size_t positions = target.size();
+  const size_t inner = single ? 1 : positions / static_cast<size_t>(c.sizes[0]);
+  std::vector<double> loss(positions, 0);
+  double total = 0;
+  double weights = 0;
+  for (size_t p = 0; p < positions; ++p) {
+    if (target[p] == -100) continue;
+    const size_t base = p / inner * classes * inner + p % inner;
+    const auto t = static_cast<size_t>(target[p]);
+    double smooth = 0;
+    for (size_t k = 0; k < classes; ++k) smooth -= weight[k] * logp[base + k * inner];
+    loss[p] = (1 - c.smoothing) * -weight[t] * logp[base + t * inner] +
+              c.smoothing / static_cast<double>(classes) * smooth;
+    total += loss[p];
+    weights += weight[t];
+  }
+  if (reduction == "none") return loss;
+  return {reduction == "sum" ? total : total / weights};
+}
+
+TEST(CrossEntropy, follows_the_definition) {
+  for (const ClassCase& c : kClassCases) {
+    for (const char* reduction : kReductions) {
+      SCOPED_TRACE(std::string(c.name) + " " + reduction);
+      const Tensor x = random_leaf(c.sizes, 1, -3, 3).detached();
+      const std::vector<double> wanted = reference(c, x, reduction);
+      const auto run = [&](DType dtype) {
+        const Tensor w = weight_for(c);
+        return ops::cross_entropy(ops::cast_memory(x, dtype), targets_for(c),
+                                  w.defined() ? ops::cast_memory(w, dtype) : w, -100, reduction,
+                                  c.smoothing);
+      };
+      expect_close(values(run(DType::kFloat64)), wanted, 1e-12);
+      expect_close(values(run(DType::kFloat32)), wanted, 1e-5);
+      EXPECT_EQ(run(DType::kBFloat16).dtype(), DType::kBFloat16);
+      if (c.smoothing != 0) continue;
+      const Tensor logp = ops::log_softmax(x, c.sizes.size() == 1 ? 0 : 1);
+      expect_close(values(ops::nll_loss(logp, targets_for(c), weight_for(c), -100, reduction)),
+                   wanted, 1e-12);
+    }
+  }
+}
+
+TEST(CrossEntropy, gradients_agree_with_differences) {
+  for (const ClassCase& c : kClassCases) {
+    for (const char* reduction : kReductions) {
+      SCOPED_TRACE(std::string(c.name) + " " + reduction);
+      const std::vector<Tensor> inputs{random_leaf(c.sizes, 1)};
+      const auto fn = [&](Inputs t) {
+        return ops::cross_entropy(t[0], targets_for(c), weight_for(c), -100, reduction,
+                                  c.smoothing);
+      };
+      EXPECT_TRUE(gradcheck(fn, inputs));
+      EXPECT_TRUE(gradgradcheck(fn, inputs));
+      const auto nll = [&](Inputs t) {
+        return ops::nll_loss(t[0], targets_for(c), weight_for(c), -100, reduction);
+      };
+      EXPECT_TRUE(gradcheck(nll, inputs));
+      EXPECT_TRUE(gradgradcheck(nll, inputs));
+    }
+  }
+}
+
+TEST(CrossEntropy, takes_probabilities) {
+  const Tensor goal = ops::softmax(random_leaf(Dims{3, 4}, 2).detached(), 1);
+  const std::vector<Tensor> inputs{random_leaf(Dims{3, 4}, 1)};
+  const auto fn = [&](Inputs t) {
+    return ops::cross_entropy(t[0], goal, kNone, -100, "mean", 0.2);
+  };
+  EXPECT_TRUE(gradcheck(fn, inputs));
+  // The same distribution as class numbers.
+  const Tensor classes = i64(Dims{2}, {1, 0});
+  const Tensor sure = f64(Dims{2, 2}, {0, 1, 1, 0});
+  const Tensor x = random_leaf(Dims{2, 2}, 3).detached();
+  EXPECT_NEAR(values(ops::cross_entropy(x, sure, kNone))[0],
+              values(ops::cross_entropy(x, classes, kNone))[0], 1e-12);
+}
+
+TEST(CrossEntropy, knows_the_edges) {
+  const Tensor x = random_leaf(Dims{2, 3}, 1).detached();
+  const Tensor ignored = i64(Dims{2}, {-100, -100});
+  EXPECT_TRUE(std::isnan(values(ops::cross_entropy(x, ignored, kNone))[0]));
+  EXPECT_EQ(values(ops::cross_entropy(x, ignored, kNone, -100, "sum"))[0], 0);
+  const Error range = error_of([&] { ops::cross_entropy(x, i64(Dims{2}, {0, 5}), kNone); });
+  EXPECT_EQ(range.code(), Code::kIndex);
+  EXPECT_NE(range.message().find("got 5"), std::string::npos);
+  EXPECT_EQ(error_of([&] {
+              ops::cross_entropy(x, i64(Dims{3}, {0, 1, 2}), kNone);
+            }).code(),
+            Code::kShape);
+  EXPECT_EQ(error_of([&] {
+              ops::cross_entropy(x, test::f32(Dims{2}, {0, 1}), kNone);
+            }).code(),
+            Code::kDType);
+  EXPECT_EQ(error_of([&] { ops::cross_entropy(x, ignored, kNone, -100, "max"); }).code(),
+            Code::kValue);
+  EXPECT_EQ(error_of([&] { ops::cross_entropy(x, ignored, kNone, -100, "mean", 2); }).code(),
+            Code::kValue);
+}
+
+// ---- regression and binary ----
+
+TEST(Losses, gradients_agree_with_differences) {
+  const Tensor weight = ops::add(random_leaf(Dims{3}, 4).detached(), 2);
+  const Tensor pos_weight = ops::add(random_leaf(Dims{3}, 5).detached(), 2);
+  const std::vector<Tensor> inputs{random_leaf(Dims{2, 3}, 1), random_leaf(Dims{2, 3}, 2, 0, 1)};
+  for (const char* reduction : kReductions) {
+    const auto mse = [&](Inputs t) { return ops::mse_loss(t[0], t[1], reduction); };
+    EXPECT_TRUE(gradcheck(mse, inputs));
+    EXPECT_TRUE(gradgradcheck(mse, inputs));
+    for (const bool weighted : {false, true}) {
+      const auto bce = [&](Inputs t) {
+        return ops::binary_cross_entropy_with_logits(t[0], t[1], weighted ? weight : kNone,
+                                                     weighted ? pos_weight : kNone, reduction);
+      };
+      EXPECT_TRUE(gradcheck(bce, inputs));
+      EXPECT_TRUE(gradgradcheck(bce, inputs));
+    }
+  }
+}
+
+TEST(Losses, logits_far_out_do_not_overflow) {
+  const Tensor x = test::f32(Dims{2}, {1000, -1000});
+  const Tensor t = test::f32(Dims{2}, {0, 0});
+  EXPECT_EQ(values(ops::binary_cross_entropy_with_logits(x, t, kNone, kNone, "none")),
+            (std::vector<double>{1000, 0}));
+}
+
+TEST(Loss, softmax_of_nothing_takes_any_strides) {
+  const Tensor none =
+      make_view(test::f32(Dims{16}, std::vector<float>(16)), Dims{2, 0}, Dims{-8, 1}, 12);
+  for (const bool log : {false, true}) {
+    const Tensor x = none.detached();
+    set_requires_grad(x, true);
+    const Tensor y = log ? ops::log_softmax(x, -1) : ops::softmax(x, -1);
+    EXPECT_EQ(y.sizes(), (Dims{2, 0}));
+    backward(std::array{ops::sum(y)});
+    EXPECT_EQ(grad_of(x).sizes(), (Dims{2, 0}));
+  }
+}
+
+TEST(Losses, of_different_shapes_are_refused) {
+  const Error error = test::error_of([] {
+    ops::mse_loss(test::f32(Dims{4, 1}, {1, 2, 3, 4}), test::f32(Dims{4}, {1, 2, 3, 4}), "mean");
+  });
+  EXPECT_EQ(error.code(), Code::kShape);
+  EXPECT_STREQ(error.arg(), "target");
+}
+
+TEST(Losses, say_that_class_numbers_are_integers) {
+  const Tensor scores = test::f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor target = test::f32(Dims{2}, {0, 1});
+  for (const bool cross : {true, false}) {
+    const Error error = test::error_of([&] {
+      if (cross) {
+        ops::cross_entropy(scores, target, Tensor(), -100, "mean", 0);
+      } else {
+        ops::nll_loss(scores, target, Tensor(), -100, "mean");
+      }
+    });
+    EXPECT_EQ(error.code(), Code::kDType);
+    EXPECT_NE(error.message().find("class numbers must be integers"), std::string::npos)
+        << error.message();
+  }
+}
+
+}  // namespace
+}  // namespace tsr
