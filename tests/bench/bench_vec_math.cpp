@@ -4,7 +4,8 @@
 // instruction-set level.
 #include <vector>
 
-#include "backend/cpu/rows.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
 #include "bench/harness.h"
 
 namespace tsr::bench {
@@ -69,8 +70,10 @@ const BinaryCase kBinary[] = {
 
 template <class T>
 void measure_all(const cpu::Level& level, DType dtype) {
-  for (const UnaryCase& c : kUnary) measure<T>(c.name, level, level.unary(c.op, dtype).row, 1);
-  for (const BinaryCase& c : kBinary) measure<T>(c.name, level, level.binary(c.op, dtype).row, 2);
+  for (const UnaryCase& c : kUnary)
+    measure<T>(c.name, level, level.rows<cpu::PointwiseRows>().unary(c.op, dtype).row, 1);
+  for (const BinaryCase& c : kBinary)
+    measure<T>(c.name, level, level.rows<cpu::PointwiseRows>().binary(c.op, dtype).row, 2);
 }
 
 }  // namespace

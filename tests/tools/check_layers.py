@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the source tree: layer rule, include cycles, file lengths, function-like macros, locks and thread-locals.
+"""Checks the source tree: layers, families, include cycles, file lengths, function-like macros, locks, thread-locals.
 
 Usage: check_layers.py [repository root]. Prints one line per violation; exit status 1 if any.
 """
@@ -14,6 +14,13 @@ import sys
 ORDER = ["base", "memory", "tensor", "kernel", "autograd", "ops"]
 NEIGHBOURS = ["io"]
 BACKEND_SEES = {"base", "kernel", "backend/common"}
+
+# The folders of operators and kernels, and what else stands beside them.
+FAMILIES = {"pointwise", "reduce", "linalg", "index", "shape", "create", "nn", "random", "optim"}
+FAMILY_FOLDERS = {"src/ops": {"generated"}, "src/backend/cpu": {"isa"}, "src/backend/cuda": set(), "tests/ops": set()}
+# Compiled once per instruction set, and nothing else is.
+ISA_FOLDER = pathlib.Path("src/backend/cpu/isa")
+ISA_SOURCES = re.compile(r"set\(TSR_CPU_ISA_SOURCES\s([^)]*)\)")
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".cu", ".cuh", ".inc"}
 LENGTH_SUFFIXES = SOURCE_SUFFIXES | {".py", ".rs", ".jl", ".cmake", ".sh"}
@@ -108,6 +115,26 @@ def check_includes(root, problems):
     return graph
 
 
+def check_families(root, graph, problems):
+    """Folders are families; what is compiled per instruction set lives behind the wall of its folder."""
+    for top, others in FAMILY_FOLDERS.items():
+        for path in sorted((root / top).iterdir()):
+            if path.is_dir() and path.name not in FAMILIES | others:
+                problems.append(f"{top}/{path.name}: is no family ({', '.join(sorted(FAMILIES))})")
+    for path in sorted((root / "capi/schema").glob("ops_*.yaml")):
+        if path.stem.split("_")[1] not in FAMILIES:
+            problems.append(f"capi/schema/{path.name}: expected ops_<family>.yaml or ops_<family>_<part>.yaml")
+    for path, targets in graph.items():
+        for target in targets:
+            if ISA_FOLDER in target.parents and ISA_FOLDER not in path.parents:
+                problems.append(f"{path}: is compiled once and may not include {target}")
+    text = (root / ISA_FOLDER.parent / "CMakeLists.txt").read_text()
+    listed = {ISA_FOLDER.parent / name for name in ISA_SOURCES.search(text)[1].split()}
+    present = {path for path in graph if path.suffix == ".cpp" and ISA_FOLDER in path.parents}
+    for path in sorted(listed ^ present):
+        problems.append(f"{path}: TSR_CPU_ISA_SOURCES and {ISA_FOLDER} do not hold the same files")
+
+
 def check_cycles(graph, problems):
     """Depth-first search without recursion; reports each cycle once."""
     state = {}
@@ -182,6 +209,7 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     problems = []
     graph = check_includes(root, problems)
+    check_families(root, graph, problems)
     check_cycles(graph, problems)
     check_lengths(root, problems)
     check_threads(root, problems)

@@ -6,11 +6,11 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/index/index.h"
 #include "backend/cpu/index/sort.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/linalg/gemm.h"
 #include "backend/cpu/nn/nn.h"
 #include "backend/cpu/pointwise/pointwise.h"
 #include "backend/cpu/reduce/reduce.h"
-#include "backend/cpu/rows.h"
 #include "base/cpu_device.h"
 
 namespace tsr::cpu {
@@ -52,6 +52,7 @@ const kernel::Backend* backend_entry(const kernel::HostServices* services) {
     failure(Code::kBackend, "expected a processor with SSE4.2, got an older one");
     return nullptr;
   }
+  fill_pointwise_tables();
   static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kCpu, "tessera-cpu",
                                        &cpu_device_interface(), &kKernels};
   return &backend;

@@ -13,7 +13,8 @@
 
 #include "arrays.h"
 #include "backend/common/philox.h"
-#include "backend/cpu/rows.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/random/random_rows.h"
 #include "base/half.h"
 
 namespace tsr::test {
@@ -91,7 +92,7 @@ template <class Check>
 void check_lengths(const cpu::Level& level, RandomOp op, DType dtype, double p0, double p1,
                    Check check) {
   SCOPED_TRACE(testing::Message() << level.name << " " << name(dtype));
-  const cpu::RandomRow row = level.random(op, dtype);
+  const cpu::RandomRow row = level.rows<cpu::RandomRows>().find(op, dtype);
   ASSERT_NE(row, nullptr);
   for (int64_t count = 0; count <= kLongest; ++count) {
     Array out(dtype, {kLongest + 1});
@@ -156,8 +157,8 @@ TEST(Random, normal_numbers_have_mean_deviation_and_tails) {
   constexpr int64_t kMany = 200000;
   for (const cpu::Level* level : levels()) {
     Array out(DType::kFloat32, {kMany});
-    level->random(RandomOp::kNormal, DType::kFloat32)(plan_of(RandomOp::kNormal, out, 3, 2), 0,
-                                                      kMany);
+    level->rows<cpu::RandomRows>().find(RandomOp::kNormal, DType::kFloat32)(
+        plan_of(RandomOp::kNormal, out, 3, 2), 0, kMany);
     double sum = 0, squares = 0;
     int64_t beyond = 0;
     for (int64_t i = 0; i < kMany; ++i) {
@@ -183,7 +184,7 @@ TEST(Random, bernoulli_takes_one_probability_or_one_each) {
       Array out(dtype, {kLongest});
       RandomPlan plan = plan_of(RandomOp::kBernoulli, out, 0, 1);
       plan.probabilities = probabilities.data();
-      level->random(plan.op, dtype)(plan, 0, kLongest);
+      level->rows<cpu::RandomRows>().find(plan.op, dtype)(plan, 0, kLongest);
       for (int64_t i = 0; i < kLongest; ++i) {
         const double u = first_bits(words_of(i).low, 53);
         ASSERT_EQ(out.get(i).real(), u < probabilities.get(i).real() ? 1 : 0) << i;
@@ -202,7 +203,7 @@ TEST(Random, integers_cover_their_range_in_every_dtype) {
       RandomPlan plan = plan_of(RandomOp::kInteger, out, 0, 0);
       plan.low = 3;
       plan.span = 100;
-      level->random(plan.op, dtype)(plan, 0, kLongest);
+      level->rows<cpu::RandomRows>().find(plan.op, dtype)(plan, 0, kLongest);
       for (int64_t i = 0; i < kLongest; ++i) {
         const auto scaled = static_cast<unsigned __int128>(words_of(i).low) * plan.span;
         ASSERT_EQ(out.get(i).real(), 3 + static_cast<double>(scaled >> 64)) << name(dtype) << i;
@@ -217,7 +218,7 @@ TEST(Random, a_part_of_the_range_is_a_part_of_the_whole) {
   for (const int64_t begin : {0, 1, 7, 16, 33, 150}) {
     Array part(DType::kFloat32, {300});
     const RandomPlan plan = plan_of(RandomOp::kNormal, part, 0, 1);
-    cpu::best_level()->random(plan.op, plan.dtype)(plan, begin, 290);
+    cpu::rows_of<cpu::RandomRows>().find(plan.op, plan.dtype)(plan, begin, 290);
     EXPECT_EQ(std::memcmp(part.at(begin), whole.at(begin),
                           static_cast<size_t>(290 - begin) * sizeof(float)),
               0);

@@ -13,7 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "backend/cpu/rows.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
 #include "base/dtype.h"
 
 namespace tsr::test {
@@ -56,7 +57,9 @@ std::vector<T> row_of(const cpu::Level& level, kernel::UnaryOp op, const std::ve
   const kernel::Parameter params[3] = {};
   const void* operands[1] = {in.data()};
   std::vector<T> out(in.size());
-  level.unary(op, dtype_of<T>()).row(static_cast<int64_t>(in.size()), out.data(), operands, params);
+  level.rows<cpu::PointwiseRows>()
+      .unary(op, dtype_of<T>())
+      .row(static_cast<int64_t>(in.size()), out.data(), operands, params);
   return out;
 }
 
@@ -67,7 +70,9 @@ std::vector<T> row_of(const cpu::Level& level, kernel::BinaryOp op, const std::v
   const kernel::Parameter params[3] = {};
   const void* operands[2] = {a.data(), b.data()};
   std::vector<T> out(a.size());
-  level.binary(op, dtype_of<T>()).row(static_cast<int64_t>(a.size()), out.data(), operands, params);
+  level.rows<cpu::PointwiseRows>()
+      .binary(op, dtype_of<T>())
+      .row(static_cast<int64_t>(a.size()), out.data(), operands, params);
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/index/index_rows.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"
@@ -90,7 +91,7 @@ bool any_outside(const IndexArray& array, int64_t below, int64_t size) {
     uint64_t signs = 0;
     array.each_row(begin, end, [&](const std::byte* first, int64_t stride, int64_t count) {
       if (stride == kIndexSize) {
-        signs |= index_rows().outside_signs(count, first, low, extent);
+        signs |= rows_of<IndexRows>().outside_signs(count, first, low, extent);
       } else {
         for (int64_t i = 0; i < count; ++i)
           signs |= outside_sign(load<uint64_t>(first + i * stride), low, extent);
@@ -221,7 +222,7 @@ struct Accumulate {
                   int64_t stride) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
       if (step == kSize && stride == kSize) {
-        const IndexRows& rows = index_rows();
+        const IndexRows& rows = rows_of<IndexRows>();
         (std::is_same_v<T, float> ? rows.add_float : rows.add_double)(count, elements, values);
         return;
       }

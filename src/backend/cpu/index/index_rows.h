@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of the index family that is compiled per instruction-set level.
+// The rows of the index family.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,5 @@ struct IndexRows {
   void (*add_float)(int64_t count, void* to, const void* from);
   void (*add_double)(int64_t count, void* to, const void* from);
 };
-
-// The rows of the best level.
-const IndexRows& index_rows() noexcept;
 
 }  // namespace tsr::cpu

@@ -10,7 +10,7 @@
 #include "backend/common/functor_types.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_complex.h"
-#include "backend/cpu/rows.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -194,15 +194,5 @@ PointwiseKernel serve(DType dtype) {
   else
     return {};
 }
-
-// The rows of this level, one function per family; see Level.
-PointwiseKernel find_unary(kernel::UnaryOp op, DType compute);
-PointwiseKernel find_binary(kernel::BinaryOp op, DType compute);
-PointwiseKernel find_ternary(kernel::TernaryOp op, DType compute);
-CastRow find_cast(DType from, DType to);
-ReduceKernel find_reduce(kernel::ReduceOp op, DType input);
-MultiplyAddRow find_multiply_add(DType dtype);
-RandomRow find_random(kernel::RandomOp op, DType dtype);
-void stream_copy(void* to, const void* from, int64_t nbytes);
 
 }  // namespace tsr::cpu::TSR_ISA

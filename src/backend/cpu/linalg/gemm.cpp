@@ -11,10 +11,11 @@
 #include <cstring>
 #include <optional>
 
+#include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/linalg/blas.h"
 #include "backend/cpu/pointwise/strided.h"
-#include "backend/cpu/rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -216,8 +217,8 @@ Status no_workspace() {
 // 16-bit floats: float32 copies of the operands, one rounding at the end.
 Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, const void* b,
                       void* c) {
-  const CastRow widen = best_level()->cast(plan.dtype, DType::kFloat32);
-  const CastRow narrow = best_level()->cast(DType::kFloat32, plan.dtype);
+  const CastRow widen = rows_of<CopyRows>().cast(plan.dtype, DType::kFloat32);
+  const CastRow narrow = rows_of<CopyRows>().cast(DType::kFloat32, plan.dtype);
   const Workspace workspace((plan.m * plan.k + plan.k * plan.n + plan.m * plan.n) * 4);
   auto* x = static_cast<float*>(workspace.data());
   if (x == nullptr) return no_workspace();

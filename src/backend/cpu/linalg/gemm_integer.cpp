@@ -6,9 +6,10 @@
 #include <cstring>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/linalg/gemm.h"
+#include "backend/cpu/linalg/product_rows.h"
 #include "backend/cpu/pointwise/strided.h"
-#include "backend/cpu/rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -26,7 +27,7 @@ bool all_zero(const void* data, int64_t size) {
 
 bool gemm_integer(const GemmPlan& plan, const void* a, const void* b, void* c) {
   const int64_t size = itemsize(plan.dtype);
-  const MultiplyAddRow multiply_add = best_level()->multiply_add(plan.dtype);
+  const MultiplyAddRow multiply_add = rows_of<IntegerProductRows>().multiply_add(plan.dtype);
   const Workspace packed(plan.b_strides[1] == 1 ? 0 : plan.k * plan.n * size);
   const auto* rows = static_cast<const std::byte*>(b);
   int64_t row_step = plan.b_strides[0] * size;

@@ -5,8 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cpu/level.h"
 #include "backend/cpu/linalg/gemm.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/linalg/product_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -65,19 +66,18 @@ SkinnyProduct<T> describe(const Product& p, const GemmPlan& plan) {
 template <class T>
 bool few_rows(const Product& p, const GemmPlan& plan) {
   if (p.m < 2 || p.m > kFew || p.k * p.n < kLarge || p.c_strides[1] != 1) return false;
-  const NnRows<T>& rows = nn_rows<T>();
+  const auto& rows = rows_of<SkinnyRows<T>>();
   SkinnyProduct<T> product = describe<T>(p, plan);
   if (p.b_strides[0] == 1 && p.a_strides[1] == 1) {
     product.line_step = p.b_strides[1];
     parallel_for(p.n, std::max<int64_t>(1, kGrain / p.k),
-                 [&](int64_t begin, int64_t end) { rows.skinny_dots(product, begin, end); });
+                 [&](int64_t begin, int64_t end) { rows.dots(product, begin, end); });
     return true;
   }
   if (p.b_strides[1] != 1) return false;
   product.line_step = p.b_strides[0];
   const int64_t grain = (kGrain / p.k / kColumnGrain + 1) * kColumnGrain;
-  parallel_for(p.n, grain,
-               [&](int64_t begin, int64_t end) { rows.skinny_sums(product, begin, end); });
+  parallel_for(p.n, grain, [&](int64_t begin, int64_t end) { rows.sums(product, begin, end); });
   return true;
 }
 
@@ -88,11 +88,11 @@ bool few_products(const Product& p, const GemmPlan& plan) {
   if (p.k > kFew || p.k < 1 || p.m * p.n < kLarge || p.c_strides[1] != 1 || p.b_strides[1] != 1 ||
       product.beta != T{0})
     return false;
-  const NnRows<T>& rows = nn_rows<T>();
+  const auto& rows = rows_of<SkinnyRows<T>>();
   product.line_step = p.b_strides[0];
   product.streams = p.m * p.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes;
   parallel_for(p.m, std::max<int64_t>(1, kGrain / p.n),
-               [&](int64_t begin, int64_t end) { rows.skinny_outer(product, begin, end); });
+               [&](int64_t begin, int64_t end) { rows.outer(product, begin, end); });
   return true;
 }
 

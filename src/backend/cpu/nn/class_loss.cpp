@@ -5,8 +5,9 @@
 #include <atomic>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/nn/nn.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/softmax_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -27,7 +28,7 @@ class ClassLoss {
  public:
   explicit ClassLoss(const ClassLossPlan& plan)
       : plan_(plan),
-        rows_(nn_rows<T>()),
+        rows_(rows_of<ClassLossRows<T>>()),
         input_(static_cast<const T*>(plan.input)),
         weight_(static_cast<const T*>(plan.weight)),
         positions_(plan.batch * plan.inner) {
@@ -190,14 +191,14 @@ class ClassLoss {
       for (int64_t c = 0; c < plan_.classes; ++c) row[c] = static_cast<T>(-flat * weight_of(c));
     } else {
       const T lse = static_cast<const T*>(plan_.lse)[position];
-      rows_.class_loss_backward(plan_.classes, x, lse, static_cast<T>(own + flat * weight_sum_),
-                                static_cast<T>(flat), weight_, row);
+      rows_.backward(plan_.classes, x, lse, static_cast<T>(own + flat * weight_sum_),
+                     static_cast<T>(flat), weight_, row);
     }
     row[t] -= static_cast<T>(own);
   }
 
   const ClassLossPlan& plan_;
-  const NnRows<T>& rows_;
+  const ClassLossRows<T>& rows_;
   const T* input_;
   const T* weight_;
   int64_t positions_;

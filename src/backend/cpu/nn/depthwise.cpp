@@ -6,8 +6,9 @@
 #include <atomic>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/nn/depthwise_rows.h"
 #include "backend/cpu/nn/nn.h"
-#include "backend/cpu/nn/nn_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -75,7 +76,7 @@ class Depthwise {
   explicit Depthwise(const ConvPlan& plan)
       : plan_(plan),
         s_(shape_of(plan)),
-        rows_(nn_rows<T>()),
+        rows_(rows_of<DepthwiseRows<T>>()),
         x_(static_cast<T*>(plan.input)),
         w_(static_cast<T*>(plan.weight)),
         bias_(static_cast<T*>(plan.bias)),
@@ -125,20 +126,20 @@ class Depthwise {
 
   void forward(int64_t plane, T* scratch) const {
     const int64_t c = plane % plan_.in_channels;
-    rows_.depthwise_forward(s_, input(plane), w_ + c * s_.taps, bias_ == nullptr ? T{0} : bias_[c],
-                            output(plane), scratch);
+    rows_.forward(s_, input(plane), w_ + c * s_.taps, bias_ == nullptr ? T{0} : bias_[c],
+                  output(plane), scratch);
   }
   void backward_input(int64_t plane, T* scratch) const {
     const int64_t c = plane % plan_.in_channels;
-    rows_.depthwise_backward_input(s_, output(plane), w_ + c * s_.taps, input(plane), scratch);
+    rows_.backward_input(s_, output(plane), w_ + c * s_.taps, input(plane), scratch);
   }
   void backward_weight(int64_t c, T* scratch) const {
     double dw[kMaxTaps] = {};
     double db = 0;
     for (int64_t n = 0; n < plan_.batch; ++n) {
       const int64_t plane = n * plan_.in_channels + c;
-      rows_.depthwise_backward_weight(s_, input(plane), output(plane), dw,
-                                      bias_ == nullptr ? nullptr : &db, scratch);
+      rows_.backward_weight(s_, input(plane), output(plane), dw, bias_ == nullptr ? nullptr : &db,
+                            scratch);
     }
     for (int t = 0; t < s_.taps; ++t) w_[c * s_.taps + t] = static_cast<T>(dw[t]);
     if (bias_ != nullptr) bias_[c] = static_cast<T>(db);
@@ -146,7 +147,7 @@ class Depthwise {
 
   const ConvPlan& plan_;
   DepthwiseShape s_;
-  const NnRows<T>& rows_;
+  const DepthwiseRows<T>& rows_;
   T* x_;
   T* w_;
   T* bias_;

@@ -5,8 +5,9 @@
 
 #include "backend/common/norm_math.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/nn/nn.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/norm_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -29,7 +30,7 @@ template <class T>
 struct Norm {
   explicit Norm(const NormPlan& p)
       : plan(p),
-        rows(nn_rows<T>()),
+        rows(rows_of<NormRows<T>>()),
         x(static_cast<const T*>(p.input)),
         weight(static_cast<const T*>(p.weight)),
         bias(static_cast<const T*>(p.bias)),
@@ -73,7 +74,7 @@ struct Norm {
   }
 
   const NormPlan& plan;
-  const NnRows<T>& rows;
+  const NormRows<T>& rows;
   const T* x;
   const T* weight;
   const T* bias;

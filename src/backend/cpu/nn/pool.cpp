@@ -6,8 +6,9 @@
 
 #include "backend/common/pool_window.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/nn/nn.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/pool_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -79,7 +80,7 @@ class Pool {
   Pool(const PoolPlan& plan, const PoolShape& shape)
       : plan_(plan),
         shape_(shape),
-        rows_(nn_rows<T>()),
+        rows_(rows_of<PoolRows<T>>()),
         planes_(plan.channels_last != 0 ? plan.batch : plan.batch * plan.channels),
         in_(static_cast<T*>(plan.input)),
         out_(static_cast<T*>(plan.output)) {
@@ -112,16 +113,16 @@ class Pool {
       if (plan_.op == PoolOp::kMax) {
         int64_t* places =
             plan_.positions == nullptr ? nullptr : plan_.positions + plane * out_plane();
-        rows_.max_pool(shape_, begin, end, in, out, places);
+        rows_.maximum(shape_, begin, end, in, out, places);
       } else {
-        rows_.average_pool(shape_, begin, end, in, out);
+        rows_.average(shape_, begin, end, in, out);
       }
     });
   }
 
   void average_backward() const {
     for_rows(planes_, 1, in_plane(), [&](int64_t plane, int64_t, int64_t) {
-      rows_.average_pool_backward(shape_, out_ + plane * out_plane(), in_ + plane * in_plane());
+      rows_.average_backward(shape_, out_ + plane * out_plane(), in_ + plane * in_plane());
     });
   }
 
@@ -160,7 +161,7 @@ class Pool {
 
   const PoolPlan& plan_;
   const PoolShape& shape_;
-  const NnRows<T>& rows_;
+  const PoolRows<T>& rows_;
   int64_t planes_;
   int64_t in_points_ = 1;
   int64_t out_points_ = 1;

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/nn/nn.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/softmax_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -21,7 +22,7 @@ constexpr int64_t kLine = 32;
 
 template <class T>
 void run_rows(const SoftmaxPlan& plan, bool backward) {
-  const NnRows<T>& rows = nn_rows<T>();
+  const auto& rows = rows_of<SoftmaxRows<T>>();
   const auto* in = static_cast<const T*>(plan.input);
   const auto* saved = static_cast<const T*>(plan.saved);
   auto* out = static_cast<T*>(plan.output);
@@ -30,16 +31,16 @@ void run_rows(const SoftmaxPlan& plan, bool backward) {
   parallel_for(plan.rows, grain, [&](int64_t begin, int64_t end) {
     const int64_t at = begin * columns;
     if (backward) {
-      rows.softmax_backward(end - begin, columns, plan.log != 0, in + at, saved + at, out + at);
+      rows.backward(end - begin, columns, plan.log != 0, in + at, saved + at, out + at);
     } else {
-      rows.softmax(end - begin, columns, plan.log != 0, in + at, out + at);
+      rows.forward(end - begin, columns, plan.log != 0, in + at, out + at);
     }
   });
 }
 
 template <class T>
 void run_strided(const SoftmaxPlan& plan, bool backward) {
-  const NnRows<T>& rows = nn_rows<T>();
+  const auto& rows = rows_of<SoftmaxRows<T>>();
   const auto* in = static_cast<const T*>(plan.input);
   const auto* saved = static_cast<const T*>(plan.saved);
   auto* out = static_cast<T*>(plan.output);
@@ -51,11 +52,10 @@ void run_strided(const SoftmaxPlan& plan, bool backward) {
       const int64_t first = i % lines * kLine;
       const int64_t last = std::min(plan.inner, first + kLine);
       if (backward) {
-        rows.softmax_strided_backward(plan.columns, plan.inner, first, last, plan.log != 0, in + at,
-                                      saved + at, out + at);
+        rows.strided_backward(plan.columns, plan.inner, first, last, plan.log != 0, in + at,
+                              saved + at, out + at);
       } else {
-        rows.softmax_strided(plan.columns, plan.inner, first, last, plan.log != 0, in + at,
-                             out + at);
+        rows.strided(plan.columns, plan.inner, first, last, plan.log != 0, in + at, out + at);
       }
     }
   });

@@ -6,8 +6,9 @@
 #include <type_traits>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/nn/nn.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/optim/optim_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -77,7 +78,7 @@ void for_pieces(const OptimPlan& plan, int64_t limit, Body body) {
 
 template <class S, class T>
 void update(const OptimPlan& plan) {
-  const NnRows<T>& rows = nn_rows<T>();
+  const auto& rows = rows_of<OptimRows<T>>();
   const AdamStep<T> adam = math::adam_step<T>(plan);
   const SgdStep<T> sgd = math::sgd_step<T>(plan);
   using Op = Operand<S, T>;
@@ -111,7 +112,7 @@ double chunk_norm(const OptimPlan& plan, const OptimSlot& slot, int64_t first, i
   const double p = plan.norm_type;
   const auto* g = static_cast<const S*>(slot.gradient) + first;
   if constexpr (std::is_same_v<S, T>) {
-    if (p == 2) return nn_rows<T>().sum_of_squares(count, g);
+    if (p == 2) return rows_of<OptimRows<T>>().sum_of_squares(count, g);
   }
   double total = math::norm_start(p);
   for (int64_t i = 0; i < count; ++i) {

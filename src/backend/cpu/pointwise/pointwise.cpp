@@ -3,6 +3,8 @@
 #include "backend/cpu/pointwise/pointwise.h"
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/pointwise/walk.h"
 
 namespace tsr::cpu {
@@ -16,6 +18,33 @@ using kernel::UnaryOp;
 
 namespace {
 
+// The kernels of a family by id and compute dtype, looked up once: the functions behind them are
+// chains of comparisons.
+template <class Op>
+class Table {
+ public:
+  void fill(PointwiseKernel (*look_up)(Op op, DType compute)) {
+    for (int32_t id = kFirst; id < kEnd; ++id) {
+      for (size_t dtype = 0; dtype < kDTypeCount; ++dtype)
+        kernels_[id - kFirst][dtype] = look_up(static_cast<Op>(id), static_cast<DType>(dtype));
+    }
+  }
+  [[nodiscard]] const PointwiseKernel* find(Op op, DType compute) const {
+    const auto id = static_cast<int32_t>(op);
+    if (id < kFirst || id >= kEnd) return nullptr;
+    const PointwiseKernel& found = kernels_[id - kFirst][static_cast<size_t>(compute)];
+    return found.row == nullptr ? nullptr : &found;
+  }
+
+ private:
+  static constexpr int32_t kFirst = kernel::OpRange<Op>::kFirst;
+  static constexpr int32_t kEnd = kernel::OpRange<Op>::kEnd;
+  PointwiseKernel kernels_[kEnd - kFirst][kDTypeCount];
+};
+constinit Table<kernel::UnaryOp> g_unary;
+constinit Table<kernel::BinaryOp> g_binary;
+constinit Table<kernel::TernaryOp> g_ternary;
+
 Status missing() {
   return failure(Code::kNotImplemented,
                  "expected an op that exists for these dtypes, got one that does not");
@@ -23,16 +52,23 @@ Status missing() {
 
 }  // namespace
 
+void fill_pointwise_tables() noexcept {
+  const auto& from = rows_of<PointwiseRows>();
+  g_unary.fill(from.unary);
+  g_binary.fill(from.binary);
+  g_ternary.fill(from.ternary);
+}
+
 Status unary(UnaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
-  const PointwiseKernel* kernel = find_kernel(op, compute);
+  const PointwiseKernel* kernel = g_unary.find(op, compute);
   if (kernel == nullptr) return missing();
   return walk_rows(plan, kernel->row, {kernel->result, {compute}});
 }
 
 Status binary(BinaryOp op, const ElementwisePlan& plan) {
   const DType compute = opmath(plan.dtypes[1]);
-  const PointwiseKernel* kernel = find_kernel(op, compute);
+  const PointwiseKernel* kernel = g_binary.find(op, compute);
   if (kernel == nullptr) return missing();
   const Status status = walk_rows(plan, kernel->row, {kernel->result, {compute, compute}});
   if (status != static_cast<Status>(Code::kValue)) return status;
@@ -43,7 +79,7 @@ Status ternary(TernaryOp op, const ElementwisePlan& plan) {
   // where() moves elements and needs no opmath.
   const bool moves = op == TernaryOp::kWhere;
   const DType compute = moves ? plan.dtypes[0] : opmath(plan.dtypes[1]);
-  const PointwiseKernel* kernel = find_kernel(op, compute);
+  const PointwiseKernel* kernel = g_ternary.find(op, compute);
   if (kernel == nullptr) return missing();
   const DType first = moves ? DType::kBool : compute;
   return walk_rows(plan, kernel->row, {kernel->result, {first, compute, compute}});

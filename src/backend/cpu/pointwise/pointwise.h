@@ -7,6 +7,10 @@
 
 namespace tsr::cpu {
 
+// Looks up every kernel of the running level, once, when the backend starts and before the entries
+// are called.
+void fill_pointwise_tables() noexcept;
+
 kernel::Status fill(const kernel::ElementwisePlan& plan);
 kernel::Status copy(const kernel::ElementwisePlan& plan);
 kernel::Status unary(kernel::UnaryOp op, const kernel::ElementwisePlan& plan);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/pointwise/walk.h"
+#include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/level.h"
 
 #include <immintrin.h>
 
@@ -88,8 +90,8 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
                        plan.sizes[inner] >= kTransposeTile &&
                        plan.sizes[inner - 1] >= kTransposeTile;
   if (dtype != row_dtype)
-    operand.cast =
-        slot == 0 ? best_level()->cast(row_dtype, dtype) : best_level()->cast(dtype, row_dtype);
+    operand.cast = slot == 0 ? rows_of<CopyRows>().cast(row_dtype, dtype)
+                             : rows_of<CopyRows>().cast(dtype, row_dtype);
   return operand;
 }
 
@@ -225,7 +227,7 @@ bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void*
     result = buffers.raw;
   }
   if (stream)
-    best_level()->stream(target, result, count * output_.size);
+    rows_of<CopyRows>().stream(target, result, count * output_.size);
   else
     scatter(cursor, count, output_.size, output_.data, output_.strides, result);
   return ok;

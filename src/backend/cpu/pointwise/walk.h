@@ -3,7 +3,7 @@
 // walk_rows: runs a row over an ElementwisePlan: strides, broadcasts, casts, threads and cache use.
 #pragma once
 
-#include "backend/cpu/rows.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
 
 namespace tsr::cpu {
 

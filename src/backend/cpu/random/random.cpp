@@ -3,7 +3,8 @@
 // Random numbers: deals the elements out to threads; their arithmetic is the level's.
 #include "backend/cpu/create/creation.h"
 #include "backend/cpu/host.h"
-#include "backend/cpu/rows.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/random/random_rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -14,7 +15,7 @@ constexpr int64_t kGrainElements = 4096;
 }  // namespace
 
 kernel::Status random(const kernel::RandomPlan& plan) {
-  const RandomRow row = best_level()->random(plan.op, plan.dtype);
+  const RandomRow row = rows_of<RandomRows>().find(plan.op, plan.dtype);
   if (row == nullptr) {
     return failure(Code::kDType,
                    "random: expected a floating dtype, or an integer one for integers");

@@ -3,6 +3,10 @@
 // How reductions walk: along runs of reduced elements or across neighbouring results, split into
 // parts that depend on the plan alone, so that the result does not depend on the number of threads.
 #include "backend/cpu/reduce/reduce.h"
+#include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
+#include "backend/cpu/reduce/reduce_rows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -84,16 +88,16 @@ class Reduction {
 
 Reduction::Reduction(const ReducePlan& plan)
     : plan_(plan),
-      kernel_(best_level()->reduce(plan.op, plan.input_dtype)),
+      kernel_(rows_of<ReduceRows>().find(plan.op, plan.input_dtype)),
       taken_(plan.input_dtype),
       size_(itemsize(plan.input_dtype)) {
   if (kernel_.of_magnitudes) {
-    magnitude_ = best_level()->unary(kernel::UnaryOp::kAbs, plan.input_dtype).row;
+    magnitude_ = rows_of<PointwiseRows>().unary(kernel::UnaryOp::kAbs, plan.input_dtype).row;
     taken_ = real_dtype(plan.input_dtype);
   }
-  if (taken_ != kernel_.element) cast_ = best_level()->cast(taken_, kernel_.element);
+  if (taken_ != kernel_.element) cast_ = rows_of<CopyRows>().cast(taken_, kernel_.element);
   if (kernel_.result != plan.output_dtype)
-    cast_out_ = best_level()->cast(kernel_.result, plan.output_dtype);
+    cast_out_ = rows_of<CopyRows>().cast(kernel_.result, plan.output_dtype);
 }
 
 // Across reads neighbours of the results together; it pays when the reduced elements do not lie

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/host.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "backend/cpu/reduce/reduce.h"
-#include "backend/cpu/rows.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -44,9 +46,9 @@ struct Scan {
       : plan(p), size(itemsize(p.dtype)), total(wide(p.dtype)), total_size(itemsize(total)) {
     const kernel::BinaryOp op =
         p.op == ScanOp::kSum ? kernel::BinaryOp::kAdd : kernel::BinaryOp::kMultiply;
-    step = best_level()->binary(op, total).row;
-    widen = best_level()->cast(p.dtype, total);
-    narrow = best_level()->cast(total, p.dtype);
+    step = rows_of<PointwiseRows>().binary(op, total).row;
+    widen = rows_of<CopyRows>().cast(p.dtype, total);
+    narrow = rows_of<CopyRows>().cast(total, p.dtype);
   }
 
   [[nodiscard]] Cursor others(int64_t linear) const {

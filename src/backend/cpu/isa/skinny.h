@@ -9,11 +9,10 @@
 
 #include "backend/common/vec.h"
 #include "backend/common/vec_arch.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/isa/find.h"
+#include "backend/cpu/linalg/product_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
-
-void stream_copy(void* to, const void* from, int64_t nbytes);
 
 // Lines that are added, or rows that are multiplied, at once.
 inline constexpr int kSkinnyGroup = 8;
@@ -175,5 +174,12 @@ void skinny_outer(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
   }
   _mm_sfence();
 }
+
+template <class T>
+inline constexpr SkinnyRows<T> kSkinnyRows{
+    .dots = skinny_dots<T>,
+    .sums = skinny_sums<T>,
+    .outer = skinny_outer<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA

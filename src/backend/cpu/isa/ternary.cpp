@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ternary rows of one instruction-set level.
 #include "backend/common/generated/visit_ternary.h"
+#include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/row_loop.h"
 
 namespace tsr::cpu::TSR_ISA {

@@ -6,6 +6,7 @@
 // A float outside the range of an integer type becomes what float_to_int.h says. Complex to real
 // keeps the real part. 16-bit floats go through float32.
 #include "backend/common/float_to_int.h"
+#include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/half_vec.h"
 #include "backend/cpu/isa/row_loop.h"
 
@@ -207,11 +208,5 @@ void stream_copy(void* to, const void* from, int64_t nbytes) {
 #endif
   }
 }
-
-// ---- What the level offers as a whole ----
-
-extern const Level kLevel;
-const Level kLevel{TSR_ISA_NAME, find_unary,        find_binary, find_ternary, find_cast,
-                   find_reduce,  find_multiply_add, find_random, stream_copy};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/pool_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -293,5 +293,12 @@ void average_pool_backward(const PoolShape& shape, const T* g, T* dx) {
     }
   }
 }
+
+template <class T>
+inline constexpr PoolRows<T> kPoolRows{
+    .maximum = max_pool<T>,
+    .average = average_pool<T>,
+    .average_backward = average_pool_backward<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -3,7 +3,7 @@
 // Optimizer steps over contiguous elements.
 #pragma once
 
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/optim/optim_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -57,5 +57,13 @@ void scale(int64_t count, T factor, T* p) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) p[i] *= factor;
 }
+
+template <class T>
+inline constexpr OptimRows<T> kOptimRows{
+    .adam = adam<T>,
+    .sgd = sgd<T>,
+    .sum_of_squares = sum_of_squares<T>,
+    .scale = scale<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/norm_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -200,5 +200,19 @@ void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight,
     dx[i] = g[i] * (weight == nullptr ? T{1} : weight[i]) * a - (x[i] - mean) * b - c;
   }
 }
+
+template <class T>
+inline constexpr NormRows<T> kNormRows{
+    .moments = moments<T>,
+    .moments_backward = moments_backward<T>,
+    .normalize = normalize<T>,
+    .normalize_backward = normalize_backward<T>,
+    .moments_channels = moments_channels<T>,
+    .moments_channels_backward = moments_channels_backward<T>,
+    .normalize_channels = normalize_channels<T>,
+    .normalize_channels_backward = normalize_channels_backward<T>,
+    .layer_norm = layer_norm<T>,
+    .layer_norm_backward = layer_norm_backward<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -3,6 +3,7 @@
 // The reductions of one instruction-set level: every fold over the types it is written for. float32
 // adds up in float64: the conversion hides behind the memory and makes a sum right to its last bit.
 #include "backend/common/generated/visit_reduce.h"
+#include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
 
 namespace tsr::cpu::TSR_ISA {

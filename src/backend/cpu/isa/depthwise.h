@@ -12,7 +12,7 @@
 
 #include "backend/common/vec.h"
 #include "backend/common/vec_arch.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/depthwise_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -189,5 +189,12 @@ void depthwise_backward_weight(const DepthwiseShape& s, const T* x, const T* g, 
     *db += static_cast<double>(sum);
   }
 }
+
+template <class T>
+inline constexpr DepthwiseRows<T> kDepthwiseRows{
+    .forward = depthwise_forward<T>,
+    .backward_input = depthwise_backward_input<T>,
+    .backward_weight = depthwise_backward_weight<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA

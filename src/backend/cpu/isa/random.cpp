@@ -9,8 +9,8 @@
 #include "backend/common/math_trig_f32.h"
 #include "backend/common/math_trig_f64.h"
 #include "backend/common/philox.h"
+#include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/half_vec.h"
-#include "backend/cpu/rows.h"
 #include "base/half.h"
 
 namespace tsr::cpu::TSR_ISA {

@@ -7,7 +7,7 @@
 
 #include "backend/common/math_f32.h"
 #include "backend/common/math_f64.h"
-#include "backend/cpu/nn/nn_rows.h"
+#include "backend/cpu/nn/softmax_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -193,5 +193,19 @@ void class_loss_backward(int64_t columns, const T* x, T lse, T slope, T flat, co
     store_some(e * V(slope) - base, out + i, count);
   }
 }
+
+template <class T>
+inline constexpr SoftmaxRows<T> kSoftmaxRows{
+    .forward = softmax<T>,
+    .backward = softmax_backward<T>,
+    .strided = softmax_strided<T>,
+    .strided_backward = softmax_strided_backward<T>,
+};
+
+template <class T>
+inline constexpr ClassLossRows<T> kClassLossRows{
+    .log_sum_exp = log_sum_exp<T>,
+    .backward = class_loss_backward<T>,
+};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What one instruction-set level offers: the tables of every family.
+#include "backend/cpu/level.h"
+
+#include "backend/cpu/isa/depthwise.h"
+#include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/index.h"
+#include "backend/cpu/isa/norm.h"
+#include "backend/cpu/isa/optim.h"
+#include "backend/cpu/isa/pool.h"
+#include "backend/cpu/isa/skinny.h"
+#include "backend/cpu/isa/softmax.h"
+
+namespace tsr::cpu::TSR_ISA {
+namespace {
+
+constexpr CopyRows kCopyRows{find_cast, stream_copy};
+constexpr IntegerProductRows kIntegerProductRows{find_multiply_add};
+constexpr PointwiseRows kPointwiseRows{find_unary, find_binary, find_ternary};
+constexpr RandomRows kRandomRows{find_random};
+constexpr ReduceRows kReduceRows{find_reduce};
+
+}  // namespace
+
+extern const Level kLevel;
+const Level kLevel{
+    TSR_ISA_NAME,
+    {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
+     // float32
+     &kClassLossRows<float>, &kDepthwiseRows<float>, &kNormRows<float>, &kOptimRows<float>,
+     &kPoolRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>,
+     // float64
+     &kClassLossRows<double>, &kDepthwiseRows<double>, &kNormRows<double>, &kOptimRows<double>,
+     &kPoolRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>}};
+
+}  // namespace tsr::cpu::TSR_ISA

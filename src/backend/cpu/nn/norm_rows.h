@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The rows of normalisation; T is float or double.
+#pragma once
+
+#include <cstdint>
+
+namespace tsr::cpu {
+
+template <class T>
+struct NormRows {
+  // Adds the sums of (x - shift) and its square over `count` contiguous numbers.
+  void (*moments)(int64_t count, const T* x, T shift, double* sum, double* squares);
+  // Adds the sums of g and of g (x - mean).
+  void (*moments_backward)(int64_t count, const T* g, const T* x, T mean, double* sum, double* dot);
+  // y = (x - mean) scale + bias
+  void (*normalize)(int64_t count, const T* x, T mean, T scale, T bias, T* y);
+  // dx = g a - (x - mean) b - c
+  void (*normalize_backward)(int64_t count, const T* g, const T* x, T mean, T a, T b, T c, T* dx);
+  // As above for `rows` rows of `channels` numbers with a statistic each (channels last).
+  void (*moments_channels)(int64_t rows, int64_t channels, const T* x, const T* shift, double* sum,
+                           double* squares);
+  void (*moments_channels_backward)(int64_t rows, int64_t channels, const T* g, const T* x,
+                                    const T* mean, double* sum, double* dot);
+  void (*normalize_channels)(int64_t rows, int64_t channels, const T* x, const T* mean,
+                             const T* scale, const T* bias, T* y);
+  void (*normalize_channels_backward)(int64_t rows, int64_t channels, const T* g, const T* x,
+                                      const T* mean, const T* a, const T* b, const T* c, T* dx);
+  // Layer normalisation of one row; weight and bias may be null.
+  void (*layer_norm)(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
+                     T* rstd, T* y);
+  // dx of one row (may be null); adds g xhat and g to the sums (may be null).
+  void (*layer_norm_backward)(int64_t count, const T* g, const T* x, const T* weight, T mean,
+                              T rstd, T* dx, T* weight_sum, T* bias_sum);
+};
+
+}  // namespace tsr::cpu

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the pointwise family: what a level offers for contiguous elements.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel/pointwise.h"
+
+namespace tsr::cpu {
+
+// out[i] = f(in[0][i], ...) for i < count. `out` may be one of the inputs. False: an integer
+// operand is one that the op refuses.
+using Row = bool (*)(int64_t count, void* out, const void* const* in,
+                     const kernel::Parameter* params);
+
+// A pointwise op on one compute dtype.
+struct PointwiseKernel {
+  Row row = nullptr;              // null: not implemented
+  DType result = DType::kBool;    // what the row writes
+  const char* refusal = nullptr;  // what to say when the row returns false
+};
+
+// Each function returns a null row for an op and compute dtype that are not implemented together.
+struct PointwiseRows {
+  PointwiseKernel (*unary)(kernel::UnaryOp op, DType compute);
+  PointwiseKernel (*binary)(kernel::BinaryOp op, DType compute);
+  PointwiseKernel (*ternary)(kernel::TernaryOp op, DType compute);
+};
+
+}  // namespace tsr::cpu
