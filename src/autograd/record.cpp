@@ -71,6 +71,12 @@ void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves) {
 
 namespace tsr {
 
+void check_saves(Saves saves) {
+  for (const Save& save : saves) {
+    if (save.input != nullptr && save.tensor->defined()) check_savable(*save.tensor);
+  }
+}
+
 Tensor copy_before_write(const Tensor& target) {
   const NoGrad guard;
   return gradient_ops().clone(target);

@@ -4,6 +4,7 @@
 // the derivative needs and makes the outputs part of the graph.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <initializer_list>
 #include <span>
@@ -70,6 +71,8 @@ class Saves {
   Saves(std::initializer_list<Save> saves) noexcept
       : data_(std::data(saves)), count_(saves.size()) {}
   Saves(std::span<const Save> saves) noexcept : data_(saves.data()), count_(saves.size()) {}
+  template <size_t N>
+  Saves(const std::array<Save, N>& saves) noexcept : data_(saves.data()), count_(N) {}
   [[nodiscard]] const Save* begin() const noexcept { return data_; }
   [[nodiscard]] const Save* end() const noexcept { return data_ + count_; }
 
@@ -77,6 +80,11 @@ class Saves {
   const Save* data_;
   size_t count_;
 };
+
+// What an op that writes into its arguments calls under needs_grad, before the first write, with
+// the saves that it will give to record (outputs may be among them): throws what record would
+// throw for them, while nothing has changed yet.
+void check_saves(Saves saves);
 
 namespace detail {
 // Takes over the node's first reference, also when it throws.

@@ -50,6 +50,12 @@ void set_saved_tensor_hooks(const std::shared_ptr<SavedTensorHooks>* hooks) noex
   t_hooks = hooks;
 }
 
+void check_savable(const Tensor& tensor) {
+  TSR_CHECK(!tensor.has(kInferenceFlag), Code::kAutograd, nullptr,
+            "expected tensors that can be saved for backward, got one made in inference mode; save "
+            "a clone of it that was made outside inference mode");
+}
+
 struct SavedTensor::Packed {
   std::shared_ptr<SavedTensorHooks> hooks;
   std::shared_ptr<void> value;
@@ -60,9 +66,7 @@ struct SavedTensor::Packed {
 
 SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
   if (!tensor.defined()) return;
-  TSR_CHECK(!tensor.has(kInferenceFlag), Code::kAutograd, nullptr,
-            "expected tensors that can be saved for backward, got one made in inference mode; save "
-            "a clone of it that was made outside inference mode");
+  check_savable(tensor);
   TSR_ASSERT(index <= UINT16_MAX, "a node saves its input or output ", index);
   kind_ = kind;
   index_ = static_cast<uint16_t>(index);

@@ -33,6 +33,9 @@ class SavedTensorHooks {
 // the next set.
 void set_saved_tensor_hooks(const std::shared_ptr<SavedTensorHooks>* hooks) noexcept;
 
+// Throws kAutograd for a tensor made in inference mode.
+void check_savable(const Tensor& tensor);
+
 // Never owns the history of what it saved, so that no node can come to own itself: outputs and
 // inputs are kept as aliases without history, which is attached again when the gradient is itself
 // recorded (Note [Saved tensors make no cycles] in saved_tensor.cpp).
@@ -47,7 +50,7 @@ class SavedTensor {
   };
 
   SavedTensor() noexcept = default;
-  // Throws kAutograd for a tensor made in inference mode.
+  // Throws as check_savable does.
   SavedTensor(const Tensor& tensor, Kind kind, uint32_t index);
   // The tensor as it was saved. Throws kAutograd when its memory was written since; `owner` is the
   // node that holds this. With grad mode on the result carries its history.

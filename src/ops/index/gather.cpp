@@ -110,6 +110,7 @@ Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, co
   check_gather(input, dim, positions);
   check_scatter_source(source, positions);
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input, source);
+  if (grad) check_saves({save_input(positions)});
   const bool inplace = out.is_inplace();
   const Tensor none;
   Result result = allocate_apart(out, input.sizes(), input.dtype(), input.device(), grad,

@@ -198,6 +198,8 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
       drop_leading_ones(astype(values, target.dtype()), static_cast<int64_t>(walk.shape.size()));
   broadcast_strides(source.sizes(), source.strides(), walk.shape, "values");
   const bool grad = needs_grad(target, source);
+  const SmallVector<Save, 6> saves = grad ? saves_of(ready) : SmallVector<Save, 6>();
+  check_saves(std::span<const Save>(saves.data(), saves.size()));
   begin_inplace(target, grad);
   const bool shared = overlap_of(source, target) != Overlap::kNone;
   const Tensor read = shared ? clone(source.detached()) : source;
@@ -207,7 +209,6 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
     launch_index(IndexOp::kPut, walk, target, read);
   }
   if (!grad) return;
-  const SmallVector<Save, 6> saves = saves_of(ready);
   record(target, "IndexPutBackward", {target, source},
          std::span<const Save>(saves.data(), saves.size()),
          [accumulate, saved = SavedIndices(ready, indices.front)](Backward& ctx) {

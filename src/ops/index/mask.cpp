@@ -70,6 +70,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Arg& value, Ou
   const Tensor none;
   const Tensor& filler = value.is_tensor() ? value.tensor() : none;
   const bool grad = needs_grad(input, filler);
+  if (grad) check_saves({save_input(mask)});
   Result result =
       allocate(out, input.sizes(), input.dtype(), input.device(), grad, {&input, &mask, &filler});
   launch_where(result.value(), mask, value, input);

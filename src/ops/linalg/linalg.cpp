@@ -140,6 +140,7 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, double
   const Tensor none;
   const Tensor saved1 = grad && needs_grad(mat2) ? mat1 : none;
   const Tensor saved2 = grad && needs_grad(mat1) ? mat2 : none;
+  if (grad) check_saves({save_input(saved1), save_input(saved2)});
   Result result =
       allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input, &mat1, &mat2}, true);
   if (result.value().numel() != 0) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/norm.h"
 
+#include <array>
+
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
@@ -110,14 +112,18 @@ void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& x, 
   if (ctx.needs(2)) ctx.set(2, total(g));
 }
 
+// What the derivative reads of the inputs: `none` in place of what it does not.
+std::array<Save, 2> input_saves(const Tensor& x, const Tensor& w, const Tensor& none) {
+  return {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none)};
+}
+
 void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
                  const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& mean,
                  const Tensor& rstd) {
   const Dims parameter_sizes = w.defined() ? w.sizes() : b.defined() ? b.sizes() : Dims{};
   const Tensor none;
-  record(output, name, {x, w, b},
-         {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none),
-          save_input(mean), save_input(rstd)},
+  const auto [saved_x, saved_w] = input_saves(x, w, none);
+  record(output, name, {x, w, b}, {saved_x, saved_w, save_input(mean), save_input(rstd)},
          [shape, parameter_sizes, last = is_channels_last(dense)](Backward& ctx) {
            const Tensor input = ctx.saved(0);
            if (!input.defined()) {  // only the bias asks
@@ -224,6 +230,9 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
                       const Tensor& w, const Tensor& b, bool training, double momentum, double eps,
                       const Out& out) {
   const bool grad = needs_grad(x, w, b);
+  const Tensor none;
+  // The running statistics are written whatever the form is.
+  if (grad) check_saves(input_saves(x, w, none));
   const bool last = is_channels_last(x);
   const Tensor dense = image_memory(x, last);
   const NormShape shape = channel_shape(dense, training, eps);
@@ -247,7 +256,6 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     plan.bias = data_of(bias);
     plan.output = result.value().data();
     plan.momentum = momentum;
-    const Tensor none;
     const Running moved_mean(training ? running_mean : none);
     const Running moved_var(training ? running_var : none);
     plan.running_mean = moved_mean.data();

@@ -166,13 +166,19 @@ uint8_t saves_of(const BinaryRule& rule, const Arg& a, const Arg& b) {
   return saves;
 }
 
+SmallVector<Save, 3> operand_saves(const Arg& a, const Arg& b, const Tensor& original_a,
+                                   uint8_t saves) {
+  SmallVector<Save, 3> kept;
+  if (a.is_tensor() && (saves & kSaveA) != 0) kept.push_back(save_input(original_a));
+  if (b.is_tensor() && (saves & kSaveB) != 0) kept.push_back(save_input(b.tensor()));
+  return kept;
+}
+
 void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b,
                    const Tensor& original_a, uint8_t saves) {
   const BinaryDerivative derivative{&rule,         a.scalar(),    b.scalar(),
                                     a.is_tensor(), b.is_tensor(), saves};
-  SmallVector<Save, 3> kept;
-  if (a.is_tensor() && (saves & kSaveA) != 0) kept.push_back(save_input(original_a));
-  if (b.is_tensor() && (saves & kSaveB) != 0) kept.push_back(save_input(b.tensor()));
+  SmallVector<Save, 3> kept = operand_saves(a, b, original_a, saves);
   if ((saves & kSaveY) != 0) kept.push_back(save_output(output));
   const std::span<const Save> saved(kept.data(), kept.size());
   if (a.is_tensor() && b.is_tensor()) {
@@ -329,6 +335,10 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   const Tensor& tensor_a = input.is_tensor() ? input.tensor() : none;
   const Tensor& tensor_b = other.is_tensor() ? other.tensor() : none;
   const Tensor kept = keep ? clone(tensor_a) : Tensor();
+  if (grad && out.is_inplace()) {
+    const SmallVector<Save, 3> planned = operand_saves(input, other, keep ? kept : tensor_a, saves);
+    check_saves(std::span<const Save>(planned.data(), planned.size()));
+  }
   Dims broadcast;
   Result result =
       allocate(out, result_shape(input, other, broadcast),

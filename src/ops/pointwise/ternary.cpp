@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/pointwise/ternary.h"
 
+#include <array>
 #include <complex>
 
 #include "base/error.h"
@@ -171,12 +172,14 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& weight, Out out
   const bool grad = needs_grad(input, other, w);
   const bool slope = tensor_weight && needs_grad(w);
   const Tensor start = out.is_inplace() && slope ? clone(input) : input;
+  const std::array saves{save_input(w), save_input(slope ? start : none),
+                         save_input(slope ? other : none)};
+  if (grad) check_saves(saves);
   Tensor output = is_complex(common_dtype(call)) ? complex_lerp(input, other, weight, grad, out)
                                                  : run(call, grad, out);
   if (!grad) return output;
   // The slot of an absent weight stays undefined.
-  record(output, "LerpBackward", {input, other, w},
-         {save_input(w), save_input(slope ? start : none), save_input(slope ? other : none)},
+  record(output, "LerpBackward", {input, other, w}, saves,
          [tensor_weight, scalar = weight.scalar()](Backward& ctx) {
            const Tensor kept = tensor_weight ? conj_of(ctx.saved(0)) : Tensor();
            const Arg factor = tensor_weight ? Arg(kept) : Arg(conj_of(scalar));
@@ -195,19 +198,19 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   const Ternary call{TernaryOp::kAddcmul, input, tensor1, tensor2, "tensor1", "tensor2", value};
   refuse_inexact_only(common_dtype(call));
   const bool grad = needs_grad(input, tensor1, tensor2);
+  const Tensor none;
+  const std::array saves{save_input(grad && needs_grad(tensor2) ? tensor1 : none),
+                         save_input(grad && needs_grad(tensor1) ? tensor2 : none)};
+  check_saves(saves);
   Tensor output = run(call, grad, out);
   if (!grad) return output;
-  const Tensor none;
-  record(output, "AddcmulBackward", {input, tensor1, tensor2},
-         {save_input(needs_grad(tensor2) ? tensor1 : none),
-          save_input(needs_grad(tensor1) ? tensor2 : none)},
-         [value](Backward& ctx) {
-           if (ctx.needs(0)) ctx.set(0, ctx.grad());
-           if (!ctx.needs(1) && !ctx.needs(2)) return;
-           const Tensor scaled = multiply(ctx.grad(), value);
-           if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
-           if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
-         });
+  record(output, "AddcmulBackward", {input, tensor1, tensor2}, saves, [value](Backward& ctx) {
+    if (ctx.needs(0)) ctx.set(0, ctx.grad());
+    if (!ctx.needs(1) && !ctx.needs(2)) return;
+    const Tensor scaled = multiply(ctx.grad(), value);
+    if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
+    if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
+  });
   return output;
 }
 
@@ -216,22 +219,22 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   const Ternary call{TernaryOp::kAddcdiv, input, tensor1, tensor2, "tensor1", "tensor2", value};
   refuse_inexact_only(common_dtype(call));
   const bool grad = needs_grad(input, tensor1, tensor2);
+  const Tensor none;
+  const std::array saves{save_input(grad && needs_grad(tensor2) ? tensor1 : none),
+                         save_input(grad && needs_grad(tensor1, tensor2) ? tensor2 : none)};
+  check_saves(saves);
   Tensor output = run(call, grad, out);
   if (!grad) return output;
-  const Tensor none;
-  record(output, "AddcdivBackward", {input, tensor1, tensor2},
-         {save_input(needs_grad(tensor2) ? tensor1 : none),
-          save_input(needs_grad(tensor1, tensor2) ? tensor2 : none)},
-         [value](Backward& ctx) {
-           if (ctx.needs(0)) ctx.set(0, ctx.grad());
-           if (!ctx.needs(1) && !ctx.needs(2)) return;
-           const Tensor divisor = conj_of(ctx.saved(1));
-           const Tensor quotient = divide(multiply(ctx.grad(), value), divisor);
-           if (ctx.needs(1)) ctx.set(1, quotient);
-           if (ctx.needs(2)) {
-             ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
-           }
-         });
+  record(output, "AddcdivBackward", {input, tensor1, tensor2}, saves, [value](Backward& ctx) {
+    if (ctx.needs(0)) ctx.set(0, ctx.grad());
+    if (!ctx.needs(1) && !ctx.needs(2)) return;
+    const Tensor divisor = conj_of(ctx.saved(1));
+    const Tensor quotient = divide(multiply(ctx.grad(), value), divisor);
+    if (ctx.needs(1)) ctx.set(1, quotient);
+    if (ctx.needs(2)) {
+      ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
+    }
+  });
   return output;
 }
 

@@ -15,6 +15,7 @@ from op_table import ROWS
 import tessera as ts
 from tessera import autograd
 from tessera.autograd import Function
+from tessera.nn.functional import batch_norm
 from tessera.utils.checkpoint import checkpoint
 
 
@@ -238,6 +239,23 @@ def test_inference_tensors_do_not_leave_their_mode() -> None:
             (x * t).sum().backward()
         with pytest.raises(RuntimeError, match="inference mode"):
             t.requires_grad_()
+
+
+def test_what_cannot_be_saved_is_refused_before_statistics_and_elements_are_written() -> None:
+    x = ts.tensor(np.arange(6.0).reshape(3, 2), requires_grad=True)
+    with ts.inference_mode():
+        weight, rows, mask = ts.ones(2, dtype=ts.float64), ts.tensor([0, 2]), ts.tensor([True, False, True])
+    mean, var = ts.zeros(2, dtype=ts.float64), ts.ones(2, dtype=ts.float64)
+    with pytest.raises(ts.AutogradError, match="inference mode"):
+        batch_norm(x, mean, var, weight, training=True)
+    assert mean.tolist() == [0, 0] and var.tolist() == [1, 1] and mean._version == 0
+    y = x * 1
+    for index in (rows, mask):
+        with pytest.raises(ts.AutogradError, match="inference mode"):
+            y[index] = 5.0
+    with pytest.raises(ts.AutogradError, match="inference mode"):
+        y[rows] = ts.ones((2, 2), dtype=ts.float64)
+    assert y.tolist() == x.tolist() and y._version == 0
 
 
 def test_backward_in_inference_mode_gives_ordinary_gradients() -> None:

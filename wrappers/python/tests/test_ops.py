@@ -165,6 +165,41 @@ def test_inplace_form_changes_its_input(row: Row) -> None:
     assert done > 0, f"{row.name}: no sample fits the in-place form"
 
 
+def refused_saves(row: Row) -> int:
+    """How many in-place calls with one operand of inference mode are refused. Those must have changed nothing."""
+    refused = 0
+    for given in row.samples(Make(row.grad_dtype, 1)):
+        for place in range(1, len(given.args)):
+            call = prepare(row, given, row.grad_dtype)
+            first = call.args[0].requires_grad_().clone()
+            for index, arg in enumerate(call.args[1:], 1):
+                if index == place and isinstance(arg, ts.Tensor):
+                    with ts.inference_mode():
+                        call.args[index] = arg.clone()
+                elif isinstance(arg, ts.Tensor) and arg.dtype is first.dtype:
+                    arg.requires_grad_()
+            version, before = first._version, array_of(first).copy()
+            method = row.inplace or getattr(type(first), f"{row.name}_", None) or find(f"{row.name}_")
+            try:
+                method(first, *call.args[1:], **call.kwargs)
+            except ts.AutogradError as error:
+                assert "inference mode" in str(error)
+                refused += 1
+                np.testing.assert_array_equal(array_of(first), before, row.name)
+                assert first._version == version, row.name
+            except ts.TesseraError:
+                pass  # a sample that does not fit the in-place form
+    return refused
+
+
+def test_inplace_form_that_cannot_save_its_operands_writes_nothing() -> None:
+    rows = [p.values[0] for p in INPLACE if p.values[0].grad]
+    assert {row.name for row in rows if refused_saves(row)} == {
+        "addcdiv", "addcmul", "addmm", "atan2", "divide", "lerp", "masked_fill", "maximum", "minimum", "multiply", "pow",
+        "scatter_add",
+    }
+
+
 def gradient_calls(row: Row) -> list[tuple[Any, tuple[Any, ...]]]:
     """(function of the differentiable tensors, those tensors) for each small sample."""
     found, dtype = [], getattr(ts, row.grad_dtype)
