@@ -140,7 +140,7 @@ Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out ou
   if (!other.is_tensor()) check_fits(other.scalar(), compute, "other");
   const Dims shape = joined_shape(joined_shape(condition.sizes(), input, "input"), other, "other");
   const bool grad = is_differentiable(compute) && needs_grad(a, b);
-  Result result = allocate(out, shape, compute, condition.device(), grad, {&a, &b, &condition});
+  Result result = allocate(out, shape, compute, condition.device(), grad, {&condition, &a, &b});
   if (result.value().numel() != 0) {
     Tensor cast_a;
     Tensor cast_b;

@@ -395,7 +395,7 @@ class Reference:
         return self.compute(np.matmul, a, b)
 
     def where(self, a: Dual, b: Dual, mask: Any) -> Dual:
-        return self.compute(lambda x, y: np.where(mask, x, y), a, b)
+        return self.compute(np.where, Dual(np.array(mask, bool)), a, b)
 
     def masked(self, a: Dual, mask: Any, value: float) -> Dual:
         return self.compute(lambda x: np.where(mask, value, x), a)

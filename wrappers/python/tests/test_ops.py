@@ -288,6 +288,13 @@ def test_no_op_stands_twice() -> None:
     assert len(BY_NAME) == len(ROWS)
 
 
+def test_where_takes_the_memory_order_of_its_first_operand_of_full_shape() -> None:
+    rows, columns = ts.zeros((2, 3)), ts.zeros((3, 2)).T
+    assert ts.where(columns > 0, rows, rows)._strides == (1, 2)
+    assert ts.where(rows > 0, columns, columns)._strides == (3, 1)
+    assert ts.where(ts.zeros(3) > 0, columns, rows)._strides == (1, 2)
+
+
 def test_several_results_come_as_a_named_tuple() -> None:
     x = ts.tensor([3.0, 1.0, 2.0])
     found = ts.topk(x, 2)
