@@ -17,8 +17,8 @@ from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
 EMITTERS = (
-    "c", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "python_conformance", "rust",
-    "rust_conformance", "julia", "julia_conformance",
+    "c", "case_files", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "rust", "rust_conformance",
+    "julia",
 )  # fmt: skip
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (
@@ -28,7 +28,7 @@ OWNED = (
     "docs/api",
     "tests/capi/generated",
     "tests/cpp/generated",
-    "wrappers/python/tests/generated",
+    "tests/conformance/cases",
     "src/kernel/generated",
     "src/backend/common/generated",
     "src/ops/generated",
@@ -36,7 +36,6 @@ OWNED = (
     "wrappers/rust/tessera/src/generated",
     "wrappers/rust/tessera/tests/generated",
     "wrappers/julia/src/generated",
-    "wrappers/julia/test/generated",
 )
 
 

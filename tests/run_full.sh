@@ -41,6 +41,6 @@ numpy2_part() {
   fi
   PYTHONPATH="$tsr_root/wrappers/python/src" pytest_part numpy2 "$folder/bin/python" \
     "$tests/test_interop.py" "$tests/test_buffer.py" "$tests/test_exchange.py" "$tests/test_indexing.py" \
-    "$tests/test_tensor.py" "$tests/generated"
+    "$tests/test_tensor.py" "$tests/test_conformance.py"
 }
 numpy2_part

@@ -12,7 +12,6 @@ from .model import CFunction, Op, Schema, Struct
 from .text import banner, version_number, wrap_call
 
 FOLDER = "wrappers/julia/src/generated/"
-TESTS = "wrappers/julia/test/generated/"
 PLAIN = {
     "void": "Cvoid",
     "int32_t": "Int32",
@@ -30,7 +29,6 @@ def outputs(schema: Schema) -> dict[str, str]:
         FOLDER + "types.jl": _types(schema),
         FOLDER + "functions.jl": _functions(schema),
         FOLDER + "broadcast.jl": _broadcast(schema),
-        TESTS + "layout.jl": _layout(schema),
     }
     for domain in schema.domains:
         if domain.ops:
@@ -126,16 +124,6 @@ def _folded(head: str, inside: str, tail: str) -> str:
     whole = head + inside + tail.replace(" ", "\0")  # the sign stays on the line of the parenthesis
     lines = textwrap.fill(whole, 96, subsequent_indent=" " * 8, break_long_words=False)
     return lines.replace("\0", " ") + "\n"
-
-
-def _layout(schema: Schema) -> str:
-    text = banner("#", "Sizes and offsets of the structs, and values of constants, as the schema has them.")
-    text += "# (struct, size, offsets)\nconst LAYOUT = [\n"
-    for struct in schema.structs:
-        offsets = "".join(f"{f.offset}, " for f in struct.fields)
-        text += f"    (Tessera.C.{struct.name}, {struct.size}, ({offsets})),\n"
-    text += "]\n\n# every function the package declares\nconst FUNCTIONS = [\n"
-    return text + "".join(f'    "{f.name}",\n' for f in schema.c_functions) + "]\n"
 
 
 # ---- The op layer ----

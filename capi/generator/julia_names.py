@@ -106,6 +106,13 @@ def exported(name: str) -> bool:
     return "." not in name and not name.startswith("_") and (plain not in hidden or name.endswith("!") and plain not in SHADOWING)
 
 
+def spoken(name: str) -> str:
+    """A qualified name as a program that is `using Tessera, LinearAlgebra, Statistics` writes it."""
+    if "." in name:
+        return name.split(".")[1]
+    return name if exported(name) else f"Tessera.{name}"
+
+
 def is_position(op: Op, arg: Arg) -> bool:
     if arg.type.base != "int64" or arg.name not in POSITIONS or op.name in HIDDEN:
         return False

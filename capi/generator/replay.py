@@ -62,19 +62,26 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Replay:
-    """One call of one C function with what must come out of it."""
+    """One call with what must come out of it."""
 
     name: str  # sum_0, add_3_i64, sum_gradient: of the test in every language
     number: int  # of the case in the schema
-    function: CFunction  # functional, or in place where the op has no other form
+    functions: tuple[CFunction, ...]  # that can make the call: one of each form
     args: tuple[Given, ...]  # in order; those of outs are `results`
     results: dict[str, Tensors]  # by name, in order; empty for an op that only mutates
     after: dict[str, Tensors]  # arguments as they stand after the call
     rtol: float | None  # instead of the dtype's, when the case states one
     atol: float | None
+    error: str | None = None  # the status with which the call must fail
+    everywhere: bool = True  # False: replayed from C only, where a form or a refusal is concerned
     gradient: Gradient | None = None
     grad: dict[str, Tensors] = field(default_factory=dict)  # what lists of leaves hold as gradients before the call
     after_grad: dict[str, Tensors] = field(default_factory=dict)  # what they hold after it; a hole: none
+
+    @property
+    def function(self) -> CFunction:
+        """That the languages call: functional, or in place where the op has no other form."""
+        return self.functions[0]
 
     @cached_property
     def op(self) -> Op:
@@ -108,23 +115,31 @@ class Replay:
 
 
 def replays(schema: Schema) -> list[Replay]:
-    """All replays, in the order of the schema."""
+    """What every language replays, in the order of the schema."""
     return [replay for op in schema.ops for replay in op_replays(schema, op)]
 
 
 def op_replays(schema: Schema, op: Op) -> list[Replay]:
-    form = "inplace" if op.forms == ("inplace",) else "functional"
+    return [replay for replay in op_records(schema, op) if replay.everywhere]
+
+
+def replay_form(op: Op) -> str:
+    return "inplace" if op.forms == ("inplace",) else "functional"
+
+
+def op_records(schema: Schema, op: Op) -> list[Replay]:
+    """Every case of an op, and its gradients."""
     found = []
     for number, case in enumerate(op.cases):
-        if case.error is not None or not _states_values(case):
-            continue
-        functions = [f for f in matching(op, case) if f.form == form]
-        for function in functions:
-            name = f"{op.name}_{number}"
-            kind = f"_{function.scalar_kind}" if len(functions) > 1 else ""
-            found.append(_case_replay(schema, function, case, number, name, name + kind))
-    gradient = _gradient_replay(schema, op, form)
-    return found + ([gradient] if gradient is not None else [])
+        by_kind: dict[str | None, list[CFunction]] = {}
+        for function in matching(op, case):
+            by_kind.setdefault(function.scalar_kind, []).append(function)
+        for kind, functions in by_kind.items():
+            suffix = f"_{kind}" if len(by_kind) > 1 and kind else ""
+            found.append(_case_replay(schema, tuple(functions), case, number, f"{op.name}_{number}", suffix))
+    form = replay_form(op)
+    gradients = [_gradient_replay(schema, op, f) for f in sorted({form, "inplace"})]  # functional first
+    return found + [g for g in gradients if g is not None]
 
 
 def unreplayed(schema: Schema) -> list[str]:
@@ -139,7 +154,8 @@ def _states_values(case: Case) -> bool:
     )
 
 
-def _case_replay(schema: Schema, function: CFunction, case: Case, number: int, prefix: str, name: str) -> Replay:
+def _case_replay(schema: Schema, functions: tuple[CFunction, ...], case: Case, number: int, prefix: str, suffix: str) -> Replay:
+    function = functions[0]
     op = function.op
     assert op is not None
     results, after = case.returns, dict(case.after)
@@ -147,32 +163,40 @@ def _case_replay(schema: Schema, function: CFunction, case: Case, number: int, p
         after = {op.args[0].name: results[0]} | after
         results = ()
     return Replay(
-        name=name,
+        name=prefix + suffix,
         number=number,
-        function=function,
+        functions=functions,
         args=_arguments(schema, function, case, prefix),
         results=_stored_results(op, results, f"{prefix}/out"),
         after={n: _stored(v, f"{prefix}/after/{n}") for n, v in after.items()},
         rtol=case.rtol,
         atol=case.atol,
+        error=case.error,
+        everywhere=case.error is None and function.form == replay_form(op) and _states_values(case),
         grad={n: _stored(v, f"{prefix}/grad/{n}") for n, v in case.grad.items()},
         after_grad={n: _stored(v, f"{prefix}/after_grad/{n}") for n, v in case.after_grad.items()},
     )
 
 
 def _gradient_replay(schema: Schema, op: Op, form: str) -> Replay | None:
+    """In the form of the languages' replays with results and gradients; for C alone in place, too."""
     place = gradient_place(op, form)
     if place is None:
         return None
     case, inputs = place
-    name = f"{op.name}_gradient"
-    function = gradient_function(op, form)
+    everywhere = form == replay_form(op)
+    name = f"{op.name}_gradient" + ("" if everywhere else "_inplace")
+    other = None if everywhere else gradient_place(op, replay_form(op))
+    prefix = f"{op.name}_gradient" if other is not None and other[0].args == case.args else name
     computed = Case(case.args, tuple(_computed(r) for r in case.returns))
     if form == "inplace" and not case.returns:  # setitem states what its input becomes
         computed = Case(case.args, after={n: _computed(v) for n, v in case.after.items()})
     stated = (case.returns, case.after)
     number = next(i for i, c in enumerate(op.cases) if (c.returns, c.after) == stated)
-    replay = _case_replay(schema, function, computed, number, name, name)
+    replay = _case_replay(schema, (gradient_function(op, form),), computed, number, prefix, "")
+    replay = replace(replay, name=name, everywhere=everywhere)
+    if not everywhere:  # only its slopes are looked at
+        return replace(replay, results={}, after={}, gradient=Gradient({}, dict.fromkeys(inputs, ())))
     weights = {}
     for result, value in {**replay.results, **replay.after}.items():
         literals = [s.literal for s in (value if isinstance(value, tuple) else (value,)) if s]

@@ -24,7 +24,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "capi")]
 
 from generator import model  # noqa: E402
-from generator.replay import Replay, Stored, replays  # noqa: E402
+from generator.replay import Replay, Stored, op_records  # noqa: E402
 from raw_calls import call, of  # noqa: E402
 
 import tessera as ts  # noqa: E402
@@ -36,8 +36,15 @@ AGREEMENT = {"rtol": 1e-10, "atol": 1e-11}  # of two libraries in float64
 DIGITS = 12  # kept of computed numbers: the last bits differ between processors
 
 
+def load_records() -> list[Replay]:
+    """Every line of cases/, in order."""
+    schema = model.load(ROOT / "capi" / "schema")
+    return [record for op in schema.ops for record in op_records(schema, op)]
+
+
 def load_replays() -> list[Replay]:
-    return replays(model.load(ROOT / "capi" / "schema"))
+    """Those that every language makes."""
+    return [record for record in load_records() if record.everywhere]
 
 
 # ---- From literals to arrays ----
@@ -240,8 +247,8 @@ def stated(found: list[Replay]) -> dict[str, ts.Tensor]:
 
 
 def main() -> int:
+    tensors = stated(load_records())
     found = load_replays()
-    tensors = stated(found)
     gradients = [replay for replay in found if replay.gradient is not None]
     compared = 0
     for replay in gradients:

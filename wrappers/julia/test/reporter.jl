@@ -28,7 +28,7 @@ Suite(description::AbstractString; options...) = Suite(description, 0)
 function Test.record(suite::Suite, result::Result)
     suite.count += 1
     failure = result isa Union{Fail,Error} ? sprint(show, result) : nothing
-    failure === nothing || println(stderr, failure)
+    failure === nothing || println(stderr, "Julia, $(suite.description): ", failure)
     push!(CASES, Case(FILE[], "$(suite.description)[$(suite.count)]", failure, result isa Broken))
     return result
 end

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test file, or those named on the command line (without test_ and .jl).
+# Runs every test file, or those named on the command line (without test_ and .jl). conformance:add_2 is one
+# case of tests/conformance.
 # TESSERA_TEST_REPORT names a file for the junit report.
 
 using LinearAlgebra, Random, Statistics, Test
 using Tessera
 
 include("reporter.jl")
+include("json.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
@@ -17,7 +19,9 @@ const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors
 values_of(t::Tensor) = Array(t)
 leaf(array) = requires_grad!(Tensor(array))
 
-for file in (isempty(ARGS) ? FILES : ARGS)
+const CHOSEN = Ref("")  # the case to replay; empty: all
+for argument in (isempty(ARGS) ? FILES : ARGS)
+    file, CHOSEN[] = split(argument * ":", ":")
     started = time()
     # Suite after suite: an exception in one file is a failure of it and not the end of the others.
     Reporter.FILE[] = "test_$file"

@@ -46,17 +46,19 @@ def test_every_functional_overload_is_replayed() -> None:
     assert missing == []
 
 
-def test_names_of_replays_differ() -> None:
-    names = [r.name for r in replays()]
+def test_names_of_records_differ() -> None:
+    names = [r.name for r in make_vectors.load_records()]
     assert len(set(names)) == len(names)
 
 
 def test_file_has_exactly_the_tensors_of_the_replays() -> None:
-    assert set(vectors()) == {s.key for r in replays() for s in r.stored()}
+    records = make_vectors.load_records()
+    shaped = {s.key for r in records if r.gradient is None for s in r.stored() if s.literal.data is None}
+    assert set(vectors()) == {s.key for r in records for s in r.stored()} - shaped
 
 
 def test_stated_tensors_are_those_of_the_schema() -> None:
-    for key, expected in make_vectors.stated(replays()).items():
+    for key, expected in make_vectors.stated(make_vectors.load_records()).items():
         found = vectors()[key]
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape), key
         assert found.contiguous().view_bits().tobytes() == expected.contiguous().view_bits().tobytes(), key
