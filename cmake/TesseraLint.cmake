@@ -12,5 +12,7 @@ if(TSR_CLANG_TIDY_RUNNER AND TSR_CLANG_TIDY)
   add_custom_target(
     tidy COMMAND "${TSR_CLANG_TIDY_RUNNER}" -quiet -clang-tidy-binary "${TSR_CLANG_TIDY}"
                  -p "${PROJECT_BINARY_DIR}" "^${PROJECT_SOURCE_DIR}/(src|capi)/"
-    VERBATIM)
+    COMMAND bash -c "ls wrappers/python/native/*.c | grep -v generated | xargs -P 2 -I {} \
+                     '${TSR_CLANG_TIDY}' -quiet {} -- -Iinclude $(python3-config --includes)"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
 endif()

@@ -14,7 +14,7 @@ from .python_stubs import core_stub, ops_stub, result_types
 from .text import banner, c_banner, c_string
 from .types import entry, passed
 
-NATIVE = "wrappers/python/native/ops_generated.h"
+NATIVE = "wrappers/python/native/ops_generated.c"
 PACKAGE = "wrappers/python/src/tessera/"
 KINDS = {"bool": "TPY_BOOL", "i64": "TPY_I64", "f64": "TPY_F64", "c128": "TPY_C128"}
 COMPARE = {"__lt__": "Py_LT", "__le__": "Py_LE", "__eq__": "Py_EQ", "__ne__": "Py_NE", "__gt__": "Py_GT", "__ge__": "Py_GE"}
@@ -58,6 +58,7 @@ PASSED = {base: "a{0}" for base in CONVERTED if "[" not in base} | {
 NUMBERS = {"f64": ("v{0}.re",), "i64": ("v{0}.i",), "bool": ("(int32_t)v{0}.i",), "c128": ("v{0}.re", "v{0}.im")}
 UNARY = {"__neg__": "negative", "__abs__": "absolute", "__invert__": "invert", "__pos__": "positive"}
 
+BY_HAND = ("contiguous",)  # methods that native/methods.c has
 
 FILLED_IN = {"squeeze": "axes"}  # required arguments that may be left out
 
@@ -78,13 +79,13 @@ def outputs(schema: Schema) -> dict[str, str]:
 
 
 def _native(schema: Schema, ops: list[Op]) -> str:
-    parts = [c_banner("One C function per op: parse, call, check, wrap.").rstrip("\n"), '#include "buffer.h"\n#include "methods.h"', ""]
+    parts = [c_banner("One C function per op: parse, call, check, wrap.").rstrip("\n"), '#include "native.h"', ""]
     parts += [_enum_table(e) for e in schema.enums if any(a.type.name == e.name[4:] for o in ops for a in o.args)]
     thunks = public_forms(ops)
     parts += [_thunk(schema, op, form, name) for op, form, name in thunks]
     parts.append(_prepare([_c_name(op, form) for op, form, _ in thunks]))
     parts.append(_method_table("tpy_functions", functions(ops)))
-    parts.append(_method_table("tpy_methods", methods(ops), "    TPY_OWN_METHODS\n"))
+    parts.append(_method_table("tpy_methods", [m for m in methods(ops) if m[2] not in BY_HAND]))
     parts.append(_number_slots(ops))
     return "\n".join(parts)
 
@@ -245,7 +246,7 @@ def _body(schema: Schema, op: Op, form: str, with_out: bool) -> str:
     count = len(op.args)
     if with_out and len(op.returns) == 1:
         converted.declare.append("tsr_tensor dst = NULL;")
-        converted.check.append(f"tpy_out(sig, {count}, s[{count}], &dst)")
+        converted.check.append(f"tpy_optional_tensor(sig, {count}, s[{count}], &dst)")
     elif with_out:
         converted.declare.append("tpy_tensors dst = {0, dst.room, NULL, {NULL}};")
         converted.check.append(f"tpy_outs(sig, {count}, s[{count}], {len(op.returns)}, &dst)")
@@ -266,7 +267,7 @@ def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
     text = ""
     like = "NULL"
     for i in reversed([k for k, a in enumerate(op.args) if a.type.base == "tensor" and not a.type.is_list]):
-        like = f"s[{i}] != NULL && TPY_IS_TENSOR(s[{i}]) ? s[{i}] : {like}"
+        like = f"s[{i}] != NULL && tpy_is_tensor(s[{i}]) ? s[{i}] : {like}"
     lifted = "" if "bool" in op.scalar_kinds else f"!(kind == TPY_BOOL && tpy_is_bool({like})) && "
     for overload in op.overloads(form)[1:]:
         bits = sum(1 << index[n] for n in overload.args)
@@ -291,11 +292,11 @@ def _kinds(op: Op, form: str, with_out: bool, overload: ScalarForm, pad: str) ->
 
 def _prepare(names: list[str]) -> str:
     calls = " &&\n         ".join(f"tpy_prepare(&sig_{n})" for n in names)
-    return f"static int tpy_prepare_signatures(void) {{\n  return {calls or 1};\n}}\n"
+    return f"int tpy_prepare_signatures(void) {{\n  return {calls or 1};\n}}\n"
 
 
-def _method_table(table: str, thunks: list[Callable], more: str = "") -> str:
-    text = f"static PyMethodDef {table}[] = {{\n{more}"
+def _method_table(table: str, thunks: list[Callable]) -> str:
+    text = f"PyMethodDef {table}[] = {{\n"
     for op, form, name in thunks:
         doc = f"{name}({signature_text(op, form)})\n--\n\n{op.doc}"
         text += f"    {{{c_string(name)}, (PyCFunction)(void (*)(void))py_{_c_name(op, form)},\n"
@@ -330,7 +331,7 @@ def _number_slots(ops: list[Op]) -> str:
         dunders = set(op.python.operator)
         for name in sorted(dunders & UNARY.keys()):
             text += f"static PyObject* nb_{UNARY[name]}(PyObject* a) {{ return tpy_operate_unary(tsr_{op.name}, a); }}\n"
-            slots += f"  {{Py_nb_{UNARY[name]}, nb_{UNARY[name]}}}, \\\n"
+            slots += f"    {{Py_nb_{UNARY[name]}, nb_{UNARY[name]}}},\n"
         binary = {k for k in [*BINARY, "pow"] if f"__{k}__" in dunders}
         if binary or dunders & COMPARE.keys():
             text += _operator(op)
@@ -342,16 +343,16 @@ def _number_slots(ops: list[Op]) -> str:
             check = "  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;\n" if key == "pow" else ""
             text += f"static PyObject* nb_{slot}(PyObject* a, PyObject* b{third}) {{\n{check}"
             text += f"  return tpy_operate(&op_{op.name}, a, b);\n}}\n"
-            slots += f"  {{Py_nb_{slot}, nb_{slot}}}, \\\n"
+            slots += f"    {{Py_nb_{slot}, nb_{slot}}},\n"
             if "inplace" in op.forms:
                 text += f"static PyObject* nb_inplace_{slot}(PyObject* a, PyObject* b{third}) {{\n{check}"
                 text += f"  return tpy_operate_inplace(&inplace_{op.name}, a, b);\n}}\n"
-                slots += f"  {{Py_nb_inplace_{slot}, nb_inplace_{slot}}}, \\\n"
+                slots += f"    {{Py_nb_inplace_{slot}, nb_inplace_{slot}}},\n"
     if compares:
         text += f"static PyObject* tpy_compare(PyObject* a, PyObject* b, int which) {{\n  switch (which) {{\n{compares}"
         text += "    default: Py_RETURN_NOTIMPLEMENTED;\n  }\n}\n"
-        slots += "  {Py_tp_richcompare, tpy_compare}, \\\n"
-    return f"{text}#define TPY_NUMBER_SLOTS \\\n{slots}\n"
+        slots += "    {Py_tp_richcompare, tpy_compare},\n"
+    return f"{text}const PyType_Slot tpy_number_slots[] = {{\n{slots}    {{0, NULL}},\n}};\n"
 
 
 def _operator(op: Op) -> str:

@@ -89,7 +89,7 @@ def build_library() -> None:
 
 
 class Extension:
-    """What setup.py does, without setuptools: one file of C, compiled beside the library and linked after it."""
+    """What setup.py does, without setuptools: its C files are compiled beside the library and linked after it."""
 
     def __init__(self) -> None:
         headers = machine.python_headers()
@@ -101,23 +101,27 @@ class Extension:
         import build_native
 
         BUILD.mkdir(parents=True, exist_ok=True)
-        source, self.object = BUILD / "_native.c", BUILD / "_native.o"
-        build_native.make_builder([str(ROOT / "include")]).emit_c_code(str(source))
+        source, folder = BUILD / "_native.c", BUILD / "native"
+        folder.mkdir(exist_ok=True)
+        build_native.make_builder(str(ROOT / "include")).emit_c_code(str(source))
         includes = [f"-I{folder}" for folder in (*headers, ROOT / "include", build_native.HERE / "native")]
         flags = ["-c", "-fPIC", "-DNDEBUG", "-D_CFFI_NO_LIMITED_API", *build_native.FLAGS]
-        self.process = subprocess.Popen(
-            ["gcc", *flags, *includes, str(source), "-o", str(self.object)], env=machine.environment()
-        )
+        sources = [source, *map(Path, build_native.sources())]
+        self.objects = [folder / f"{path.stem}.o" for path in sources]
+        self.processes = [
+            subprocess.Popen(["gcc", *flags, *includes, str(path), "-o", str(made)], env=machine.environment())
+            for path, made in zip(sources, self.objects)
+        ]
 
     def link(self) -> None:
-        if self.process.wait() != 0:
+        if any([process.wait() != 0 for process in self.processes]):
             raise SystemExit("the Python extension was not compiled")
         shutil.rmtree(SITE, ignore_errors=True)
         for entry in (ROOT / "wrappers/python/src/tessera").iterdir():
             if entry.suffix != ".so" and entry.name != "__pycache__":
                 link(entry, SITE / "tessera" / entry.name)
         output = SITE / "tessera" / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
-        run("gcc", "-shared", self.object, "-o", output, f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-ltessera")
+        run("gcc", "-shared", *self.objects, "-o", output, f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-ltessera")
         run(sys.executable, "-c", "import tessera; print(tessera.__version__, tessera.__file__)")
 
 

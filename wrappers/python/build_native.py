@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module tessera._native (cffi's API mode over tessera_ffi.h, with our C parts in it) and the library
-that it needs, which a wheel carries along."""
+"""The extension module tessera._native (cffi's API mode over tessera_ffi.h, linked with the C files of native/) and the
+library that it needs, which a wheel carries along."""
 
 from __future__ import annotations
 
@@ -107,9 +107,14 @@ def fill(folder: Path, library: Library | None) -> None:
         shutil.copy2(plugin, folder / "tessera" / plugin.name)
 
 
+def sources() -> list[str]:
+    """Our C files, which are linked into the extension beside what cffi writes."""
+    return [str(path) for path in sorted((HERE / "native").glob("*.c"))]
+
+
 def make_builder(include: str) -> cffi.FFI:
     header = Path(include) / "tessera" / "tessera_ffi.h"
     builder = cffi.FFI()
     builder.cdef(header.read_text("utf-8") + EXTRA)
-    builder.set_source(MODULE, '#include "install.h"\n')
+    builder.set_source(MODULE, '#include "native.h"\n')
     return builder

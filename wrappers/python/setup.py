@@ -32,7 +32,7 @@ class BuildNative(build_ext):
         source = scratch / "_native.c"
         source.parent.mkdir(parents=True, exist_ok=True)
         build_native.make_builder(library.include).emit_c_code(str(source))
-        ext.sources = [str(source)]
+        ext.sources = [str(source), *build_native.sources()]
         self.force = True
         super().build_extension(ext)
 

@@ -1,44 +1,60 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
  * The buffer protocol of tensors, and numpy() over it. */
-#ifndef TESSERA_PY_BUFFER_H
-#define TESSERA_PY_BUFFER_H
+#include "native.h"
 
-#include "tensor.h"
-
-/* What an exported buffer holds. The alias keeps the memory where it is, even when the tensor itself gets other
- * memory from an out= call while the buffer is in use. */
+/* What an exported buffer holds. The alias keeps the memory where it is, even when the tensor
+ * itself gets other memory from an out= call while the buffer is in use. */
 typedef struct {
   tsr_tensor alias;
   Py_ssize_t strides[]; /* in bytes */
 } tpy_export;
 
-/* The letter of the struct module, as the dtypes of NumPy spell it; NULL for bfloat16, which has none. */
+/* The letter of the struct module, as the dtypes of NumPy spell it; NULL for bfloat16, which has
+ * none. */
 static const char* tpy_format(tsr_dtype dtype) {
   switch (dtype) {
-    case TSR_BOOL: return "?";
-    case TSR_UINT8: return "B";
-    case TSR_UINT16: return "H";
-    case TSR_UINT32: return "I";
-    case TSR_UINT64: return sizeof(long) == 8 ? "L" : "Q";
-    case TSR_INT8: return "b";
-    case TSR_INT16: return "h";
-    case TSR_INT32: return "i";
-    case TSR_INT64: return sizeof(long) == 8 ? "l" : "q";
-    case TSR_FLOAT16: return "e";
-    case TSR_FLOAT32: return "f";
-    case TSR_FLOAT64: return "d";
-    case TSR_COMPLEX64: return "Zf";
-    case TSR_COMPLEX128: return "Zd";
-    default: return NULL;
+    case TSR_BOOL:
+      return "?";
+    case TSR_UINT8:
+      return "B";
+    case TSR_UINT16:
+      return "H";
+    case TSR_UINT32:
+      return "I";
+    case TSR_UINT64:
+      return sizeof(long) == 8 ? "L" : "Q";
+    case TSR_INT8:
+      return "b";
+    case TSR_INT16:
+      return "h";
+    case TSR_INT32:
+      return "i";
+    case TSR_INT64:
+      return sizeof(long) == 8 ? "l" : "q";
+    case TSR_FLOAT16:
+      return "e";
+    case TSR_FLOAT32:
+      return "f";
+    case TSR_FLOAT64:
+      return "d";
+    case TSR_COMPLEX64:
+      return "Zf";
+    case TSR_COMPLEX128:
+      return "Zd";
+    default:
+      return NULL;
   }
 }
 
 /* NULL when the memory can be lent as it is, else what keeps it from that. */
 static const char* tpy_no_buffer(const tsr_info* info) {
-  if ((info->flags & TSR_TENSOR_REQUIRES_GRAD) && tsr_grad_mode()) return "the tensor requires grad; use .detach()";
+  if ((info->flags & TSR_TENSOR_REQUIRES_GRAD) && tsr_grad_mode())
+    return "the tensor requires grad; use .detach()";
   if (info->device_type != TSR_DEVICE_CPU) return "the tensor is not on the CPU; use .to('cpu')";
-  return tpy_format(info->dtype) == NULL ? "no format for the elements of bfloat16; use .astype(tessera.float32)" : NULL;
+  return tpy_format(info->dtype) == NULL
+             ? "no format for the elements of bfloat16; use .astype(tessera.float32)"
+             : NULL;
 }
 
 static int tpy_buffer_refuse(const char* why) {
@@ -51,21 +67,23 @@ static int tpy_buffer_fits(const Py_buffer* view, int flags) {
   const int strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) return PyBuffer_IsContiguous(view, 'C');
   if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS) return PyBuffer_IsContiguous(view, 'F');
-  if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS) return PyBuffer_IsContiguous(view, 'A');
+  if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS)
+    return PyBuffer_IsContiguous(view, 'A');
   return strided || PyBuffer_IsContiguous(view, 'C');
 }
 
-static int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
+int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   static char nowhere[16]; /* consumers want an address for no elements, too */
   view->obj = NULL;
   tsr_info info;
   if (!tpy_info(self, &info)) return -1;
   const char* why = tpy_no_buffer(&info);
-  if (why == NULL && (flags & PyBUF_WRITABLE) && (info.flags & TSR_TENSOR_READ_ONLY)) why = "the memory is read-only";
+  if (why == NULL && (flags & PyBUF_WRITABLE) && (info.flags & TSR_TENSOR_READ_ONLY))
+    why = "the memory is read-only";
   if (why != NULL) return tpy_buffer_refuse(why);
   tpy_export* export = PyMem_Malloc(sizeof *export + sizeof(Py_ssize_t) * (size_t)info.ndim);
   if (export == NULL) return PyErr_NoMemory(), -1;
-  tsr_status status = tsr_detach(TPY_HANDLE(self), &export->alias);
+  tsr_status status = tsr_detach(tpy_handle(self), &export->alias);
   if (status == TSR_OK) {
     info.struct_size = sizeof info;
     status = tsr_tensor_info(export->alias, &info);
@@ -77,7 +95,8 @@ static int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   const Py_ssize_t itemsize = (info.dtype >> 8 & 0xff) / 8;
-  for (int32_t i = 0; i < info.ndim; ++i) export->strides[i] = (Py_ssize_t)info.strides[i] * itemsize;
+  for (int32_t i = 0; i < info.ndim; ++i)
+    export->strides[i] = (Py_ssize_t)info.strides[i] * itemsize;
   _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are lent as they are");
   view->buf = info.data != NULL ? info.data : nowhere;
   view->len = (Py_ssize_t)info.nbytes;
@@ -101,7 +120,7 @@ static int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   return 0;
 }
 
-static void tensor_releasebuffer(PyObject* self, Py_buffer* view) {
+void tensor_releasebuffer(PyObject* self, Py_buffer* view) {
   (void)self;
   tpy_export* export = view->internal;
   tsr_tensor_release(export->alias);
@@ -109,11 +128,9 @@ static void tensor_releasebuffer(PyObject* self, Py_buffer* view) {
 }
 
 /* numpy(): numpy.asarray takes the buffer; what has none goes the slow way, which says why. */
-static PyObject* tensor_numpy(PyObject* self, PyObject* unused) {
+PyObject* tensor_numpy(PyObject* self, PyObject* unused) {
   (void)unused;
   tsr_info info;
   if (!tpy_info(self, &info)) return NULL;
   return PyObject_CallOneArg(tpy_no_buffer(&info) == NULL ? tpy.as_array : tpy.no_array, self);
 }
-
-#endif

@@ -1,13 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * DLPack 1.3's C exchange API for tensors as Python objects: the library's own table over handles, with the
- * objects around it. Extensions find it as the attribute __dlpack_c_exchange_api__ of the type. */
-#ifndef TESSERA_PY_EXCHANGE_H
-#define TESSERA_PY_EXCHANGE_H
+ * DLPack 1.3's C exchange API for tensors as Python objects: the library's own table over handles,
+ * with the objects around it. */
+#include "native.h"
 
-#include "dlpack.h"
-
-static const char kExchange[] = "dlpack_exchange_api";
+static const char exchange_name[] = "dlpack_exchange_api";
 
 /* The layout of DLPackExchangeAPI. */
 typedef struct tpy_exchange {
@@ -29,21 +26,24 @@ static int tpy_exchanged(tsr_status status) {
 }
 
 static int tpy_exchange_tensor(void* object) {
-  if (TPY_IS_TENSOR((PyObject*)object)) return 1;
+  if (tpy_is_tensor((PyObject*)object)) return 1;
   PyErr_Format(tpy.type_error, "expected a Tensor, got %s", Py_TYPE((PyObject*)object)->tp_name);
   return 0;
 }
 
 /* May be called without the lock: touches no Python object. */
 static int tpy_exchange_allocate(tpy_dl_tensor* prototype, tpy_versioned** out, void* context,
-                                 void (*set_error)(void* context, const char* kind, const char* message)) {
+                                 void (*set_error)(void* context, const char* kind,
+                                                   const char* message)) {
   struct DLManagedTensorVersioned* managed = NULL;
   const tsr_status status = tsr_exchange_api()->allocate_like(prototype, &managed);
   *out = (tpy_versioned*)managed;
   if (status == TSR_OK) return 0;
   tsr_error_view view = {sizeof view};
   const int known = tsr_error_last(&view) == TSR_OK;
-  const char* kind = status == TSR_OUT_OF_MEMORY ? "MemoryError" : status == TSR_BUFFER ? "BufferError" : "ValueError";
+  const char* kind = status == TSR_OUT_OF_MEMORY ? "MemoryError"
+                     : status == TSR_BUFFER      ? "BufferError"
+                                                 : "ValueError";
   set_error(context, kind, known ? view.message : "allocation failed");
   return -1;
 }
@@ -52,7 +52,7 @@ static int tpy_exchange_from_object(void* object, tpy_versioned** out) {
   struct DLManagedTensorVersioned* managed = NULL;
   *out = NULL;
   if (!tpy_exchange_tensor(object)) return -1;
-  const int failed = tpy_exchanged(tsr_exchange_api()->to_managed(TPY_HANDLE(object), &managed));
+  const int failed = tpy_exchanged(tsr_exchange_api()->to_managed(tpy_handle(object), &managed));
   *out = (tpy_versioned*)managed;
   return failed;
 }
@@ -61,13 +61,17 @@ static int tpy_exchange_from_object(void* object, tpy_versioned** out) {
 static int tpy_exchange_to_object(tpy_versioned* managed, void** out) {
   tsr_tensor handle = NULL;
   *out = NULL;
-  if (tpy_exchanged(tsr_exchange_api()->from_managed((struct DLManagedTensorVersioned*)managed, &handle)) < 0) return -1;
+  if (tpy_exchanged(
+          tsr_exchange_api()->from_managed((struct DLManagedTensorVersioned*)managed, &handle)) < 0)
+    return -1;
   *out = tpy_wrap_as(tpy.tensor, handle);
   return *out != NULL ? 0 : -1;
 }
 
 static int tpy_exchange_view(void* object, tpy_dl_tensor* out) {
-  return tpy_exchange_tensor(object) ? tpy_exchanged(tsr_exchange_api()->view(TPY_HANDLE(object), out)) : -1;
+  return tpy_exchange_tensor(object)
+             ? tpy_exchanged(tsr_exchange_api()->view(tpy_handle(object), out))
+             : -1;
 }
 
 static int tpy_exchange_stream(int32_t device_type, int32_t device_id, void** out) {
@@ -75,13 +79,19 @@ static int tpy_exchange_stream(int32_t device_type, int32_t device_id, void** ou
 }
 
 /* On the type, as the protocol asks; subclasses inherit it. */
-static int tpy_add_exchange(PyTypeObject* type) {
-  static tpy_exchange api = {1, 3, NULL, tpy_exchange_allocate, tpy_exchange_from_object,
-                             tpy_exchange_to_object, tpy_exchange_view, tpy_exchange_stream};
-  PyObject* capsule = PyCapsule_New(&api, kExchange, NULL);
-  const int good = capsule != NULL && PyObject_SetAttrString((PyObject*)type, "__dlpack_c_exchange_api__", capsule) == 0;
+int tpy_add_exchange(PyTypeObject* type) {
+  static tpy_exchange api = {1,
+                             3,
+                             NULL,
+                             tpy_exchange_allocate,
+                             tpy_exchange_from_object,
+                             tpy_exchange_to_object,
+                             tpy_exchange_view,
+                             tpy_exchange_stream};
+  PyObject* capsule = PyCapsule_New(&api, exchange_name, NULL);
+  const int good =
+      capsule != NULL &&
+      PyObject_SetAttrString((PyObject*)type, "__dlpack_c_exchange_api__", capsule) == 0;
   Py_XDECREF(capsule);
   return good;
 }
-
-#endif

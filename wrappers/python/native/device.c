@@ -1,10 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The type DeviceBase: equality of devices, which mostly are one object. _device.py has the rest. */
-#ifndef TESSERA_PY_DEVICE_H
-#define TESSERA_PY_DEVICE_H
-
-#include "module.h"
+ * The type DeviceBase: equality of devices, which mostly are one object. _device.py has the rest.
+ */
+#include "native.h"
 
 /* == and !=; for another object the class decides by its method _same. */
 static PyObject* device_compare(PyObject* self, PyObject* other, int which) {
@@ -16,13 +14,12 @@ static PyObject* device_compare(PyObject* self, PyObject* other, int which) {
   return truth < 0 ? NULL : PyBool_FromLong(truth == (which == Py_EQ));
 }
 
-static int tpy_make_devices(PyObject* table) {
+int tpy_make_devices(PyObject* table) {
   PyType_Slot slots[] = {{Py_tp_richcompare, device_compare}, {0, NULL}};
-  PyType_Spec spec = {"tessera.DeviceBase", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyType_Spec spec = {"tessera.DeviceBase", sizeof(PyObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   PyObject* type = PyType_FromSpec(&spec);
   const int good = type != NULL && PyDict_SetItemString(table, "DeviceBase", type) == 0;
   Py_XDECREF(type);
   return good;
 }
-
-#endif

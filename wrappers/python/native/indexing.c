@@ -1,12 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
  * tensor[index] and tensor[index] = value: from Python's brackets to items of the ABI. */
-#ifndef TESSERA_PY_INDEXING_H
-#define TESSERA_PY_INDEXING_H
+#include "native.h"
 
-#include "values.h"
-
-#define TPY_MAX_ITEMS 130 /* 64 axes, as many new ones, an ellipsis */
+enum { TPY_MAX_ITEMS = 130 }; /* 64 axes, as many new ones, an ellipsis */
 
 typedef struct {
   int32_t n_items, n_arrays;
@@ -40,7 +37,7 @@ static int tpy_add_array(tpy_index* index, PyObject* tensor) {
     return 0;
   }
   index->keep[index->n_arrays] = tensor;
-  index->arrays[index->n_arrays++] = TPY_HANDLE(tensor);
+  index->arrays[index->n_arrays++] = tpy_handle(tensor);
   return 1;
 }
 
@@ -49,7 +46,8 @@ static int tpy_bound(PyObject* object, int64_t* out) {
   *out = INT64_MIN;
   if (object == Py_None) return 1;
   if (!PyIndex_Check(object)) {
-    PyErr_Format(tpy.type_error, "slice indices must be ints or None, got %s", Py_TYPE(object)->tp_name);
+    PyErr_Format(tpy.type_error, "slice indices must be ints or None, got %s",
+                 Py_TYPE(object)->tp_name);
     return 0;
   }
   const Py_ssize_t value = PyNumber_AsSsize_t(object, NULL);
@@ -61,7 +59,8 @@ static int tpy_bound(PyObject* object, int64_t* out) {
 static int tpy_add_slice(tpy_index* index, PyObject* slice) {
   PySliceObject* bounds = (PySliceObject*)slice;
   int64_t start, stop, step;
-  return tpy_bound(bounds->start, &start) && tpy_bound(bounds->stop, &stop) && tpy_bound(bounds->step, &step) &&
+  return tpy_bound(bounds->start, &start) && tpy_bound(bounds->stop, &stop) &&
+         tpy_bound(bounds->step, &step) &&
          tpy_add_item(index, TSR_INDEX_KIND_SLICE, start, stop, step);
 }
 
@@ -71,12 +70,14 @@ static int tpy_add_integer(tpy_index* index, PyObject* object) {
   return tpy_add_item(index, TSR_INDEX_KIND_INTEGER, value, 0, 0);
 }
 
-/* A list of plain ints or bools as a tensor; NULL for what to_index must see, with an exception on failure. */
+/* A list of plain ints or bools as a tensor; NULL for what to_index must see, with an exception on
+ * failure. */
 static PyObject* tpy_index_list(PyObject* item) {
   if (!PyList_CheckExact(item) || PyList_GET_SIZE(item) == 0) return NULL;
   tsr_info info = {sizeof info};
   PyObject* made = tpy_from_numbers(item, -1);
-  if (made == NULL || !tpy_info(made, &info) || info.dtype == TSR_INT64 || info.dtype == TSR_BOOL) return made;
+  if (made == NULL || !tpy_info(made, &info) || info.dtype == TSR_INT64 || info.dtype == TSR_BOOL)
+    return made;
   Py_DECREF(made);
   return NULL;
 }
@@ -86,7 +87,7 @@ static int tpy_add_any(tpy_index* index, PyObject* item) {
   if (PySlice_Check(item)) return tpy_add_slice(index, item);
   if (item == Py_Ellipsis) return tpy_add_item(index, TSR_INDEX_KIND_ELLIPSIS, 0, 0, 0);
   if (item == Py_None) return tpy_add_item(index, TSR_INDEX_KIND_NEW_AXIS, 0, 0, 0);
-  if (TPY_IS_TENSOR(item)) return tpy_add_array(index, Py_NewRef(item));
+  if (tpy_is_tensor(item)) return tpy_add_array(index, Py_NewRef(item));
   if (PyIndex_Check(item) && !PyBool_Check(item) && !PyObject_HasAttrString(item, "__len__")) {
     return tpy_add_integer(index, item); /* a NumPy integer */
   }
@@ -104,13 +105,14 @@ static int tpy_read_index(tpy_index* index, PyObject* key) {
   return 1;
 }
 
-static PyObject* tensor_subscript(PyObject* self, PyObject* key) {
+PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   tpy_index index;
   PyObject* result = NULL;
   if (tpy_read_index(&index, key)) {
     tsr_tensor out = NULL;
     tsr_status status;
-    TPY_CALL(status, tsr_getitem(TPY_HANDLE(self), index.items, index.n_items, index.arrays, index.n_arrays, &out));
+    TPY_CALL(status, tsr_getitem(tpy_handle(self), index.items, index.n_items, index.arrays,
+                                 index.n_arrays, &out));
     result = tpy_result(status, out);
   }
   tpy_free_index(&index);
@@ -118,37 +120,37 @@ static PyObject* tensor_subscript(PyObject* self, PyObject* key) {
 }
 
 static int tpy_store(PyObject* self, tpy_index* index, PyObject* value) {
-  const tsr_tensor x = TPY_HANDLE(self);
+  const tsr_tensor x = tpy_handle(self);
   PyObject* made = NULL;
   tpy_number number;
   tsr_status status;
   int kind = TPY_NO_NUMBER;
-  if (!TPY_IS_TENSOR(value)) {
+  if (!tpy_is_tensor(value)) {
     kind = tpy_sized_number(value, &number);
     if (kind == TPY_ERROR) return 0;
   }
-#define TPY_STORE(suffix, ...) \
-  TPY_CALL(status, tsr_setitem##suffix(x, index->items, index->n_items, index->arrays, index->n_arrays, __VA_ARGS__))
+  const int64_t* items = index->items;
+  const tsr_tensor* arrays = index->arrays;
+  const int32_t n = index->n_items, m = index->n_arrays;
   if (kind == TPY_BOOL || kind == TPY_I64) {
-    TPY_STORE(_i64_inplace, number.i);
+    TPY_CALL(status, tsr_setitem_i64_inplace(x, items, n, arrays, m, number.i));
   } else if (kind == TPY_F64) {
-    TPY_STORE(_f64_inplace, number.re);
+    TPY_CALL(status, tsr_setitem_f64_inplace(x, items, n, arrays, m, number.re));
   } else if (kind == TPY_C128) {
-    TPY_STORE(_c128_inplace, number.re, number.im);
+    TPY_CALL(status, tsr_setitem_c128_inplace(x, items, n, arrays, m, number.re, number.im));
   } else {
-    if (!TPY_IS_TENSOR(value)) {
+    if (!tpy_is_tensor(value)) {
       made = value = PyObject_CallFunctionObjArgs(tpy.operand, value, self, NULL);
       if (made == NULL) return 0;
     }
-    TPY_STORE(_inplace, TPY_HANDLE(value));
+    TPY_CALL(status, tsr_setitem_inplace(x, items, n, arrays, m, tpy_handle(value)));
   }
-#undef TPY_STORE
   Py_XDECREF(made);
   if (status != TSR_OK) tpy_fail(status);
   return status == TSR_OK;
 }
 
-static int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
+int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
   if (value == NULL) {
     PyErr_SetString(tpy.type_error, "elements of a tensor cannot be deleted");
     return -1;
@@ -159,7 +161,7 @@ static int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) 
   return good ? 0 : -1;
 }
 
-static Py_ssize_t tensor_length(PyObject* self) {
+Py_ssize_t tensor_length(PyObject* self) {
   tsr_info info;
   if (!tpy_info(self, &info)) return -1;
   if (info.ndim == 0) {
@@ -168,5 +170,3 @@ static Py_ssize_t tensor_length(PyObject* self) {
   }
   return (Py_ssize_t)info.sizes[0];
 }
-
-#endif

@@ -1,24 +1,21 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The type ModeBase: whether a thread records, as a with block. _modes.py names the modes and decorates functions. */
-#ifndef TESSERA_PY_MODES_H
-#define TESSERA_PY_MODES_H
-
-#include "module.h"
+ * The type ModeBase: whether a thread records, as a with block. _modes.py names the modes and
+ * decorates functions. */
+#include "native.h"
 
 enum { TPY_NO_GRAD, TPY_ENABLE_GRAD, TPY_INFERENCE, TPY_SET_GRAD };
 
 typedef struct {
-  PyObject_HEAD
-  char* before; /* what to restore, the innermost block last */
+  PyObject_HEAD char* before; /* what to restore, the innermost block last */
   Py_ssize_t depth, room;
   int kind, mode;
   int switched; /* by its making, not by a with block */
 } tpy_mode;
 
 static int tpy_mode_set(const tpy_mode* self, int value, int32_t* before) {
-  const tsr_status status =
-      self->kind == TPY_INFERENCE ? tsr_inference_mode_set(value, before) : tsr_grad_mode_set(value, before);
+  const tsr_status status = self->kind == TPY_INFERENCE ? tsr_inference_mode_set(value, before)
+                                                        : tsr_grad_mode_set(value, before);
   if (status != TSR_OK) tpy_fail(status);
   return status == TSR_OK;
 }
@@ -55,13 +52,15 @@ static tpy_mode* tpy_mode_make(PyTypeObject* type, int kind, int mode) {
 }
 
 /* The argument `mode` of a kind that takes one; the others take none. */
-static int tpy_mode_argument(const char* name, int kind, PyObject* args, PyObject* kwargs, PyObject** mode) {
+static int tpy_mode_argument(const char* name, int kind, PyObject* args, PyObject* kwargs,
+                             PyObject** mode) {
   static char* names[] = {"mode", NULL};
   const Py_ssize_t given = PyTuple_GET_SIZE(args) + (kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0);
   *mode = kind == TPY_NO_GRAD ? Py_False : Py_True;
   if (given == 0 && kind != TPY_SET_GRAD) return 1;
   if (kind == TPY_INFERENCE || kind == TPY_SET_GRAD) {
-    return PyArg_ParseTupleAndKeywords(args, kwargs, kind == TPY_SET_GRAD ? "O" : "|O", names, mode);
+    return PyArg_ParseTupleAndKeywords(args, kwargs, kind == TPY_SET_GRAD ? "O" : "|O", names,
+                                       mode);
   }
   PyErr_Format(PyExc_TypeError, "%s() takes no arguments but a function to decorate", name);
   return 0;
@@ -79,10 +78,13 @@ static PyObject* mode_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
   PyObject* mode = Py_True;
   const int decorates = first != NULL && PyCallable_Check(first);
   if (decorates && kind == TPY_SET_GRAD) {
-    return PyErr_Format(tpy.type_error, "%s(): expected a bool, got %s", type->tp_name, Py_TYPE(first)->tp_name);
+    return PyErr_Format(tpy.type_error, "%s(): expected a bool, got %s", type->tp_name,
+                        Py_TYPE(first)->tp_name);
   }
-  if (decorates) mode = kind == TPY_NO_GRAD ? Py_False : Py_True;
-  else if (!tpy_mode_argument(type->tp_name, kind, args, kwargs, &mode)) return NULL;
+  if (decorates)
+    mode = kind == TPY_NO_GRAD ? Py_False : Py_True;
+  else if (!tpy_mode_argument(type->tp_name, kind, args, kwargs, &mode))
+    return NULL;
   const int truth = PyObject_IsTrue(mode);
   PyObject* self = truth >= 0 ? (PyObject*)tpy_mode_make(type, kind, truth) : NULL;
   if (self == NULL) return NULL;
@@ -90,8 +92,10 @@ static PyObject* mode_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
   if (decorates) {
     result = PyObject_CallOneArg(self, first);
   } else if (kind == TPY_SET_GRAD) {
-    if (!tpy_mode_push((tpy_mode*)self)) result = NULL;
-    else ((tpy_mode*)self)->switched = 1;
+    if (!tpy_mode_push((tpy_mode*)self))
+      result = NULL;
+    else
+      ((tpy_mode*)self)->switched = 1;
   }
   if (result != self) Py_DECREF(self);
   return result;
@@ -107,8 +111,10 @@ static void mode_dealloc(PyObject* self) {
 static PyObject* mode_enter(PyObject* object, PyObject* unused) {
   (void)unused;
   tpy_mode* self = (tpy_mode*)object;
-  if (self->switched) self->switched = 0;
-  else if (!tpy_mode_push(self)) return NULL;
+  if (self->switched)
+    self->switched = 0;
+  else if (!tpy_mode_push(self))
+    return NULL;
   return Py_NewRef(object);
 }
 
@@ -152,28 +158,30 @@ static PyGetSetDef mode_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static int tpy_make_modes(PyObject* table) {
+int tpy_make_modes(PyObject* table) {
   PyType_Slot slots[] = {
-      {Py_tp_dealloc, mode_dealloc}, {Py_tp_new, mode_new}, {Py_tp_methods, mode_methods},
-      {Py_tp_getset, mode_getset},   {0, NULL},
+      {Py_tp_dealloc, mode_dealloc},
+      {Py_tp_new, mode_new},
+      {Py_tp_methods, mode_methods},
+      {Py_tp_getset, mode_getset},
+      {0, NULL},
   };
-  PyType_Spec spec = {"tessera.ModeBase", sizeof(tpy_mode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyType_Spec spec = {"tessera.ModeBase", sizeof(tpy_mode), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   PyObject* type = PyType_FromSpec(&spec);
   const int good = type != NULL && PyDict_SetItemString(table, "ModeBase", type) == 0;
   Py_XDECREF(type);
   return good;
 }
 
-static PyObject* py_is_grad_enabled(PyObject* self, PyObject* unused) {
+PyObject* py_is_grad_enabled(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   return PyBool_FromLong(tsr_grad_mode());
 }
 
-static PyObject* py_is_inference_mode_enabled(PyObject* self, PyObject* unused) {
+PyObject* py_is_inference_mode_enabled(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   return PyBool_FromLong(tsr_inference_mode());
 }
-
-#endif

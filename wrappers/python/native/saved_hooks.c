@@ -1,16 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
  * Saved-tensor hooks: what nodes save goes through a pair of Python callables. */
-#ifndef TESSERA_PY_SAVED_HOOKS_H
-#define TESSERA_PY_SAVED_HOOKS_H
-
-#include "callbacks.h"
+#include "native.h"
 
 /* user: the tuple (pack, unpack). The payload is whatever pack returned, owned by the graph. */
 static tsr_status tpy_pack(void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop) {
   TPY_ENTER;
   PyObject* given = tpy_borrow(tensor);
-  PyObject* packed = given != NULL ? PyObject_CallOneArg(PyTuple_GET_ITEM((PyObject*)user, 0), given) : NULL;
+  PyObject* packed =
+      given != NULL ? PyObject_CallOneArg(PyTuple_GET_ITEM((PyObject*)user, 0), given) : NULL;
   const tsr_status status = packed != NULL ? TSR_OK : tpy_hand_over();
   *payload = packed;
   *drop = tpy_drop;
@@ -23,14 +21,15 @@ static tsr_status tpy_unpack(void* user, void* payload, tsr_tensor* tensor) {
   TPY_ENTER;
   PyObject* back = PyObject_CallOneArg(PyTuple_GET_ITEM((PyObject*)user, 1), (PyObject*)payload);
   tsr_status status = TSR_OK;
-  if (back == NULL || !tpy_give(back, tensor, "the result of the unpack hook")) status = tpy_hand_over();
+  if (back == NULL || !tpy_give(back, tensor, "the result of the unpack hook"))
+    status = tpy_hand_over();
   Py_XDECREF(back);
   TPY_LEAVE;
   return status;
 }
 
 /* push_saved_hooks(pack, unpack) */
-static PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
+PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
   (void)self;
   PyObject *pack, *unpack;
   if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return NULL;
@@ -49,12 +48,10 @@ static PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-static PyObject* py_pop_saved_hooks(PyObject* self, PyObject* unused) {
+PyObject* py_pop_saved_hooks(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   const tsr_status status = tsr_saved_hooks_pop();
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }
-
-#endif

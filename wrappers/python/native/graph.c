@@ -1,0 +1,143 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * Nodes of the graph as Python objects, backward and grad. */
+#include "native.h"
+
+/* ---- nodes ---- */
+
+static void node_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  if (((tpy_node*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  tsr_node_release(((tpy_node*)self)->node);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+static PyObject* node_get_address(PyObject* self, void* closure) {
+  (void)closure;
+  return PyLong_FromVoidPtr(((tpy_node*)self)->node);
+}
+
+static PyGetSetDef node_getset[] = {
+    {"_address", node_get_address, NULL, "The handle as a number.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef node_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(tpy_node, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+int tpy_make_nodes(PyObject* table) {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, node_dealloc},
+      {Py_tp_getset, node_getset},
+      {Py_tp_members, node_members},
+      {0, NULL},
+  };
+  const unsigned flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  PyType_Spec spec = {"tessera.NodeBase", sizeof(tpy_node), 0, flags, slots};
+  tpy.node = (PyTypeObject*)PyType_FromSpec(&spec);
+  return tpy.node != NULL && PyDict_SetItemString(table, "NodeBase", (PyObject*)tpy.node) == 0;
+}
+
+/* adopt_node(address): a node that takes over a reference; None for none. */
+PyObject* py_adopt_node(PyObject* self, PyObject* address) {
+  (void)self;
+  tsr_node node = PyLong_AsVoidPtr(address);
+  if (node == NULL && PyErr_Occurred()) return NULL;
+  return tpy_wrap_node(node);
+}
+
+/* saved_tensors(address): what a node kept for the backward. */
+PyObject* py_saved_tensors(PyObject* self, PyObject* address) {
+  (void)self;
+  tsr_node node = PyLong_AsVoidPtr(address);
+  if (node == NULL)
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "saved_tensors() of no node");
+  int64_t count = 0;
+  tsr_status status = tsr_node_saved_count(node, &count);
+  if (status != TSR_OK) return tpy_fail(status);
+  PyObject* found = PyTuple_New((Py_ssize_t)count);
+  for (int64_t i = 0; found != NULL && i < count; ++i) {
+    tsr_tensor saved = NULL;
+    TPY_CALL(status, tsr_node_saved(node, i, &saved));
+    PyObject* item = tpy_result(status, saved);
+    if (item == NULL)
+      Py_CLEAR(found);
+    else
+      PyTuple_SET_ITEM(found, (Py_ssize_t)i, item);
+  }
+  return found;
+}
+
+/* ---- lists of tensors ---- */
+
+static const char* const graph_names[] = {"tensors"};
+static PyObject* graph_keys[TPY_MAX_ALIASES];
+static const tpy_signature graph_signature = {"autograd", 1, 1, 1, -1, graph_names, graph_keys};
+
+/* Reads the first arguments as sequences of tensors, in which a None is a NULL; free them in any
+ * case. */
+int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists) {
+  int good = graph_keys[0] != NULL || tpy_prepare(&graph_signature);
+  for (int i = 0; i < count; ++i) {
+    lists[i].n = 0;
+    lists[i].at = lists[i].room;
+    lists[i].items = NULL;
+    good = good && tpy_tensor_list(&graph_signature, 0, args[i], 1, lists + i);
+  }
+  return good;
+}
+
+void tpy_free_lists(tpy_tensors* lists, int count) {
+  for (int i = 0; i < count; ++i) tpy_free_tensors(lists + i);
+}
+
+int tpy_count_arguments(const char* name, Py_ssize_t nargs, Py_ssize_t wanted) {
+  if (nargs != wanted)
+    PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", name, wanted, nargs);
+  return nargs == wanted;
+}
+
+/* backward(roots, gradients, inputs, flags) */
+PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("backward", nargs, 4)) return NULL;
+  tpy_tensors lists[3];
+  const int32_t flags = (int32_t)PyLong_AsLong(args[3]);
+  tsr_status status = TSR_OK;
+  const int good = tpy_read_lists(args, 3, lists) && !PyErr_Occurred();
+  if (good) {
+    TPY_CALL(status, tsr_backward(lists[0].at, lists[0].n, lists[1].at, lists[1].n, lists[2].at,
+                                  lists[2].n, flags));
+  }
+  tpy_free_lists(lists, 3);
+  if (!good) return NULL;
+  if (status != TSR_OK) return tpy_fail(status);
+  Py_RETURN_NONE;
+}
+
+/* grad(outputs, gradients, inputs, flags) -> tuple of tensors and Nones */
+PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("grad", nargs, 4)) return NULL;
+  tpy_tensors lists[3];
+  const int32_t flags = (int32_t)PyLong_AsLong(args[3]);
+  PyObject* result = NULL;
+  tsr_tensor* made = NULL;
+  if (tpy_read_lists(args, 3, lists) && !PyErr_Occurred()) {
+    made = PyMem_Calloc((size_t)lists[2].n, sizeof(tsr_tensor));
+    if (made == NULL) PyErr_NoMemory();
+  }
+  if (made != NULL) {
+    tsr_status status;
+    TPY_CALL(status, tsr_grad(lists[0].at, lists[0].n, lists[1].at, lists[1].n, lists[2].at,
+                              lists[2].n, flags, made));
+    result = status == TSR_OK ? tpy_tuple_of(made, lists[2].n) : tpy_fail(status);
+  }
+  PyMem_Free(made);
+  tpy_free_lists(lists, 3);
+  return result;
+}

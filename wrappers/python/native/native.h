@@ -1,0 +1,530 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * The contracts between the C files of the extension: what each one offers, who owns what, and what
+ * may be called when.
+ *
+ * Everywhere: functions are called with the interpreter's lock held, unless a comment says
+ * otherwise. A function that returns PyObject* gives a new reference, or NULL with an exception
+ * set; one that returns int gives 1, or 0 with an exception set. Arguments are borrowed. Names
+ * begin with tpy_, py_ (a function that Python calls), or with the type whose slot or method they
+ * are; nothing here is visible outside the extension. */
+#ifndef TESSERA_PY_NATIVE_H
+#define TESSERA_PY_NATIVE_H
+
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <structmember.h>
+#include <tessera/tessera.h>
+
+#pragma GCC visibility push(hidden)
+
+/* ---- objects and state ---- */
+
+/* A Python tensor owns one reference to its handle, for its whole life. */
+typedef struct tpy_object {
+  PyObject_HEAD tsr_tensor handle;
+  PyObject* weakrefs;
+  struct tpy_object* grad;   /* the object that grad gave last, while it lives; not owned */
+  struct tpy_object* users;  /* the first of those that have this one as their grad */
+  struct tpy_object* next;   /* among the users of `grad` */
+  struct tpy_object** place; /* what points to this one there */
+} tpy_object;
+
+/* A Python node owns one reference to its handle. */
+typedef struct {
+  PyObject_HEAD tsr_node node;
+  PyObject* weakrefs;
+} tpy_node;
+
+enum { TPY_MAX_DTYPES = 32, TPY_DTYPE_PLACES = 64 /* 8 kinds, 8 sizes */ };
+
+/* Objects of the Python layer that C calls or makes; filled once by register() in module.c. All are
+ * owned for the life of the process. */
+typedef struct {
+  PyTypeObject* base;     /* TensorBase, made in module.c */
+  PyTypeObject* tensor;   /* the class of results */
+  PyObject* raise_status; /* (status) raises the exception of this thread's error record */
+  PyObject* number;       /* (object) gives a Python number, or NotImplemented */
+  PyObject* operand;      /* (number, tensor) gives a 0-dim tensor to stand for the number */
+  PyObject* to_dtype;     /* (object) gives a dtype */
+  PyObject* to_device;    /* (object) gives a device: any pair (type, index) */
+  PyObject* make_device;  /* (type, index) gives a device */
+  PyObject* cpu;          /* the device of the host */
+  PyObject* device_class; /* the class of devices */
+  PyObject* dtype_names;  /* dict: name of a dtype -> dtype */
+  PyObject* to_index;     /* (object) gives a tensor of integers or bools */
+  PyTypeObject* node;     /* NodeBase, made in graph.c; Node once that is registered */
+  PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */
+  PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
+  PyObject* access_error; /* the exception of memory that cannot be lent */
+  PyObject*
+      type_error; /* those of wrong types, values, indices: of the library and Python's at once */
+  PyObject* value_error;
+  PyObject* index_error;
+  PyObject* results;      /* dict: name of an op -> named tuple of its results */
+  PyTypeObject* ndarray;  /* numpy.ndarray */
+  PyObject* from_ndarray; /* (array, whether to copy) gives a tensor of its elements */
+  int n_dtypes;
+  tsr_dtype dtype_bits[TPY_MAX_DTYPES];
+  PyObject* dtypes[TPY_MAX_DTYPES];
+  PyObject* dtype_at[TPY_DTYPE_PLACES]; /* the same by tpy_dtype_place */
+} tpy_state;
+
+extern tpy_state tpy;
+
+/* Kind and size of a dtype as one small number. */
+static inline unsigned tpy_dtype_place(tsr_dtype bits) {
+  const unsigned size = (unsigned)bits >> 8 & 0xff;
+  return ((unsigned)bits & 7) << 3 | (unsigned)(size >= 128  ? 7
+                                                : size >= 64 ? 6
+                                                : size >= 32 ? 5
+                                                : size >= 16 ? 4
+                                                             : 3);
+}
+
+static inline int tpy_is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tpy.tensor || PyObject_TypeCheck(object, tpy.base);
+}
+
+/* The handle of an object that tpy_is_tensor holds for; borrowed. */
+static inline tsr_tensor tpy_handle(PyObject* tensor) {
+  return ((tpy_object*)tensor)->handle;
+}
+
+static inline int tpy_is_array(PyObject* object) {
+  return PyObject_TypeCheck(object, tpy.ndarray);
+}
+
+static inline int tpy_absent(PyObject* object) {
+  return object == NULL || object == Py_None;
+}
+
+static inline Py_ssize_t tpy_itemsize(tsr_dtype dtype) {
+  return (dtype >> 8 & 0xff) / 8;
+}
+
+/* The library runs with the lock released: other threads go on, and callbacks take it again. A
+ * macro, because the call must be made between the two lines. */
+#define TPY_CALL(status, call)                     \
+  do {                                             \
+    PyThreadState* tpy_save = PyEval_SaveThread(); \
+    (status) = (call);                             \
+    PyEval_RestoreThread(tpy_save);                \
+  } while (0)
+
+/* ---- module.c: the parts put together ---- */
+
+/* Puts the types and the functions into a dict, whose address it is told. Called once through cffi,
+ * without the lock. */
+int32_t tpy_install(uintptr_t table_address);
+/* An attribute by a name that is made a string once, in *cell. */
+PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* name);
+
+/* ---- errors.c: failed calls as exceptions ---- */
+
+/* Raises the exception of a status, from the record of this thread; returns NULL. */
+PyObject* tpy_fail(tsr_status status);
+
+/* ---- results.c: handles as Python objects ---- */
+
+/* Takes over the handle; on failure to make the object, releases it. */
+static inline PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == NULL) {
+    tsr_tensor_release(handle);
+    return NULL;
+  }
+  ((tpy_object*)self)->handle = handle;
+  return self;
+}
+
+/* The result of a call: a tensor that takes over the handle, None for none, or the exception of the
+ * status. */
+static inline PyObject* tpy_result(tsr_status status, tsr_tensor handle) {
+  if (status != TSR_OK) return tpy_fail(status);
+  if (handle == NULL) Py_RETURN_NONE;
+  return tpy_wrap_as(tpy.tensor, handle);
+}
+
+/* The result of an in-place or out= call: the tensor that was written. */
+static inline PyObject* tpy_same(tsr_status status, PyObject* object) {
+  if (status != TSR_OK) return tpy_fail(status);
+  return Py_NewRef(object);
+}
+
+/* As tpy_result, for functions that may hand back their own input: that stays one Python object. */
+PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input);
+/* A tensor for a handle that stays the caller's; None for none. */
+PyObject* tpy_borrow(tsr_tensor handle);
+/* Takes over the reference to a node; None for none. */
+PyObject* tpy_wrap_node(tsr_node node);
+/* Tuples of tensors that take over the handles: all of them, also on failure. */
+PyObject* tpy_tuple_of(tsr_tensor* handles, int32_t count);
+PyObject* tpy_named_of(tsr_status status, const char* op, tsr_tensor* handles, int32_t count);
+/* The named tuple of an op, of the tensors that were given as out=. */
+PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int32_t count);
+
+/* ---- signature.c: positions and keywords of a call ---- */
+
+enum { TPY_MAX_ALIASES = 4 };
+
+/* One Python function: its parameters in order, `out` among them. */
+typedef struct {
+  const char* name;
+  int n;            /* parameters */
+  int n_positional; /* how many of them may come by position */
+  int n_required;   /* how many must be given */
+  int vararg;       /* a list that may be spread over the positions from its own on, or -1 */
+  const char* const* names; /* names of one parameter, the first one canonical, parted by '|' */
+  PyObject** keys;          /* n * TPY_MAX_ALIASES interned strings, made by tpy_prepare */
+  unsigned tensors;         /* bits of the parameters that are tensors, and read */
+} tpy_signature;
+
+/* Makes the strings of the keywords; once, before the first call of tpy_parse. */
+int tpy_prepare(const tpy_signature* sig);
+/* Fills slots (sig->n + 1 of them) with borrowed references, absent ones with NULL. The last slot
+ * owns what was made for the others (the tuple of a spread list, tensors for arrays): release it
+ * with Py_XDECREF after the call. `self` is the first argument of a method, a module or NULL
+ * otherwise. */
+int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+              PyObject* kwnames, PyObject** slots);
+/* Raise a TypeError that names function and argument; return 0. tpy_unreadable replaces the
+ * TypeError in flight and lets other exceptions through. */
+int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, PyObject* got);
+int tpy_unreadable(const tpy_signature* sig, int i, const char* expected, PyObject* got);
+/* The canonical name of a parameter. */
+const char* tpy_name(const tpy_signature* sig, int i);
+
+/* ---- arguments.c: one converter for each type of the schema ---- */
+
+enum { TPY_INLINE_LIST = 8 };
+
+/* A list of 8-byte numbers, in `room` when short; n = -1 when absent. */
+typedef struct {
+  int32_t n;
+  int64_t* at;
+  double* at_f64;
+  int64_t room[TPY_INLINE_LIST];
+} tpy_list;
+
+/* Handles of a sequence of tensors; `items` keeps them alive. */
+typedef struct {
+  int32_t n;
+  tsr_tensor* at;
+  PyObject* items;
+  tsr_tensor room[TPY_INLINE_LIST];
+} tpy_tensors;
+
+/* A word and the number that stands for it in C; a table of them ends with a NULL name. */
+typedef struct {
+  const char* name;
+  int32_t value;
+} tpy_constant;
+
+/* `sig` and `i` say which argument `object` is; `absent` is what C gets where Python says nothing.
+ * Lists are freed with tpy_free_list and tpy_free_tensors, also after a failure. */
+int tpy_bool(const tpy_signature* sig, int i, PyObject* object, int32_t absent, int32_t* out);
+int tpy_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent, int64_t* out);
+/* None is "absent" in the ABI, which may differ from the default. */
+int tpy_optional_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent,
+                       int64_t* out);
+int tpy_f64(const tpy_signature* sig, int i, PyObject* object, double absent, double* out);
+int tpy_optional_f64(const tpy_signature* sig, int i, PyObject* object, double* out, int32_t* has);
+int tpy_ints(const tpy_signature* sig, int i, PyObject* object, tpy_list* list);
+int tpy_floats(const tpy_signature* sig, int i, PyObject* object, tpy_list* list);
+int tpy_tensor_list(const tpy_signature* sig, int i, PyObject* object, int holes,
+                    tpy_tensors* list);
+int tpy_dtype(const tpy_signature* sig, int i, PyObject* object, tsr_dtype* out);
+int tpy_device(const tpy_signature* sig, int i, PyObject* object, int32_t* type, int32_t* index);
+int tpy_text(const tpy_signature* sig, int i, PyObject* object, const char* absent,
+             const char** out, int64_t* length);
+int tpy_enum(const tpy_signature* sig, int i, PyObject* object, const tpy_constant* known,
+             int32_t absent, int32_t* out);
+int tpy_generator(const tpy_signature* sig, int i, PyObject* object, tsr_generator* out);
+/* out=(a, b): exactly `count` tensors; items stays NULL when absent. */
+int tpy_outs(const tpy_signature* sig, int i, PyObject* object, int count, tpy_tensors* list);
+/* An int of 64 bits from anything with __index__. */
+int tpy_as_int64(PyObject* object, int64_t* out);
+/* requires_grad= of a function that makes a leaf; takes the result over and gives it back. */
+PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object, PyObject* result);
+/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name. */
+int tpy_padding(const tpy_signature* sig, PyObject** slots, int padding, int same);
+/* Axes that are left out are all of size 1; the last slot owns them. */
+int tpy_axes_of_one(const tpy_signature* sig, PyObject** slots, int tensor, int axes);
+
+static inline int tpy_tensor(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* out) {
+  if (!tpy_is_tensor(object)) return tpy_mismatch(sig, i, "a Tensor", object);
+  *out = tpy_handle(object);
+  return 1;
+}
+
+static inline int tpy_optional_tensor(const tpy_signature* sig, int i, PyObject* object,
+                                      tsr_tensor* out) {
+  *out = NULL;
+  return tpy_absent(object) || tpy_tensor(sig, i, object, out);
+}
+
+static inline void tpy_free_list(tpy_list* list) {
+  if (list->at != list->room) PyMem_Free(list->at);
+}
+
+static inline void tpy_free_tensors(tpy_tensors* list) {
+  if (list->at != list->room) PyMem_Free(list->at);
+  Py_XDECREF(list->items);
+}
+
+/* ---- numbers.c: numbers of the host ---- */
+
+enum { TPY_BOOL = 0, TPY_I64 = 1, TPY_F64 = 2, TPY_C128 = 3, TPY_NO_NUMBER = -1, TPY_ERROR = -2 };
+
+typedef struct {
+  int32_t has;
+  int32_t large; /* an int beyond 64 bits: `re` is near it */
+  int64_t i;
+  double re, im;
+} tpy_number;
+
+/* The kind of a number, TPY_NO_NUMBER for what is none, TPY_ERROR with an exception set. */
+int tpy_as_number(PyObject* object, tpy_number* out);
+/* The same for numbers that are stored or counted with: ints beyond 64 bits are refused. */
+int tpy_sized_number(PyObject* object, tpy_number* out);
+/* A required or optional number; *kind grows to the widest kind seen. */
+int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, tpy_number* out, int* kind);
+/* A tensor or a number: *mask gets the bit of a number, *absent that of nothing. */
+int tpy_operand(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* tensor,
+                tpy_number* number, int* kind, unsigned* mask, unsigned* absent);
+/* Whether an object is a bool tensor: a bool number beside it keeps bool, which no overload for
+ * integers would. */
+int tpy_is_bool(PyObject* object);
+/* A 0-dim tensor in the place of a number, for calls that have no overload with that number; *keep
+ * owns it. */
+int tpy_lift(PyObject* object, PyObject* like, tsr_tensor* tensor, PyObject** keep);
+int tpy_no_kind(const tpy_signature* sig);
+int tpy_no_tensor(const tpy_signature* sig);
+
+/* The narrowest kind of `known` (bits 1 << kind) that holds numbers of this kind, or TPY_NO_NUMBER.
+ */
+static inline int tpy_fit_kind(int kind, int known) {
+  while (kind <= TPY_C128 && !(known >> kind & 1)) ++kind;
+  return kind <= TPY_C128 ? kind : TPY_NO_NUMBER;
+}
+
+/* ---- operators.c: + - * / and their kind ---- */
+
+typedef struct {
+  tsr_status (*f64)(tsr_tensor, double, tsr_tensor*);
+  tsr_status (*i64)(tsr_tensor, int64_t, tsr_tensor*);
+  tsr_status (*c128)(tsr_tensor, double, double, tsr_tensor*);
+  tsr_status (*boolean)(tsr_tensor, int32_t, tsr_tensor*);
+} tpy_right;
+
+typedef struct {
+  tsr_status (*f64)(double, tsr_tensor, tsr_tensor*);
+  tsr_status (*i64)(int64_t, tsr_tensor, tsr_tensor*);
+  tsr_status (*c128)(double, double, tsr_tensor, tsr_tensor*);
+} tpy_left;
+
+/* The C functions of an operator, filled by the generated code. */
+typedef struct {
+  tsr_status (*tensors)(tsr_tensor, tsr_tensor, tsr_tensor*);
+  tpy_right right; /* tensor, number */
+  tpy_left left;   /* number, tensor; empty when the operator does not care about the order */
+  int commutes;
+} tpy_operator;
+
+typedef struct {
+  tsr_status (*tensors)(tsr_tensor, tsr_tensor);
+  tsr_status (*f64)(tsr_tensor, double);
+  tsr_status (*i64)(tsr_tensor, int64_t);
+  tsr_status (*c128)(tsr_tensor, double, double);
+} tpy_inplace_operator;
+
+/* One of the two is a tensor, the other one a number, an array, or nothing that the operator knows.
+ */
+PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b);
+PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b);
+
+static inline PyObject* tpy_operate(const tpy_operator* op, PyObject* a, PyObject* b) {
+  if (!tpy_is_tensor(a) || !tpy_is_tensor(b)) return tpy_operate_number(op, a, b);
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, op->tensors(tpy_handle(a), tpy_handle(b), &out));
+  return tpy_result(status, out);
+}
+
+static inline PyObject* tpy_operate_unary(tsr_status (*op)(tsr_tensor, tsr_tensor*), PyObject* a) {
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, op(tpy_handle(a), &out));
+  return tpy_result(status, out);
+}
+
+/* ---- tensor.c: the type of tensors, its life and its metadata ---- */
+
+typedef enum {
+  TPY_GET_SHAPE,
+  TPY_GET_STRIDES,
+  TPY_GET_NDIM,
+  TPY_GET_SIZE,
+  TPY_GET_NBYTES,
+  TPY_GET_OFFSET,
+  TPY_GET_DATA,
+  TPY_GET_REQUIRES_GRAD,
+  TPY_GET_CONTIGUOUS,
+  TPY_GET_READ_ONLY,
+  TPY_GET_INFERENCE,
+  TPY_GET_VIEW,
+  TPY_GET_DTYPE,
+  TPY_GET_DTYPE_BITS,
+  TPY_GET_DEVICE,
+  TPY_GET_COUNT
+} tpy_get;
+
+extern PyGetSetDef tensor_getset[];
+extern PyMemberDef tensor_members[];
+
+PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs);
+PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count);
+void tensor_dealloc(PyObject* self);
+int tensor_traverse(PyObject* self, visitproc visit, void* arg);
+int tensor_clear(PyObject* self);
+Py_hash_t tensor_hash(PyObject* self);
+Py_ssize_t tensor_length(PyObject* self);
+/* One piece of the metadata as a Python object. */
+PyObject* tensor_get(PyObject* self, tpy_get which);
+int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closure);
+/* Lets the collector see a tensor, which it does only from then on: call it when the library gets a
+ * callable of it. */
+void tpy_show_to_collector(PyObject* tensor);
+int tpy_info(PyObject* self, tsr_info* info);
+/* Whether autograd records what is done with this object; no exception. */
+int tpy_wants_grad(PyObject* object);
+PyObject* tpy_int_tuple(const int64_t* values, int32_t count);
+
+/* ---- values.c: elements as Python's numbers ---- */
+
+PyObject* tensor_item(PyObject* self, PyObject* unused);
+PyObject* tensor_tolist(PyObject* self, PyObject* unused);
+int nb_bool(PyObject* self);
+PyObject* nb_float(PyObject* self);
+PyObject* nb_int(PyObject* self);
+PyObject* nb_index(PyObject* self);
+
+enum { TPY_MAX_NEST = 32 }; /* axes of what Python and NumPy give */
+
+/* ---- sequences.c, arrays.c, creation.c: tensors from Python's data, from NumPy's arrays, by
+ * counting ---- */
+
+/* A tensor with the numbers; NULL without an exception when the data are left to NumPy, with one on
+ * failure. */
+PyObject* tpy_from_numbers(PyObject* data, tsr_dtype dtype);
+PyObject* py_from_numbers(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+/* A tensor of the elements of an array in an operation. What the backward may need is copied:
+ * nobody counts the writes to an array. */
+PyObject* tpy_array_operand(PyObject* array, int recorded);
+PyObject* py_from_array(PyObject* self, PyObject* given);
+PyObject* py_from_data(PyObject* self, PyObject* args);
+PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+
+/* ---- buffer.c: the buffer protocol ---- */
+
+int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
+void tensor_releasebuffer(PyObject* self, Py_buffer* view);
+PyObject* tensor_numpy(PyObject* self, PyObject* unused);
+
+/* ---- indexing.c: tensor[index] ---- */
+
+PyObject* tensor_subscript(PyObject* self, PyObject* key);
+int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value);
+
+/* ---- methods.c: methods that are no ops ---- */
+
+extern PyMethodDef tensor_methods[];
+
+/* Another tensor on the same memory, whose writes autograd does not count. */
+PyObject* tensor_get_data(PyObject* self, void* closure);
+
+/* ---- callbacks.c: Python callables and Python memory inside the library ---- */
+
+/* The first and the last line of every callback, which the library may call on any thread without
+ * the lock; `lock` is of the pair, whatever is between may run Python. */
+#define TPY_ENTER                                                     \
+  int tpy_inside __attribute__((cleanup(tpy_stay_when_unwound))) = 1; \
+  PyGILState_STATE lock = PyGILState_Ensure()
+#define TPY_LEAVE (PyGILState_Release(lock), tpy_inside = 0)
+
+void tpy_stay_when_unwound(const int* inside);
+/* Every user pointer that the library gets is an owned PyObject*; this gives it back. On any
+ * thread, without the lock. */
+void tpy_drop(void* user);
+/* Hands the exception in flight to the library, which gives it back where the outer call fails. */
+tsr_status tpy_hand_over(void);
+/* What a callback returned becomes an owned handle; None becomes NULL. Returns 0 for what is no
+ * tensor. */
+int tpy_give(PyObject* object, tsr_tensor* out, const char* who);
+PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_queue_callback(PyObject* self, PyObject* callback);
+
+/* ---- graph.c, function.c, saved_hooks.c, modes.c, device.c: autograd and devices ---- */
+
+/* Make NodeBase, ModeBase and DeviceBase, and put them into a dict. */
+int tpy_make_nodes(PyObject* table);
+int tpy_make_modes(PyObject* table);
+int tpy_make_devices(PyObject* table);
+/* Reads the first arguments as sequences of tensors, in which a None is a NULL; free them in any
+ * case. */
+int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists);
+void tpy_free_lists(tpy_tensors* lists, int count);
+/* Raises unless a private function got as many arguments as it takes. */
+int tpy_count_arguments(const char* name, Py_ssize_t nargs, Py_ssize_t wanted);
+PyObject* py_adopt_node(PyObject* self, PyObject* address);
+PyObject* py_saved_tensors(PyObject* self, PyObject* address);
+PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_needs_grad(PyObject* self, PyObject* given);
+PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_push_saved_hooks(PyObject* self, PyObject* args);
+PyObject* py_pop_saved_hooks(PyObject* self, PyObject* unused);
+PyObject* py_is_grad_enabled(PyObject* self, PyObject* unused);
+PyObject* py_is_inference_mode_enabled(PyObject* self, PyObject* unused);
+
+/* ---- dlpack.c, exchange.c: memory of other libraries ---- */
+
+/* The layouts of DLPack 1.0, as far as a deleter needs them. */
+typedef struct tpy_dl_tensor {
+  void* data;
+  int32_t device_type, device_id;
+  int32_t ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} tpy_dl_tensor;
+typedef struct tpy_versioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(struct tpy_versioned*);
+  uint64_t flags;
+  tpy_dl_tensor tensor;
+} tpy_versioned;
+
+PyObject* py_to_capsule(PyObject* self, PyObject* args);
+PyObject* py_from_capsule(PyObject* self, PyObject* args);
+/* Puts DLPack's C exchange API on the type, where extensions find it as __dlpack_c_exchange_api__.
+ */
+int tpy_add_exchange(PyTypeObject* type);
+
+/* ---- ops_generated.c: the functions, methods and operators of all ops; generated ---- */
+
+extern PyMethodDef tpy_functions[];
+extern PyMethodDef tpy_methods[];
+extern const PyType_Slot tpy_number_slots[];
+
+int tpy_prepare_signatures(void);
+
+#pragma GCC visibility pop
+
+#endif
