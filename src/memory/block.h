@@ -3,6 +3,7 @@
 // Block, Segment, BlockPool, LentBlocks: what the caching allocator knows of the memory it holds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -126,6 +127,15 @@ inline bool BlockOrder::operator()(const Block* a, uint64_t size) const noexcept
 inline bool BlockOrder::operator()(uint64_t size, const Block* a) const noexcept {
   return size < a->size;
 }
+
+// Whether one of the unique pointers of `storage` holds `object`, which may dangle otherwise.
+template <class Storage, class T>
+bool owns(const Storage& storage, const T* object) {
+  return std::any_of(storage.begin(), storage.end(),
+                     [&](const auto& owned) { return owned.get() == object; });
+}
+
+// ---- Lists linked by `prev` and `next` ----
 
 template <class T>
 void push_front(T*& list, T* item) noexcept {

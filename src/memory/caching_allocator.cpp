@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The policy of blocks: rounding, best fit, splitting, merging, deferred frees.
+// The order in which a request tries its parts: cached blocks, fresh memory, and what may free
+// some.
 #include "memory/caching_allocator.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -14,58 +14,109 @@
 namespace tsr {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kSmallSize = kMiB;         // largest request of the small pool
-constexpr uint64_t kMinMaxSplit = 20 * kMiB;  // segments that are shared must stay splittable
+constexpr uint64_t kMinMaxSplit = kLargeSegment;     // segments that are shared must be splittable
 constexpr uint64_t kMaxRequest = uint64_t{1} << 48;  // no device has more; sums cannot overflow
-constexpr size_t kBlocksPerRequest = 2;  // a segment's first block and the rest of a split
-
-uint64_t round_up(uint64_t value, uint64_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
-}
-
-// The next of `divisions` equal steps between the powers of two around `size`.
-uint64_t round_to_division(uint64_t size, uint32_t divisions) noexcept {
-  const uint64_t floor = std::bit_floor(size);
-  if (floor == size || floor < divisions) return size;
-  return round_up(size, floor / divisions);
-}
+constexpr int kReliefSteps = 5;
 
 }  // namespace
 
-void LentBlocks::rehash(size_t count) {
-  std::vector<Block*> old(count);
-  old.swap(buckets_);
-  shift_ = 64 - static_cast<uint32_t>(std::countr_zero(count));
-  size_ = 0;
-  for (Block* head : old) {
-    while (head != nullptr) {
-      Block* next = head->next_in_bucket;
-      insert(head);
-      head = next;
-    }
+void CachingState::fail_device(int32_t code, const char* what) const {
+  Error error(Code::kBackend, nullptr,
+              concat(device, " could not ", what, ": ", interface.error_text(code)), __FILE__,
+              __LINE__);
+  error.set_native_code(code);
+  throw error;
+}
+
+CachingAllocator::CachingAllocator(Device device, const DeviceInterface& interface)
+    : Allocator(device),
+      state_(device, interface),
+      limits_(state_),
+      blocks_(state_),
+      deferred_(state_, blocks_),
+      segments_(state_, blocks_, limits_) {}
+
+// ---- When no cached block fits ----
+
+// Tries again after each step that may have freed memory; throws when none helped.
+template <class Attempt>
+auto CachingAllocator::persist(CachingLock& lock, const SegmentRequest& request,
+                               const Attempt& attempt) {
+  auto* result = attempt();
+  if (result != nullptr) return result;
+  ++state_.stats.num_alloc_retries;
+  for (int step = 0; step < kReliefSteps; ++step) {
+    if (!relieve(lock, request, step)) continue;
+    result = attempt();
+    if (result != nullptr) return result;
+  }
+  limits_.fail_out_of_memory(lock, request.requested);
+}
+
+// A block of at least `size`, in no pool: found after others were freed, or in fresh memory.
+Block* CachingAllocator::grow(CachingLock& lock, BlockPool& pool, uint64_t size,
+                              uint64_t requested) {
+  const SegmentRequest request{pool.kind, SegmentStore::size_for(pool.kind, size), requested};
+  collect_garbage(lock, request.size);
+  warn_of_growth(lock, request);
+  return persist(lock, request, [&]() -> Block* {
+    blocks_.reserve();
+    if (Block* block = blocks_.take_fitting(pool, size)) return block;
+    return segments_.take(lock, pool, size, request);
+  });
+}
+
+bool CachingAllocator::relieve(CachingLock& lock, const SegmentRequest& request, int step) {
+  switch (step) {
+    case 0:
+      return call_pressure(lock, request);
+    case 1:
+      return segments_.free_fitting(lock, request.size) > 0;
+    case 3:
+      return deferred_.wait(lock);
+    default:
+      return segments_.free_down_to(lock, 0) > 0;
   }
 }
 
-// ---- Public functions ----
+bool CachingAllocator::call_pressure(CachingLock& lock, const SegmentRequest& request) {
+  const bool freed = limits_.call_callbacks(lock, request.requested);
+  deferred_.finish_events();
+  return freed;
+}
+
+// Before the first attempt, which then finds what the host has freed.
+void CachingAllocator::warn_of_growth(CachingLock& lock, const SegmentRequest& request) {
+  if (limits_.would_pass_threshold(request.size)) call_pressure(lock, request);
+}
+
+void CachingAllocator::collect_garbage(CachingLock& lock, uint64_t segment_size) {
+  const double fraction = state_.settings.garbage_collection_threshold;
+  if (fraction <= 0.0 || limits_.limit() == UINT64_MAX) return;
+  const auto threshold = static_cast<uint64_t>(fraction * static_cast<double>(limits_.limit()));
+  if (state_.reserved() + segment_size <= threshold) return;
+  segments_.free_down_to(lock, threshold > segment_size ? threshold - segment_size : 0);
+}
+
+// ---- Lending ----
 
 void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   if (nbytes == 0) return nullptr;
   if (debug_flags() != 0) [[unlikely]]
     check_injected_failure(nbytes);
-  Lock lock(mutex_);
-  if (nbytes > kMaxRequest) fail_out_of_memory(lock, nbytes);
-  const uint64_t size = round_size(nbytes);
-  finish_events();
-  reserve_blocks();
-  StreamPools& pools = pools_of(stream);
-  BlockPool& pool = size <= kSmallSize ? pools.small : pools.large;
-  Block* block = take_fitting(pool, size);
-  if (block == nullptr) {
-    block = grow(lock, pool, size, nbytes);
+  CachingLock lock(state_.mutex);
+  if (nbytes > kMaxRequest) limits_.fail_out_of_memory(lock, nbytes);
+  const uint64_t size = blocks_.round_size(nbytes);
+  deferred_.finish_events();
+  blocks_.reserve();
+  BlockPool& pool = blocks_.pool_for(stream, size);
+  Block* block = blocks_.take_fitting(pool, size);
+  if (block == nullptr) block = grow(lock, pool, size, nbytes);
+  const int64_t peak = state_.stats.allocated_bytes.all.peak;
+  blocks_.lend(block, size, nbytes);
+  if (state_.stats.allocated_bytes.all.peak > peak) {
+    new_peak_.store(true, std::memory_order_relaxed);
   }
-  split(block, size);
-  lend(block, nbytes);
   void* data = block->data;
   lock.unlock();
   unpoison(device(), data, nbytes);
@@ -76,41 +127,50 @@ void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
 void CachingAllocator::deallocate(void* data, uint64_t nbytes) noexcept {
   if (data == nullptr) return;
   trace(TracePoint::kFree, "memory", nbytes, data);
-  const Lock lock(mutex_);
-  Block* block = lent_.find(data);
+  const CachingLock lock(state_.mutex);
+  Block* block = blocks_.find_lent(data);
   if (block == nullptr) return;  // not ours, or given back twice: touching it would make it worse
   poison(device(), data, block->size);
-  lent_.erase(block);
-  block->lent = false;
-  stats_.allocated.subtract(block->pool->kind, 1);
-  stats_.allocated_bytes.subtract(block->pool->kind, block->size);
-  stats_.requested_bytes.subtract(block->pool->kind, block->requested);
-  if (block->size >= settings_.max_split_size) stats_.oversize_allocations.subtract(1);
-  history_.add(HistoryAction::kFreeRequested, data, block->size, block->pool->stream);
-  if (block->uses != nullptr) {
-    defer(block);
-  } else {
-    become_free(block);
-  }
+  blocks_.take_back(block);
+  if (block->uses != nullptr)
+    deferred_.defer(block);
+  else
+    blocks_.become_free(block);
 }
 
 void CachingAllocator::record_stream(void* data, StreamHandle stream) {
-  if (interface_.event_create == nullptr) return;  // work is done before a call returns
-  const Lock lock(mutex_);
-  Block* block = lent_.find(data);
+  if (state_.interface.event_create == nullptr) return;  // work is done before a call returns
+  const CachingLock lock(state_.mutex);
+  Block* block = blocks_.find_lent(data);
   TSR_CHECK(block != nullptr, Code::kValue, nullptr,
             "expected memory that this allocator has lent, got another address");
-  if (stream == block->pool->stream) return;
-  for (const StreamUse* use = block->uses; use != nullptr; use = use->next) {
-    if (use->stream == stream) return;
-  }
-  pools_of(stream);  // deallocate queues there and must not fail
-  StreamUse* use = new_use();
-  use->stream = stream;
-  use->block = block;
-  use->next = block->uses;
-  block->uses = use;
+  deferred_.add_use(block, stream);
 }
+
+void* CachingAllocator::take_segment(uint64_t nbytes) {
+  CachingLock lock(state_.mutex);
+  const SegmentRequest request{PoolKind::kSmall, nbytes, nbytes};
+  warn_of_growth(lock, request);
+  void* data = persist(lock, request, [&] { return segments_.take_raw(lock, request); });
+  ++state_.lent_segments;
+  state_.lent_segment_bytes += nbytes;
+  return data;
+}
+
+void CachingAllocator::give_back_segment(void* data, uint64_t nbytes) noexcept {
+  CachingLock lock(state_.mutex);
+  segments_.give_back_raw(lock, PoolKind::kSmall, data, nbytes);
+  --state_.lent_segments;
+  state_.lent_segment_bytes -= nbytes;
+}
+
+uint64_t CachingAllocator::trim(uint64_t keep) {
+  CachingLock lock(state_.mutex);
+  deferred_.finish_events();
+  return segments_.free_down_to(lock, keep);
+}
+
+// ---- Settings, limits, callbacks ----
 
 void CachingAllocator::configure(const CachingSettings& settings) {
   TSR_CHECK(settings.max_split_size > kMinMaxSplit, Code::kValue, "max_split_size",
@@ -123,227 +183,72 @@ void CachingAllocator::configure(const CachingSettings& settings) {
   TSR_CHECK(divisions == 0 || std::has_single_bit(divisions), Code::kValue,
             "roundup_power2_divisions", "expected 0 or a power of two, got ", divisions);
   TSR_CHECK(!settings.expandable_segments ||
-                (interface_.reserve != nullptr && settings.max_split_size == UINT64_MAX),
+                (state_.interface.reserve != nullptr && settings.max_split_size == UINT64_MAX),
             Code::kValue, "expandable_segments",
             "expected a device that maps memory, and no max_split_size");
-  const Lock lock(mutex_);
-  TSR_CHECK(lent_.size() == 0 || settings.max_split_size == settings_.max_split_size, Code::kValue,
-            "max_split_size", "expected no memory in use when it changes, got ", lent_.size(),
-            " blocks");
-  settings_ = settings;
+  const CachingLock lock(state_.mutex);
+  TSR_CHECK(blocks_.lent_count() == 0 || settings.max_split_size == state_.settings.max_split_size,
+            Code::kValue, "max_split_size", "expected no memory in use when it changes, got ",
+            blocks_.lent_count(), " blocks");
+  state_.settings = settings;
   const bool split_all = settings.max_split_size > static_cast<uint64_t>(INT64_MAX);
-  stats_.max_split_size = split_all ? -1 : static_cast<int64_t>(settings.max_split_size);
+  state_.stats.max_split_size = split_all ? -1 : static_cast<int64_t>(settings.max_split_size);
 }
 
 CachingSettings CachingAllocator::settings() const {
-  const Lock lock(mutex_);
-  return settings_;
+  const CachingLock lock(state_.mutex);
+  return state_.settings;
 }
 
-// ---- Blocks ----
-
-uint64_t CachingAllocator::round_size(uint64_t nbytes) const noexcept {
-  const uint64_t unit = interface_.allocation_granularity;
-  uint64_t size = nbytes;
-  if (settings_.roundup_power2_divisions > 1) {
-    size = round_to_division(size, settings_.roundup_power2_divisions);
-  }
-  return round_up(size, unit);
+void CachingAllocator::set_limit(uint64_t nbytes) {
+  CachingLock lock(state_.mutex);
+  limits_.set_limit(nbytes);
+  if (state_.reserved() > nbytes) segments_.free_down_to(lock, nbytes);
 }
 
-CachingAllocator::StreamPools& CachingAllocator::pools_of(StreamHandle stream) {
-  for (const auto& pools : pools_) {
-    if (pools->small.stream == stream) return *pools;
-  }
-  return *pools_.emplace_back(std::make_unique<StreamPools>(stream));
+uint64_t CachingAllocator::limit() const {
+  const CachingLock lock(state_.mutex);
+  return limits_.limit();
 }
 
-// All that may allocate host memory happens here, before anything is changed. What is made is owned
-// before it is linked: a list never names an object that a failure takes away.
-void CachingAllocator::reserve_blocks() {
-  lent_.reserve(lent_.size() + 1);
-  while (spare_block_count_ < kBlocksPerRequest) {
-    auto block = std::make_unique<Block>();
-    BlockSet nodes;
-    block->node = nodes.extract(nodes.insert(block.get()).first);
-    recycle(block_storage_.emplace_back(std::move(block)).get());
-  }
-  if (spare_segments_ == nullptr) {
-    push_front(spare_segments_, segment_storage_.emplace_back(std::make_unique<Segment>()).get());
-  }
+void CachingAllocator::set_limit_fraction(double fraction) {
+  TSR_CHECK(fraction >= 0.0 && fraction <= 1.0, Code::kValue, "fraction",
+            "expected a fraction between 0 and 1, got ", fraction);
+  uint64_t free_bytes = 0;
+  uint64_t total_bytes = 0;
+  const int32_t code = state_.interface.memory_info(device().index, &free_bytes, &total_bytes);
+  if (code != kDeviceOk) state_.fail_device(code, "ask for its memory");
+  set_limit(static_cast<uint64_t>(fraction * static_cast<double>(total_bytes)));
 }
 
-Block* CachingAllocator::new_block() noexcept {
-  Block* block = spare_blocks_;
-  spare_blocks_ = block->next;
-  --spare_block_count_;
-  block->next = nullptr;
-  return block;
+void CachingAllocator::add_pressure_callback(PressureCallback callback) {
+  const CachingLock lock(state_.mutex);
+  limits_.add(callback);
 }
 
-Segment* CachingAllocator::new_segment() noexcept {
-  Segment* segment = spare_segments_;
-  unlink(spare_segments_, segment);
-  return segment;
+void CachingAllocator::remove_pressure_callback(PressureCallback callback) noexcept {
+  const CachingLock lock(state_.mutex);
+  limits_.remove(callback);
 }
 
-void CachingAllocator::recycle(Block* block) noexcept {
-  block->prev = nullptr;
-  block->next = spare_blocks_;
-  spare_blocks_ = block;
-  ++spare_block_count_;
+void CachingAllocator::set_pressure_threshold(uint64_t nbytes) {
+  const CachingLock lock(state_.mutex);
+  limits_.set_threshold(nbytes);
 }
 
-void CachingAllocator::enter_pool(Block* block) noexcept {
-  block->place = block->pool->free.insert(std::move(block->node)).position;
-  if (!block->is_split()) return;
-  stats_.inactive_split.add(block->pool->kind, 1);
-  stats_.inactive_split_bytes.add(block->pool->kind, block->size);
+uint64_t CachingAllocator::pressure_threshold() const {
+  const CachingLock lock(state_.mutex);
+  return limits_.threshold();
 }
 
-void CachingAllocator::leave_pool(Block* block) noexcept {
-  block->node = block->pool->free.extract(block->place);
-  if (!block->is_split()) return;
-  stats_.inactive_split.subtract(block->pool->kind, 1);
-  stats_.inactive_split_bytes.subtract(block->pool->kind, block->size);
+void CachingAllocator::add_out_of_memory_observer(OutOfMemoryObserver observer) {
+  const CachingLock lock(state_.mutex);
+  limits_.add(observer);
 }
 
-// The best fitting free block, taken out of its pool; null when none fits.
-Block* CachingAllocator::take_fitting(BlockPool& pool, uint64_t size) noexcept {
-  const auto place = pool.free.lower_bound(size);
-  if (place == pool.free.end()) return nullptr;
-  Block* block = *place;
-  const uint64_t limit = settings_.max_split_size;
-  if (size < limit && block->size >= limit) return nullptr;
-  if (size >= limit && block->size - size >= settings_.max_non_split_rounding) return nullptr;
-  leave_pool(block);
-  return block;
-}
-
-bool CachingAllocator::should_split(const Block& block, uint64_t size) const noexcept {
-  const uint64_t rest = block.size - size;
-  if (block.pool->kind == PoolKind::kSmall) return rest >= interface_.allocation_granularity;
-  return size < settings_.max_split_size && rest > kSmallSize;
-}
-
-void CachingAllocator::split(Block* block, uint64_t size) noexcept {
-  if (!should_split(*block, size)) return;
-  Block* rest = new_block();
-  rest->data = block->data + size;
-  rest->size = block->size - size;
-  rest->pool = block->pool;
-  rest->segment = block->segment;
-  rest->freed_at = block->freed_at;
-  rest->prev = block;
-  rest->next = block->next;
-  (rest->next != nullptr ? rest->next->prev : rest->segment->last) = rest;
-  block->next = rest;
-  block->size = size;
-  enter_pool(rest);
-}
-
-void CachingAllocator::lend(Block* block, uint64_t requested) noexcept {
-  const PoolKind kind = block->pool->kind;
-  block->lent = true;
-  block->requested = requested;
-  lent_.insert(block);
-  stats_.allocated.add(kind, 1);
-  const int64_t peak = stats_.allocated_bytes.all.peak;
-  stats_.allocated_bytes.add(kind, block->size);
-  if (stats_.allocated_bytes.all.peak > peak) new_peak_.store(true, std::memory_order_relaxed);
-  stats_.active.add(kind, 1);
-  stats_.active_bytes.add(kind, block->size);
-  stats_.requested_bytes.add(kind, requested);
-  if (block->size >= settings_.max_split_size) stats_.oversize_allocations.add(1);
-  history_.add(HistoryAction::kAllocate, block->data, block->size, block->pool->stream);
-}
-
-void CachingAllocator::become_free(Block* block) noexcept {
-  stats_.active.subtract(block->pool->kind, 1);
-  stats_.active_bytes.subtract(block->pool->kind, block->size);
-  history_.add(HistoryAction::kFreeCompleted, block->data, block->size, block->pool->stream);
-  block->freed_at = ++clock_;
-  if (block->prev != nullptr && block->prev->is_free()) {
-    Block* before = block->prev;
-    leave_pool(before);
-    before->freed_at = clock_;
-    block = merge_with_next(before);
-  }
-  if (block->next != nullptr && block->next->is_free()) {
-    leave_pool(block->next);
-    block = merge_with_next(block);
-  }
-  enter_pool(block);
-}
-
-// Both are in no pool.
-Block* CachingAllocator::merge_with_next(Block* block) noexcept {
-  Block* gone = block->next;
-  block->size += gone->size;
-  block->next = gone->next;
-  (block->next != nullptr ? block->next->prev : block->segment->last) = block;
-  recycle(gone);
-  return block;
-}
-
-// ---- Deferred frees ----
-
-void CachingAllocator::defer(Block* block) noexcept {
-  for (StreamUse* use = block->uses; use != nullptr;) {
-    StreamUse* next = use->next;
-    use->next = nullptr;
-    use->recorded = interface_.event_record(device().index, use->event, use->stream) == kDeviceOk;
-    StreamPools& pools = pools_of(use->stream);
-    *pools.last_pending = use;
-    pools.last_pending = &use->next;
-    ++block->pending;
-    ++pending_uses_;
-    use = next;
-  }
-  block->uses = nullptr;
-}
-
-// An event that could not be recorded is tried again: until then its block stays out of use.
-void CachingAllocator::finish_events() noexcept {
-  if (pending_uses_ == 0) return;
-  for (const auto& pools : pools_) {
-    while (StreamUse* use = pools->first_pending) {
-      if (!use->recorded) {
-        use->recorded =
-            interface_.event_record(device().index, use->event, use->stream) == kDeviceOk;
-      }
-      int32_t done = 0;
-      if (!use->recorded ||
-          interface_.event_query(device().index, use->event, &done) != kDeviceOk || done == 0) {
-        break;
-      }
-      pools->first_pending = use->next;
-      if (pools->first_pending == nullptr) pools->last_pending = &pools->first_pending;
-      finish_use(use);
-    }
-  }
-}
-
-void CachingAllocator::finish_use(StreamUse* use) noexcept {
-  Block* block = use->block;
-  use->block = nullptr;
-  use->next = spare_uses_;
-  spare_uses_ = use;
-  --pending_uses_;
-  if (--block->pending == 0) become_free(block);
-}
-
-StreamUse* CachingAllocator::new_use() {
-  if (spare_uses_ != nullptr) {
-    StreamUse* use = spare_uses_;
-    spare_uses_ = use->next;
-    return use;
-  }
-  use_storage_.reserve(use_storage_.size() + 1);
-  auto use = std::make_unique<StreamUse>();
-  const int32_t code = interface_.event_create(device().index, &use->event);
-  if (code != kDeviceOk) fail_device(code, "create an event");
-  return use_storage_.emplace_back(std::move(use)).get();
+void CachingAllocator::remove_out_of_memory_observer(OutOfMemoryObserver observer) noexcept {
+  const CachingLock lock(state_.mutex);
+  limits_.remove(observer);
 }
 
 }  // namespace tsr
