@@ -6,7 +6,9 @@
 # the release build, the Python package inside that environment, and Julia for the tests. What is in
 # place is skipped.
 #
-# Usage: scripts/setup.sh [build|test|full]      (which groups of packages.txt to install)
+# Usage: scripts/setup.sh [build|test|full] [STEP...]
+#   build, test, full  which groups of packages.txt to install
+#   STEP               packages, environment, library, extension or julia (all of them, without julia for build)
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -101,15 +103,31 @@ build_python() {
 }
 
 # ---- Julia, for the tests ----
-# Without one the run goes on; tests/run_julia.sh says what is missing and fails.
+# Without one the run goes on; tests/run/julia.sh says what is missing and fails.
 
 setup_julia() {
   [ "$1" = build ] || left_out julia || bash "$tsr_root/scripts/setup_julia.sh" || true
 }
 
-install_packages "${1:-build}"
-make_environment
-say "building release"
-build_preset release tessera
-build_python
-setup_julia "${1:-build}"
+build_library() {
+  say "building release"
+  build_preset release tessera
+}
+
+main() {
+  local groups="${1:-build}" step
+  local steps=("${@:2}")
+  [ "${#steps[@]}" -gt 0 ] || steps=(packages environment library extension julia)
+  for step in "${steps[@]}"; do
+    case "$step" in
+      packages) install_packages "$groups" ;;
+      environment) make_environment ;;
+      library) build_library ;;
+      extension) build_python ;;
+      julia) setup_julia "$groups" ;;
+      *) echo "setup.sh: unknown step $step"; exit 2 ;;
+    esac
+  done
+}
+
+main "$@"

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by tests/run.sh: the Rust crates on the release build: their tests, examples, lints and an
-# outside crate. Debian's crates serve where they are installed, else the registry. Everything cargo
-# makes goes to build/rust. TESSERA_SKIP=rust (one of a list with commas) leaves it out, as
-# tests/skips.txt allows.
-# shellcheck disable=SC2154  # tsr_root and the like are of tests/run.sh
+# Parts of tests/run.sh: the Rust crates on the release build: their tests, examples, lints and an outside
+# crate. Debian's crates serve where they are installed, else the registry. Everything cargo makes goes to
+# build/rust. TESSERA_SKIP=rust (one of a list with commas) leaves them out, as tests/skips.txt allows.
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 rust_target="$tsr_root/build/rust"
 rust_config="$rust_target/cargo.toml"
@@ -39,8 +39,8 @@ run_rust_tests() {
   rust_cargo generate-lockfile >"$log" 2>&1 && rust_cargo test --no-fail-fast >>"$log" 2>&1
   local status=$?
   [ "$status" = 0 ] || grep -vE '^test .* \.\.\. ok$' "$log" | tail -n 100
-  "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/cargo_junit.py "$log" "$status" \
-    "$reports/rust.junit.xml"
+  "$system_python" tests/tools/cargo_junit.py "$log" "$status" "$reports/rust.junit.xml"
+  return "$status"
 }
 
 # The tour prints what it prints in every language; the others are built, and trained elsewhere.
@@ -61,7 +61,7 @@ check_rust_style() {
 
 # In the consumer's target folder, which has the crates compiled.
 check_rust_guide() {
-  "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" tests/tools/check_guides.py "$tsr_root" build/release rust \
+  "$system_python" tests/tools/check_guides.py "$tsr_root" build/release rust \
     --target "$rust_target/consumer" --cargo-config "$rust_config"
 }
 
@@ -77,7 +77,7 @@ check_rust_ndarray() {
 }
 
 # ndarray comes from Debian's testing suite where Debian's crates serve the others, else from the registry.
-rust_ndarray_part() {
+rust_ndarray() {
   local log="$reports/rust-ndarray.setup.log" rust_config="$rust_config" folder="$rust_target/crates"
   : >"$log"
   if [ -s "$rust_config" ]; then
@@ -86,30 +86,28 @@ rust_ndarray_part() {
     take_crates_from "$folder" >"$rust_config"
   fi
   if rust_cargo generate-lockfile --manifest-path tessera-ndarray/Cargo.toml >>"$log" 2>&1; then
-    command_part rust-ndarray check_rust_ndarray
+    command_part check_rust_ndarray
   else
     tail -n 20 "$log"
-    skip_part rust-ndarray "no ndarray that fits can be had"
+    skip_part "no ndarray that fits can be had"
   fi
 }
 
-rust_part() {
-  if left_out rust; then
-    skip_part rust "TESSERA_SKIP names rust"
-    return
-  fi
-  announce rust
-  if ! command -v cargo >/dev/null; then
-    echo "there is no cargo: install Rust 1.80 or newer, or leave it out with TESSERA_SKIP=rust"
-    return
-  fi
-  write_cargo_config
-  run_rust_tests
-  command_part rust-examples check_rust_examples
-  command_part rust-style check_rust_style
-  command_part rust-consumer check_rust_consumer
-  command_part rust-guide check_rust_guide
-  rust_ndarray_part
-}
-
-rust_part
+if left_out rust; then
+  skip_part "TESSERA_SKIP names rust"
+  exit
+fi
+if ! command -v cargo >/dev/null; then
+  echo "there is no cargo: install Rust 1.80 or newer, or leave it out with TESSERA_SKIP=rust"
+  exit 1
+fi
+write_cargo_config
+case "$part" in
+  rust) run_rust_tests ;;
+  rust-examples) command_part check_rust_examples ;;
+  rust-style) command_part check_rust_style ;;
+  rust-consumer) command_part check_rust_consumer ;;
+  rust-guide) command_part check_rust_guide ;;
+  rust-ndarray) rust_ndarray ;;
+  *) exit 2 ;;
+esac

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Parts of tests/run.sh: what ctest runs, per build. Tests labelled `tool` look at sources and at the
+# release's binaries, and say nothing new under a sanitizer.
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+case "$part" in
+  release) ctest_part release ;;
+  asan)
+    export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+    ctest_part asan -LE tool
+    ;;
+  tsan)
+    export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
+    ctest_part tsan -LE tool
+    ;;
+  long) TSR_TEST_LONG=1 ctest_part release -LE tool ;;
+  *) exit 2 ;;
+esac

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The schedule of tests/run.sh, over parts that are small scripts, and what the summary makes of their reports."""
+
+import contextlib
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import schedule  # noqa: E402
+from parts import PARTS, Part  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUMMARIZE = ROOT / "tests/tools/summarize.py"
+
+
+class ScheduleTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.order = self.folder / "order"
+
+    def script(self, name, text):
+        (self.folder / f"{name}.sh").write_text(f"cd {self.folder}\necho begin $1 >>order\n{text}\necho end $1 >>order\n")
+
+    def run_parts(self, *parts, jobs=2):
+        """What is printed, the lines that the scripts left, and the summary's status and output."""
+        printed = io.StringIO()
+        printed.buffer = io.BytesIO()
+        with contextlib.redirect_stdout(printed):
+            schedule.Schedule(list(parts), self.folder, jobs, scripts=self.folder).run()
+        lines = self.order.read_text().splitlines() if self.order.exists() else []
+        summary = subprocess.run(
+            [sys.executable, SUMMARIZE, self.folder, ROOT / "tests/skips.txt"], capture_output=True, text=True
+        )
+        return printed.getvalue() + printed.buffer.getvalue().decode(), lines, summary.returncode, summary.stdout
+
+    def test_a_part_begins_when_what_it_waits_for_has_ended(self):
+        self.script("work", "sleep 0.2; touch $1.done")
+        parts = [Part("c", "work", after=("b",)), Part("b", "work", ("a",)), Part("a", "work")]
+        _, lines, status, text = self.run_parts(*parts)
+        self.assertEqual(lines, [f"{what} {name}" for name in "abc" for what in ("begin", "end")])
+        self.assertEqual((status, text), (0, "3 passed, 0 failed, 0 skipped\n"))
+
+    def test_as_many_parts_run_as_there_are_cores_and_one_that_compiles(self):
+        self.script("work", "sleep 0.5; touch $1.done")
+        parts = [Part(name, "work") for name in "abc"] + [Part(name, "work", compiles=True) for name in "xy"]
+        _, lines, status, _ = self.run_parts(*parts)
+        self.assertEqual(sorted(lines[:3]), ["begin a", "begin b", "begin x"])
+        most = at_once = 0
+        for line in lines:
+            at_once += 1 if line.startswith("begin") else -1
+            most = max(most, at_once)
+        self.assertEqual((most, status), (3, 0))
+
+    def test_what_compiles_has_the_lower_priority(self):
+        self.script("work", 'echo "niceness $(nice)"; touch $1.done')
+        printed, _, _, _ = self.run_parts(Part("a", "work", compiles=True))
+        self.assertIn(f"niceness {os.nice(0) + schedule.NICENESS}\n", printed)
+
+    def test_what_a_part_prints_is_shown_when_it_fails(self):
+        self.script("work", "echo the reason; exit 3")
+        printed, _, status, text = self.run_parts(Part("a", "work"))
+        self.assertIn("FAILED with exit status 3", printed)
+        self.assertIn("the reason", printed)
+        self.assertEqual((status, text), (1, "FAILED: a: died without a report\n0 passed, 1 failed, 0 skipped\n"))
+
+    def test_a_part_that_dies_without_a_report_is_a_failure(self):
+        self.script("work", "kill -9 $$")
+        printed, _, status, text = self.run_parts(Part("a", "work"))
+        self.assertIn("FAILED with exit status -9", printed)
+        self.assertIn("a: died without a report", text)
+        self.assertEqual(status, 1)
+
+    def test_a_part_is_not_run_when_one_that_it_needs_failed(self):
+        self.script("fail", "exit 1")
+        self.script("work", "touch $1.done")
+        parts = [Part("a", "fail"), Part("b", "work", ("a",)), Part("c", "work", ("b",)), Part("d", "work", after=("a",))]
+        printed, lines, status, text = self.run_parts(*parts)
+        self.assertIn("b: not run, because a failed", printed)
+        self.assertIn("c: not run, because b failed", printed)
+        self.assertEqual(lines, ["begin a", "begin d", "end d"])
+        self.assertEqual((status, text.splitlines()[-1]), (1, "1 passed, 3 failed, 0 skipped"))
+
+    def test_the_times_of_all_parts_are_written(self):
+        self.script("work", "touch $1.done; end=$((SECONDS + 1)); while [ $SECONDS -le $end ]; do :; done")
+        self.run_parts(Part("a", "work"), Part("b", "work"))
+        rows = [line.split() for line in (self.folder / "times.txt").read_text().splitlines()]
+        self.assertEqual([row[0] for row in rows], ["part", rows[1][0], rows[2][0], "all"])
+        for row in rows[1:3]:
+            self.assertGreater(float(row[1]), 0.9)
+            self.assertGreater(float(row[2]), 0.3)
+
+    def test_nothing_runs_on_when_the_schedule_is_ended(self):
+        reports = self.folder / "reports"
+        reports.mkdir()
+        run = ("import pathlib, sys; sys.path.insert(0, sys.argv[1]); import schedule; from parts import Part\n"
+               "folder = pathlib.Path(sys.argv[2])\nschedule.end_with_signals()\n"
+               "schedule.Schedule([Part('a', 'work')], folder / 'reports', 2, scripts=folder).run()")  # fmt: skip
+        self.script("work", "sleep 5 & echo $! >pid; wait; touch survived")
+        process = subprocess.Popen([sys.executable, "-c", run, ROOT / "tests/run", self.folder], stdout=subprocess.DEVNULL)
+        while not (self.folder / "pid").exists():
+            time.sleep(0.02)
+        process.terminate()
+        self.assertEqual(process.wait(), 128 + 15)
+        time.sleep(0.2)
+        sleeper = pathlib.Path("/proc", (self.folder / "pid").read_text().strip(), "stat")
+        state = sleeper.read_text().rpartition(")")[2].split()[0] if sleeper.exists() else "gone"
+        self.assertIn(state, ("gone", "Z"))
+
+    def test_the_table_of_parts_has_an_order(self):
+        schedule.check(PARTS)
+        ended = set()
+        for _ in PARTS:
+            ended |= {part.name for part in PARTS if {*part.needs, *part.after} <= ended}
+        self.assertEqual(ended, {part.name for part in PARTS})
+        for part in PARTS:
+            script = (ROOT / "tests/run" / f"{part.script}.sh").read_text()
+            self.assertTrue(part.script == part.name or f"  {part.name})" in script or "  build-*)" in script, part.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
