@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine behind the op table: what a row says, and how its inputs are made and compared.
 
-A row names one op of tests/ops_first.txt, its reference on NumPy arrays and its samples. From that
+A row names one op of tests/capi/ops_first.txt, its reference on NumPy arrays and its samples. From that
 test_ops.py checks values over dtypes and layouts, out=, the in-place form, dtypes of results,
 errors, and first and second derivatives in float64. Forms come from the library's schema, so a row
 cannot forget one. Rows stand in op_table_<family>.py; each such file has a list ROWS.

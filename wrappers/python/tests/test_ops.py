@@ -30,7 +30,7 @@ import tessera as ts
 from tessera._results import RESULTS, TopkResult
 from tessera.autograd import gradcheck, gradgradcheck
 
-NAMES = (Path(__file__).resolve().parents[3] / "tests" / "ops_first.txt").read_text().split()
+NAMES = (Path(__file__).resolve().parents[3] / "tests" / "capi" / "ops_first.txt").read_text().split()
 VALUES = [pytest.param(row, dtype, id=f"{row.name}-{dtype}") for row in ROWS for dtype in row.dtypes]
 OUT = [pytest.param(row, id=row.name) for row in ROWS if "out" in row.forms]
 INPLACE = [pytest.param(row, id=row.name) for row in ROWS if "inplace" in row.forms and "functional" in row.forms]

@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of ops_first.txt that the schema lacks, or has without a case of each form or without a gradient.
 
-Usage: ops_first_gaps.py [--strict]     (--strict: exit 1 when there is a gap)
+Usage: check_ops_first.py [--strict]     (--strict: exit 1 when there is a gap)
 """
 
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
 from generator import cases, model, tests  # noqa: E402
@@ -62,7 +62,7 @@ def main():
     exported = {f.name for f in schema.c_functions}
     uncovered = set(tests.uncovered(schema))
     missing, thin, flat = [], [], []
-    for name in (ROOT / "tests" / "ops_first.txt").read_text().split():
+    for name in (ROOT / "tests" / "capi" / "ops_first.txt").read_text().split():
         if name in SERVED_BY and set(SERVED_BY[name]) <= exported:
             continue
         ops = rows.get(name, [])
