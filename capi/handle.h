@@ -3,7 +3,6 @@
 // Between C parameters and C++ values: arguments are checked and borrowed, results become handles.
 #pragma once
 
-#include <complex>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/scalar.h"
 #include "capi/debug_handles.h"
 #include "capi/guard.h"
 #include "capi/objects.h"
@@ -132,13 +130,6 @@ inline std::optional<bool> optional_bool_arg(int32_t value, const char* arg) {
 }
 
 inline std::optional<double> optional_double(double value, int32_t has, const char* arg) {
-  if (!bool_arg(has, arg)) return std::nullopt;
-  return value;
-}
-inline Scalar complex_scalar(double re, double im) {
-  return std::complex<double>(re, im);
-}
-inline std::optional<Scalar> optional_scalar(int32_t has, const Scalar& value, const char* arg) {
   if (!bool_arg(has, arg)) return std::nullopt;
   return value;
 }

@@ -49,6 +49,22 @@ void with_item(const Tensor& tensor, Use&& use) {
   visit_dtype(host.dtype(), [&]<class Tag>(Tag) { use(*host.data_as<typename Tag::type>()); });
 }
 
+// With every field that the kind leaves open.
+template <class T>
+tsr_number number_of(const T& item) {
+  if constexpr (requires { item.imag(); }) {
+    return {TSR_NUMBER_COMPLEX, 0, 0, static_cast<double>(item.real()),
+            static_cast<double>(item.imag())};
+  } else if constexpr (std::is_integral_v<T>) {
+    const tsr_number_kind kind = std::is_same_v<T, bool> ? TSR_NUMBER_BOOL : TSR_NUMBER_INTEGER;
+    return {kind, 0, static_cast<int64_t>(item), static_cast<double>(item), 0};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return {TSR_NUMBER_REAL, 0, 0, static_cast<double>(item), 0};
+  } else {  // of 16 bits
+    return {TSR_NUMBER_REAL, 0, 0, static_cast<float>(item), 0};
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -204,50 +220,11 @@ tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbyte
   });
 }
 
-tsr_status tsr_tensor_item_f64(tsr_tensor tensor, double* value) {
-  return guard(kInfo_tensor_item_f64, [&] {
+tsr_status tsr_tensor_item(tsr_tensor tensor, tsr_number* value) {
+  return guard(kInfo_tensor_item, [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(value, "value");
-    TSR_CHECK(!is_complex(arg.get().dtype()), Code::kDType, "tensor", "expected a real dtype, got ",
-              arg.get().dtype());
-    with_item(arg.get(), [&]<class T>(const T& item) {
-      if constexpr (std::is_arithmetic_v<T>) {
-        *value = static_cast<double>(item);
-      } else if constexpr (requires { static_cast<float>(item); }) {
-        *value = static_cast<float>(item);
-      }
-    });
-  });
-}
-
-tsr_status tsr_tensor_item_i64(tsr_tensor tensor, int64_t* value) {
-  return guard(kInfo_tensor_item_i64, [&] {
-    const TensorArg arg(tensor, "tensor");
-    out_arg(value, "value");
-    TSR_CHECK(is_integral_or_bool(arg.get().dtype()), Code::kDType, "tensor",
-              "expected an integer or bool dtype, got ", arg.get().dtype());
-    with_item(arg.get(), [&]<class T>(const T& item) {
-      if constexpr (std::is_integral_v<T>) *value = static_cast<int64_t>(item);
-    });
-  });
-}
-
-tsr_status tsr_tensor_item_c128(tsr_tensor tensor, double* real, double* imag) {
-  return guard(kInfo_tensor_item_c128, [&] {
-    const TensorArg arg(tensor, "tensor");
-    out_arg(real, "real");
-    out_arg(imag, "imag");
-    *imag = 0;
-    with_item(arg.get(), [&]<class T>(const T& item) {
-      if constexpr (requires { item.imag(); }) {
-        *real = static_cast<double>(item.real());
-        *imag = static_cast<double>(item.imag());
-      } else if constexpr (std::is_arithmetic_v<T>) {
-        *real = static_cast<double>(item);
-      } else {
-        *real = static_cast<float>(item);
-      }
-    });
+    with_item(arg.get(), [&](const auto& item) { *value = number_of(item); });
   });
 }
 

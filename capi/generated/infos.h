@@ -40,9 +40,7 @@ inline constexpr CallInfo kInfo_tensor_from_data{"tsr_tensor_from_data", {"data"
 inline constexpr CallInfo kInfo_tensor_empty_strided{"tsr_tensor_empty_strided", {"shape", "strides", "dtype", "device", "out"}};
 inline constexpr CallInfo kInfo_tensor_read{"tsr_tensor_read", {"tensor", "dst", "nbytes"}};
 inline constexpr CallInfo kInfo_tensor_write{"tsr_tensor_write", {"tensor", "source", "nbytes"}};
-inline constexpr CallInfo kInfo_tensor_item_f64{"tsr_tensor_item_f64", {"tensor", "value"}};
-inline constexpr CallInfo kInfo_tensor_item_i64{"tsr_tensor_item_i64", {"tensor", "value"}};
-inline constexpr CallInfo kInfo_tensor_item_c128{"tsr_tensor_item_c128", {"tensor", "real", "imag"}};
+inline constexpr CallInfo kInfo_tensor_item{"tsr_tensor_item", {"tensor", "value"}};
 inline constexpr CallInfo kInfo_scope_begin{"tsr_scope_begin", {"scope"}};
 inline constexpr CallInfo kInfo_scope_end{"tsr_scope_end", {"scope", "keep"}};
 inline constexpr CallInfo kInfo_scope_set_current{"tsr_scope_set_current", {"scope", "previous"}};

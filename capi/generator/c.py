@@ -23,9 +23,10 @@ finalizer.
 
 Conventions: a status is 0 (TSR_OK) or a code of status.h; tsr_error_last tells more. Booleans are
 int32_t 0 or 1. An absent int64_t is tsr_none() (INT64_MIN), an absent dtype, device or enumeration is -1, an
-absent list has the count -1, an absent tensor is NULL, an absent double has has_x = 0. Text is a
+absent list has the count -1, an absent tensor or number is NULL, an absent double has has_x = 0. Text is a
 pointer and a length; the length -1 means NUL-terminated. Structs begin with struct_size, which the
-caller sets to sizeof; zero fields are defaults. An op with several results has an out parameter for
+caller sets to sizeof; zero fields are defaults. A number of the host language is a tsr_number, made in place by TSR_F64(2.0),
+TSR_I64(2), TSR_TRUTH(1) or TSR_C128(re, im). An op with several results has an out parameter for
 each; NULL discards that result, which is computed all the same: where one alone is cheaper, a function
 of its own gives it (tsr_argsort beside tsr_sort_with_indices). Any handle may be used from any thread; reading at
 the same time is safe, changing a tensor needs exclusive access."""
@@ -42,6 +43,46 @@ PRELUDE = """\
 #ifndef TSR_TARGET
 #define TSR_TARGET 0x7fffffff
 #endif
+"""
+
+# In the headers that have a preprocessor; the struct itself stands in the schema.
+NUMBERS = """\
+/* Host numbers as arguments: tsr_add_scalar(x, TSR_F64(2.0), &y). Each is a const tsr_number* that holds until the end
+ * of the block in C, of the statement in C++. */
+#ifdef __cplusplus
+extern "C++" {
+struct tsr_number_argument {
+  tsr_number number;
+  operator const tsr_number*() const { return &number; }
+};
+inline tsr_number_argument tsr_number_of_bool(bool value) {
+  tsr_number_argument made = {{TSR_NUMBER_BOOL, 0, value ? 1 : 0, 0, 0}};
+  return made;
+}
+inline tsr_number_argument tsr_number_of_integer(int64_t value) {
+  tsr_number_argument made = {{TSR_NUMBER_INTEGER, 0, value, 0, 0}};
+  return made;
+}
+inline tsr_number_argument tsr_number_of_complex(double real, double imaginary) {
+  tsr_number_argument made = {{TSR_NUMBER_COMPLEX, 0, 0, real, imaginary}};
+  return made;
+}
+inline tsr_number_argument tsr_number_of_real(double value) {
+  tsr_number_argument made = {{TSR_NUMBER_REAL, 0, 0, value, 0}};
+  return made;
+}
+}
+#define TSR_TRUTH(value) tsr_number_of_bool(value)
+#define TSR_I64(value) tsr_number_of_integer(value)
+#define TSR_F64(value) tsr_number_of_real(value)
+#define TSR_C128(real, imaginary) tsr_number_of_complex((real), (imaginary))
+#else
+#define TSR_TRUTH(value) (&(const tsr_number){TSR_NUMBER_BOOL, 0, (value) ? 1 : 0, 0, 0})
+#define TSR_I64(value) (&(const tsr_number){TSR_NUMBER_INTEGER, 0, (value), 0, 0})
+#define TSR_F64(value) (&(const tsr_number){TSR_NUMBER_REAL, 0, 0, (value), 0})
+#define TSR_C128(real, imaginary) (&(const tsr_number){TSR_NUMBER_COMPLEX, 0, 0, (real), (imaginary)})
+#endif
+
 """
 
 
@@ -76,6 +117,7 @@ def _header(schema: Schema, name: str) -> str:
         for extern in domain.externs:
             text += f"struct {extern};\n"
         text += _types(schema, [domain], documented=True)
+        text += NUMBERS if any(s.name == "tsr_number" for s in domain.structs) else ""
         for row in domain.rows:
             text += _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions))) + "\n"
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
@@ -199,7 +241,7 @@ def layout_test(schema: Schema) -> str:
         text += f"PROVE(size_of_{struct.name}, sizeof({struct.name}) == {struct.size});\n"
         for entry in struct.fields:
             at = f"offsetof({struct.name}, {entry.name}) == {entry.offset}"
-            text += f"PROVE({struct.name}_{entry.name}, {at});\n"
+            text += f"PROVE(offset_in_{struct.name}_{entry.name}, {at});\n"
     for dtype in schema.dtypes:
         text += f"PROVE(value_of_{dtype.constant}, {dtype.constant} == {dtype.value});\n"
     for enum in schema.enums:

@@ -6,32 +6,36 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from .model import Case, CFunction, Literal, Op
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 
 
-def matching(op: Op, case: Case) -> list[CFunction]:
+class Match(NamedTuple):
+    """A function that a case can call. `kind` tells calls of one form apart: whole numbers as f64 and as i64, or none given."""
+
+    function: CFunction
+    case: Case
+    kind: str | None
+
+
+def matching(op: Op, case: Case) -> list[Match]:
     """The functions of a row that a case can call with the results it states."""
     numbers = {
         a.name for a in op.args if a.type.base == "tensor" and not a.type.is_list and _is_number(case.args.get(a.name))
     }
     found = []
     for function in op.functions:
-        scalars = {a.name for a in function.args if a.type.base == "scalar"} - {
-            a.name for a in op.args if a.type.base == "scalar"
-        }
+        scalars = set(function.numbers) - {a.name for a in op.args if a.type.base == "scalar"}
         if not numbers <= scalars or any(isinstance(case.args.get(n), Literal) for n in scalars):
             continue
         if case.forms and function.form not in case.forms:
             continue
-        if function.scalar_kind is not None and not _kind_fits(function, case):
-            continue
         if function.form == "inplace" and not case.error and case.returns and not _fits_in_place(op, case):
             continue
-        found.append(function)
+        found += _with_kinds(function, case)
     return found
 
 
@@ -39,24 +43,23 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, str))
 
 
-def _kind_fits(function: CFunction, case: Case) -> bool:
-    given = [case.args[a.name] for a in function.args if a.type.base == "scalar" and case.args.get(a.name) is not None]
-    kinds = {bool: "bool", int: "i64", float: "f64", str: "c128"}
+def _with_kinds(function: CFunction, case: Case) -> list[Match]:
+    """The case as it stands, and with its whole numbers as the other kind where floating operands decide the result."""
+    given = {n: case.args[n] for n in function.numbers if case.args.get(n) is not None}
     if not given:
-        return function.scalar_kind == "f64"
-    order = ["bool", "i64", "f64", "c128"]
-    natural = max((kinds[type(v)] for v in given), key=order.index)
-    if natural == "bool" and function.op is not None and "bool" not in function.op.scalar_kinds:
-        natural = "i64"
-    if function.scalar_kind == natural:
-        return True
-    # A whole number means the same in both kinds where floating operands decide the result.
-    floating = ("f16", "bf16", "f32", "f64")
+        return [Match(function, case, "scalars" if function.numbers else None)]
+    if any(isinstance(v, (bool, str)) or not float(v).is_integer() for v in given.values()):
+        return [Match(function, case, None)]
     tensors = [v for v in case.args.values() if isinstance(v, Literal) and v.dtype != "bool"]
-    decided = bool(tensors) and all(t.dtype in floating for t in tensors)
-    decided = decided and all(isinstance(r, Literal) and r.dtype in (*floating, "bool") for r in case.returns)
-    whole = natural == "i64" or (natural == "f64" and all(float(v).is_integer() for v in given))
-    return decided and whole and {natural, function.scalar_kind} == {"i64", "f64"}
+    decided = bool(tensors) and all(t.dtype in FLOATS for t in tensors)
+    decided = decided and all(isinstance(r, Literal) and r.dtype in (*FLOATS, "bool") for r in case.returns)
+    assert function.op is not None
+    if not decided or not {"i64", "f64"} <= set(function.op.scalar_kinds):
+        return [Match(function, case, None)]
+    return [
+        Match(function, dataclasses.replace(case, args=case.args | {n: cast(v) for n, v in given.items()}), kind)
+        for kind, cast in (("f64", float), ("i64", int))
+    ]
 
 
 def _fits_in_place(op: Op, case: Case) -> bool:
@@ -129,5 +132,5 @@ def gradient_place(op: Op, form: str) -> tuple[Case, tuple[str, ...]] | None:
 
 
 def gradient_function(op: Op, form: str) -> CFunction:
-    """The function that is called there: host numbers of an op are float64."""
-    return next(f for f in op.functions if f.form == form and f.scalar_kind in (None, "f64"))
+    """The function that is called there: operands are tensors."""
+    return next(f for f in op.functions if f.form == form)

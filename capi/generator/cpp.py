@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .literals import Words
 from .model import FLIPPED, Arg, Op, ScalarForm, Schema
 from .text import banner, c_string, camel, wrap_call
-from .types import entry, parse_type, passed
+from .types import Type, entry, parse_type, passed
 
 FOLDER = "include/tessera/cpp/"
 UNARY = {"__neg__": "-", "__invert__": "~"}
@@ -18,7 +18,6 @@ BINARY = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "mod": "%", "and": "&", "or": "|", "xor": "^",
 }  # fmt: skip
 COMPARE = {"__lt__": "<", "__le__": "<=", "__eq__": "==", "__ne__": "!=", "__gt__": ">", "__ge__": ">="}
-KINDS = {"bool": "kTruth", "i64": "kInteger", "f64": "kReal", "c128": "kComplex"}
 DTYPE_WORDS = {"uint": "UInt", "int": "Int", "float": "Float", "bfloat": "BFloat", "complex": "Complex", "bool": "Bool"}
 
 PARAMETERS = {  # by schema type, else by its base
@@ -43,6 +42,8 @@ PARAMETERS = {  # by schema type, else by its base
 }
 PASSED = {  # the same types as arguments of C
     "tensor": "{0}.handle()",
+    "scalar": "{0}.number()",
+    "scalar?": "detail::number({0})",
     "generator": "{0}.handle()",
     "int64": "{0}",
     "int64?": "{0}.value_or(tsr_none())",
@@ -57,7 +58,6 @@ PASSED = {  # the same types as arguments of C
     "str": ("{0}.data()", "detail::length({0})"),
     "[]": ("{0}.data()", "{0}.size()"),
 }
-NUMBERS = {"f64": ("real()",), "i64": ("integer()",), "bool": ("integer() != 0",), "c128": ("real()", "imag()")}
 
 
 def outputs(schema: Schema) -> dict[str, str]:
@@ -136,15 +136,12 @@ class Function:
     def numbers(self) -> tuple[str, ...]:
         return self.overload.args
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return self.op.kinds(self.overload)
-
-    def is_number(self, arg: Arg) -> bool:
-        return arg.name in self.numbers or arg.type.base == "scalar"
+    def type(self, arg: Arg) -> Type:
+        """The type of an argument here, where a number may stand for a tensor."""
+        return parse_type("scalar" + "?" * arg.type.optional) if arg.name in self.numbers else arg.type
 
     def parameter(self, arg: Arg, defaults: bool) -> str:
-        kind = parse_type("scalar" + "?" * arg.type.optional) if self.is_number(arg) else arg.type
+        kind = self.type(arg)
         spelled = f"tsr_{kind.name}" if kind.base == "enum" else entry(PARAMETERS, kind)
         # Numbers in the place of optional tensors are named, or the call would fit both overloads.
         default = defaults and not arg.required and arg.name not in self.numbers[:1]
@@ -185,17 +182,6 @@ def functions(op: Op) -> list[Function]:
 # ---- Bodies ----
 
 
-def _argument(over: Function, arg: Arg, kind: str | None) -> list[str]:
-    """The C arguments of one C++ argument."""
-    name = arg.name
-    if not over.is_number(arg):
-        return passed(PASSED, arg.type, name)
-    parts = NUMBERS[kind or "f64"]
-    if not arg.type.optional:
-        return [f"{name}.{part}" for part in parts]
-    return [f"{name} ? {name}->{part} : 0" for part in parts] + [f"{name}.has_value()"]
-
-
 def _outs(over: Function) -> list[str]:
     """The C arguments that take results."""
     if over.form == "inplace" or not over.op.returns:
@@ -205,9 +191,9 @@ def _outs(over: Function) -> list[str]:
     return ["&out"] if len(over.op.returns) == 1 else [f"&out.{r.name}" for r in over.op.returns]
 
 
-def _call(over: Function, kind: str | None, pad: str) -> str:
-    name = over.op.c_name(over.form, kind, over.overload)
-    parts = [p for a in over.op.args for p in _argument(over, a, kind)]
+def _call(over: Function) -> str:
+    pad, name = "  ", over.op.c_name(over.form, over.overload)
+    parts = [p for a in over.op.args for p in passed(PASSED, over.type(a), a.name)]
     if over.op.returns_list and over.form == "functional":
         parts += ["handles", "capacity", "count"]
         head = f"{pad}return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {{\n"
@@ -227,8 +213,7 @@ def _body(over: Function) -> str:
     if over.form == "functional" and results and not op.returns_list:
         fields = "".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns)
         text += "  tsr_tensor out = nullptr;\n" if results == 1 else f"  struct {{\n{fields}  }} out;\n"
-    text += _dispatch(over) if over.kinds else _call(over, None, "  ")
-    return text + _give(over)
+    return text + _call(over) + _give(over)
 
 
 def _give(over: Function) -> str:
@@ -242,36 +227,6 @@ def _give(over: Function) -> str:
     if len(op.returns) == 1:
         return "  return Tensor::take(out);\n"
     return "  return {" + ", ".join(f"Tensor::take(out.{r.name})" for r in op.returns) + "};\n"
-
-
-def _dispatch(over: Function) -> str:
-    """Calls the C function for the kind of the numbers."""
-    op = over.op
-    numbers = [a for a in op.args if over.is_number(a)]
-    kind = "detail::kind_of(" + ", ".join(a.name for a in numbers) + ")"
-    known = [k for k in KINDS if k in over.kinds]
-    # A kind without a function of its own takes the next wider one.
-    branches = [(f"kind <= Scalar::Kind::{KINDS[k]}", _call(over, k, "    ")) for k in known]
-    if known[-1] == "c128":
-        branches[-1] = ("", branches[-1][1])
-    else:
-        branches.append(("", f"    detail::refuse_number({c_string(op.name)});\n"))
-    text = _lift(over, numbers) + f"  const Scalar::Kind kind = {kind};\n"
-    for i, (condition, call) in enumerate(branches):
-        text += ("  " if i == 0 else "  } else ") + (f"if ({condition}) {{\n" if condition else "{\n") + call
-    return text + "  }\n"
-
-
-def _lift(over: Function, numbers: list[Arg]) -> str:
-    """Bools beside a bool tensor stay bool: they become tensors where C has no function for them."""
-    op = over.op
-    if not over.numbers or "bool" in over.kinds or any(a.type.optional for a in numbers):
-        return ""
-    names = [a.name for a in numbers]
-    like = next(a.name for a in reversed(op.args) if a.type.is_tensor and a.name not in names)
-    args = [f"detail::lift({a.name}, {like})" if a.name in names else a.name for a in op.args]
-    call = f"{over.name}({', '.join((op.places if over.form == 'out' else []) + args)})"
-    return f"  if (detail::all_bool({like}, {', '.join(names)})) return {call};\n"
 
 
 # ---- Files ----
@@ -309,7 +264,7 @@ def _const(over: Function) -> str:
 def _method_parameters(over: Function) -> list[str]:
     """As the function's; a default of type Tensor must wait until Tensor is whole, so there is none."""
     args = over.op.args[1:]
-    waits = max((i for i, a in enumerate(args) if a.type.base == "tensor" and not over.is_number(a)), default=-1)
+    waits = max((i for i, a in enumerate(args) if a.type.base == "tensor" and a.name not in over.numbers), default=-1)
     return [over.parameter(a, i > waits) for i, a in enumerate(args)]
 
 
@@ -357,7 +312,7 @@ def _operators(op: Op) -> str:
 
 def _binary(op: Op, sign: str) -> str:
     compares = sign in COMPARE.values()
-    left = any(f.suffix == "left" for f in op.scalar)
+    left = any(f.suffix == "scalar_left" for f in op.scalar)
     text = ""
     to_the_right = op.scalar and not left  # where the number on the left goes
     swapped = f"{FLIPPED.get(op.name, op.name)}(b, a)" if to_the_right else f"{op.name}(a, b)"

@@ -25,7 +25,7 @@ NAMES = {
 # Ops behind hand-written functions, with arguments as the library counts them, from 0.
 HIDDEN = {
     "getitem", "getitem_basic", "getitem_boolean", "getitem_integer", "setitem", "slice",
-    "arange", "arange_int", "asarray", "to",
+    "arange", "asarray", "to",
 }  # fmt: skip
 
 # Functions of Julia's own modules that get methods, also those that no op has yet; every other name is
@@ -55,7 +55,7 @@ UNEXPORTED = {o for o in OPERATORS if o not in ("where", "clip", "maximum", "min
 # What `f(number, tensor)` is for ops that take the number on the right only.
 MIRRORED = {name: name for name in (
     "add", "multiply", "maximum", "minimum", "hypot", "equal", "not_equal", "bitwise_and", "bitwise_or",
-    "bitwise_xor",
+    "bitwise_xor", "logical_and", "logical_or", "logical_xor",
 )} | FLIPPED  # fmt: skip
 
 # Arguments that count axes, rows or elements of the host: from 1 here, from 0 in the library.

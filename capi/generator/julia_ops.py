@@ -13,15 +13,14 @@ from .model import REQUIRED, Arg, CFunction, DType, Op
 from .text import wrap_call
 from .types import entry, passed
 
-SCALARS = {"f64": "Real", "i64": "Integer", "c128": "Complex", "bool": "Bool"}
 COMPLEX = {"complex64": "ComplexF32", "complex128": "ComplexF64"}
 ANNOTATIONS = {  # by schema type
     "tensor": "::Tensor", "tensor?": "::Union{Nothing,Tensor}", "tensor[]": "::TensorList", "[]": "::Dimensions",
     "int64": "::Integer", "int64?": "", "f64": "::Real", "f64?": "", "bool": "::Bool", "bool?": "", "dtype": "", "device": "",
-    "str": "", "generator": "", "enum": "",
+    "str": "", "generator": "", "enum": "", "scalar": "::Number", "scalar?": "::Union{Nothing,Number}",
 }  # fmt: skip
 PASSED = {  # the same types as arguments of C
-    "tensor": "{0}", "tensor[]": ("{0}_list", "length({0}_list)"), "[]": ("{0}_list", "list_count({0}_list)"), "int64": "{0}",
+    "tensor": "{0}", "scalar": "host_number({0})", "tensor[]": ("{0}_list", "length({0}_list)"), "[]": ("{0}_list", "list_count({0}_list)"), "int64": "{0}",
     "int64?": "something({0}, NONE)", "f64": "{0}", "f64?": ("something({0}, 0.0)", "{0} !== nothing"), "bool": "{0}",
     "bool?": "something({0}, -1)", "dtype": "dtype_bits({0})", "device": ("device_type({0})", "device_index({0})"),
     "str": ("{0}_text", "sizeof({0}_text)"), "generator": "{0}", "enum": "{0}",
@@ -76,15 +75,8 @@ def _argument(op: Op, function: CFunction, arg: Arg, call: _Call) -> None:
         kind = "::Bool" if arg.type.text == "bool" else ""
         call.keyword.append(f"{name}{kind}" + ("" if default is None else f"={default}"))
     else:
-        call.positional.append(f"{name}{_annotation(function, arg)}")
-    _pass(op, function, arg, name, call)
-
-
-def _annotation(function: CFunction, arg: Arg) -> str:
-    if arg.type.base != "scalar":
-        return entry(ANNOTATIONS, arg.type)
-    number = SCALARS[function.scalar_kind or "f64"]
-    return f"::Union{{Nothing,{number}}}" if arg.type.optional else f"::{number}"
+        call.positional.append(f"{name}{entry(ANNOTATIONS, arg.type)}")
+    _pass(op, arg, name, call)
 
 
 def _default(op: Op, arg: Arg) -> str | None:
@@ -101,14 +93,10 @@ def _default(op: Op, arg: Arg) -> str | None:
     return "nothing" if arg.default < 0 else str(arg.default + 1)
 
 
-def _pass(op: Op, function: CFunction, arg: Arg, name: str, call: _Call) -> None:
+def _pass(op: Op, arg: Arg, name: str, call: _Call) -> None:
     """Adds the C arguments of `name`."""
     kind = arg.type
-    if kind.base == "scalar":
-        value = f"something({name}, 0)" if kind.optional else name
-        call.passed += [f"real({value})", f"imag({value})"] if function.scalar_kind == "c128" else [value]
-        call.passed += [f"{name} !== nothing"] * kind.optional
-    elif is_position(op, arg) and not kind.is_list:
+    if is_position(op, arg) and not kind.is_list:
         negative = arg.default is not REQUIRED and arg.default is not None and arg.default < 0
         call.passed.append(f"zero_based({name}, {arg.default})" if negative else f"zero_based({name})")
     else:
@@ -196,11 +184,6 @@ def _mixed(op: Op) -> str:
             text += f"\n{name}(input::Tensor, ::Nothing, ::Nothing) = clone(input)\n"
             text += f"{bang}(input::Tensor, ::Nothing, ::Nothing) = input\n"
             text += f"{bang}(dst::Tensor, input::Tensor, ::Nothing, ::Nothing) = copyto!(dst, input)\n"
-        elif len(form.args) == 2:
-            first = ", ".join(f"{a.name}::Tensor" for a in op.args if a.name not in form.args)
-            names = ", ".join(a.name for a in op.args if a.name not in form.args)
-            a, b = form.args
-            text += f"\n{name}({first}, {a}::Number, {b}::Number) = {name}({names}, promote({a}, {b})...)\n"
     return text
 
 

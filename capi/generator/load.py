@@ -141,7 +141,7 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         returns=returns,
         forms=forms,
         scalar=tuple(_scalar_form(s, i) for i, s in enumerate(row.get("scalar", ()))),
-        scalar_kinds=tuple(row.get("scalar_kinds", ("f64", "i64", "c128"))),
+        scalar_kinds=tuple(row.get("scalar_kinds", SCALAR_KINDS)),
         cpp=row.get("cpp", f"ops::{row['name']}"),
         alias=effects.get("alias"),
         mutates=tuple(effects.get("mutates", ())),
@@ -207,6 +207,8 @@ def _check_op(op: m.Op, where: str) -> None:
             raise SchemaError(f"{where}: results are 'out tensor' or 'out tensor[]'")
     if bad := set(op.scalar_kinds) - set(SCALAR_KINDS):
         raise SchemaError(f"{where}: unknown scalar kinds {bad}")
+    if not op.scalar_kinds or (op.scalar_kinds != tuple(SCALAR_KINDS) and not any(f.numbers for f in op.functions)):
+        raise SchemaError(f"{where}: scalar_kinds restrict the numbers of an op, of which it has none")
     used = {n for s in op.scalar for n in s.args} | {*op.mutates, *op.mutates_grad} | ({op.alias} if op.alias else set())
     if missing := used - names:
         raise SchemaError(f"{where}: no argument named {', '.join(missing)}")
@@ -215,11 +217,9 @@ def _check_op(op: m.Op, where: str) -> None:
 
 
 def _scalar_form(entry: Any, index: int) -> m.ScalarForm:
-    if isinstance(entry, dict):
-        entry = take(entry, "scalar", "args", "suffix")
-        return m.ScalarForm(tuple(entry["args"]), entry.get("suffix", ""))
-    args = (entry,) if isinstance(entry, str) else tuple(entry)
-    return m.ScalarForm(args, "" if index == 0 else "left")
+    if isinstance(entry, str):
+        return m.ScalarForm((entry,), "scalar" if index == 0 else "scalar_left")
+    return m.ScalarForm(tuple(entry), "scalars")
 
 
 def _python(row: Any, where: str) -> m.Python:

@@ -52,17 +52,21 @@ class CFunction:
     doc: str
     op: Op | None = None
     form: str = "functional"  # functional | out | inplace
-    scalar_kind: str | None = None  # f64 | i64 | c128 | bool, when a host scalar is taken
     function: Function | None = None
 
     @property
     def declaration(self) -> str:
         return f"{self.returns} {self.name}({', '.join(map(str, self.params)) or 'void'})"
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Arguments that are host numbers here: where the op takes only numbers, and where this overload does."""
+        return tuple(a.name for a in self.args if a.type.base == "scalar" and a.type.direction == "in")
+
 
 @dataclass(frozen=True)
 class ScalarForm:
-    """Arguments that one overload takes as host scalars, and the suffix after _f64, _i64, ..."""
+    """Arguments that one overload takes as host numbers, and the suffix of its functions: scalar, scalar_left, scalars."""
 
     args: tuple[str, ...]
     suffix: str = ""
@@ -133,7 +137,7 @@ class Op:
     returns: tuple[Arg, ...]  # empty: the op only mutates
     forms: tuple[str, ...]
     scalar: tuple[ScalarForm, ...]
-    scalar_kinds: tuple[str, ...]
+    scalar_kinds: tuple[str, ...]  # what its numbers may be: types.SCALAR_KINDS, or fewer of them
     cpp: str
     alias: str | None  # the results may share memory with this argument
     mutates: tuple[str, ...]
@@ -175,35 +179,29 @@ class Op:
         # A host number cannot be changed in place.
         return [PLAIN, *(o for o in self.scalar if form != "inplace" or self.args[0].name not in o.args)]
 
-    def kinds(self, overload: ScalarForm) -> tuple[str, ...]:
-        """The kinds of numbers that C functions are there for; none where no argument is a number."""
-        takes_numbers = overload.args or any(a.type.base == "scalar" for a in self.args)
-        return self.scalar_kinds if takes_numbers else ()
-
-    def c_name(self, form: str, kind: str | None, overload: ScalarForm) -> str:
-        parts = [self.name, kind, overload.suffix, None if form == "functional" else form]
+    def c_name(self, form: str, overload: ScalarForm) -> str:
+        parts = [self.name, overload.suffix, None if form == "functional" else form]
         return "tsr_" + "_".join(p for p in parts if p)
 
     @cached_property
     def functions(self) -> tuple[CFunction, ...]:
         """Every C function of this row: each form, then each form of each scalar overload."""
         return tuple(
-            self._function(form, kind, overload)
+            self._function(form, overload)
             for overload in (PLAIN, *self.scalar)
-            for kind in self.kinds(overload) or (None,)
             for form in self.forms
             if overload in self.overloads(form)
         )
 
-    def _function(self, form: str, kind: str | None, overload: ScalarForm) -> CFunction:
+    def _function(self, form: str, overload: ScalarForm) -> CFunction:
         args = tuple(_as_scalar(a) if a.name in overload.args else a for a in self.args)
         if form == "functional":
             args += self.returns
         elif form == "out":
             args += tuple(Arg(n, parse_type("tensor"), doc="receives the result") for n in self.places)
-        params = tuple(p for a in args for p in c_params(a.name, a.type, kind))
-        name = self.c_name(form, kind, overload)
-        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, kind)
+        params = tuple(p for a in args for p in c_params(a.name, a.type))
+        name = self.c_name(form, overload)
+        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form)
 
 
 def _as_scalar(arg: Arg) -> Arg:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model import Arg
+from .model import Arg, Op
 
 BAD = "TSR_INVALID_ARGUMENT"
 ANY = "kAnyError"  # some typed error, whichever
+NUMBERS = {"bool": "TSR_TRUTH(1)", "i64": "TSR_I64(INT64_MIN)", "f64": "TSR_F64(kNan)", "c128": "TSR_C128(kNan, kInf)"}
 Spoiled = list[tuple[list[str], "str | None"]]  # expressions of one argument with the status they give; None: any
 
 
@@ -35,7 +36,7 @@ def _spoil(call: Any, arg: Arg, extremes: bool) -> Spoiled:
         return _spoil_out(call, arg, good)
     if kind.is_list:
         return _spoil_list(arg, good, extremes)
-    return _spoil_value(arg, good, extremes)
+    return _spoil_value(call.function.op, arg, good, extremes)
 
 
 def _spoil_out(call: Any, arg: Arg, good: list[str]) -> Spoiled:
@@ -72,7 +73,18 @@ def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
     return found
 
 
-def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
+def _spoiled_numbers(op: Op | None, extremes: bool) -> Spoiled:
+    """Structs that are no number, numbers of a kind that the op refuses, and extremes of all kinds."""
+    found: Spoiled = [([f"kNoNumbers + {i}"], BAD) for i in range(4)]
+    for kind, text in NUMBERS.items():
+        if op is not None and kind not in op.scalar_kinds:
+            found.append(([text], "TSR_TYPE"))
+        elif extremes:
+            found.append(([text], None))
+    return found
+
+
+def _spoil_value(op: Op | None, arg: Arg, good: list[str], extremes: bool) -> Spoiled:
     kind = arg.type
     absent: Spoiled = [] if kind.optional else [(["nullptr"], BAD)]
     if kind.base == "tensor":
@@ -85,7 +97,7 @@ def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
     if kind.base == "extern" or (kind.base == "ptr" and not kind.optional):
         return [(["nullptr"], BAD)]
     if kind.base == "scalar":
-        return [([*good[:-1], "7"], BAD)] if kind.optional else []
+        return [*absent, *_spoiled_numbers(op, extremes)]
     table: dict[str, Spoiled] = {
         "bool": [(["2"], BAD), (["-5"], BAD)],
         "enum": [(["12345"], ANY), (["-77"], ANY)],

@@ -5,18 +5,17 @@
 from __future__ import annotations
 
 from .literals import C
-from .model import PLAIN, REQUIRED, Arg, Enum, Op, ScalarForm, Schema
+from .model import FLIPPED, PLAIN, REQUIRED, Arg, Enum, Op, ScalarForm, Schema
 from .python_model import (
     Callable, creates, enum_values, exports, functions, methods, namespaces, operands, parameter_names, positional,
     public_forms, spread,
 )  # fmt: skip
 from .python_stubs import core_stub, ops_stub, result_types
 from .text import banner, c_banner, c_string
-from .types import entry, passed
+from .types import entry, parse_type, passed
 
 NATIVE = "wrappers/python/native/ops_generated.c"
 PACKAGE = "wrappers/python/src/tessera/"
-KINDS = {"bool": "TPY_BOOL", "i64": "TPY_I64", "f64": "TPY_F64", "c128": "TPY_C128"}
 COMPARE = {"__lt__": "Py_LT", "__le__": "Py_LE", "__eq__": "Py_EQ", "__ne__": "Py_NE", "__gt__": "Py_GT", "__ge__": "Py_GE"}
 BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "mod": "remainder", "and": "and", "or": "or", "xor": "xor",
@@ -36,7 +35,7 @@ CONVERTED = {
     "int64?": ("int64_t a{0};", "tpy_optional_int64({1}, {2}, &a{0})"),
     "f64": ("double a{0};", "tpy_f64({1}, {2}, &a{0})"),
     "f64?": ("double a{0}; int32_t has{0};", "tpy_optional_f64({1}, &a{0}, &has{0})"),
-    "scalar": ("tpy_number v{0};", "tpy_scalar({1}, &v{0}, &kind)"),
+    "scalar": ("tsr_number v{0};", "tpy_scalar({1}, {2}, &v{0})"),
     "dtype": ("tsr_dtype a{0};", "tpy_dtype({1}, &a{0})"),
     "device": ("int32_t a{0}, index{0};", "tpy_device({1}, &a{0}, &index{0})"),
     "str": ("const char* a{0}; int64_t length{0};", "tpy_text({1}, {2}, &a{0}, &length{0})"),
@@ -44,18 +43,18 @@ CONVERTED = {
     "enum": ("int32_t a{0};", "tpy_enum({1}, tsr_{3}_values, {2}, &a{0})"),
 }
 OPERAND = (
-    "tsr_tensor a{0}; tpy_number v{0}; PyObject* keep{0} = NULL;",
-    "tpy_operand({1}, &a{0}, &v{0}, &kind, &mask, &absent)",
-    "Py_XDECREF(keep{0});",
+    "tsr_tensor a{0}; tsr_number v{0};",
+    "tpy_operand({1}, &a{0}, &v{0}, &mask)",
 )
 PASSED = {base: "a{0}" for base in CONVERTED if "[" not in base} | {
     "[]": ("a{0}.at", "a{0}.n"),
     "f64[]": ("a{0}.at_f64", "a{0}.n"),
     "f64?": ("a{0}", "has{0}"),
+    "scalar": "&v{0}",
+    "scalar?": "v{0}.kind != 0 ? &v{0} : NULL",
     "device": ("a{0}", "index{0}"),
     "str": ("a{0}", "length{0}"),
 }
-NUMBERS = {"f64": ("v{0}.re",), "i64": ("v{0}.i",), "bool": ("(int32_t)v{0}.i",), "c128": ("v{0}.re", "v{0}.im")}
 UNARY = {"__neg__": "negative", "__abs__": "absolute", "__invert__": "invert", "__pos__": "positive"}
 
 BY_HAND = ("contiguous",)  # methods that native/methods.c has
@@ -148,29 +147,15 @@ class _Converted:
         self.declare: list[str] = []
         self.check: list[str] = []
         self.clean: list[str] = []
-        self.scalars = [a.name for a in op.args if a.type.base == "scalar"]
         self.operands = operands(op, form)
-        if self.operands or self.scalars:
-            self.declare.append("int kind = TPY_BOOL;")
         if self.operands:
-            self.declare.append("unsigned mask = 0, absent = 0;")
+            self.declare.append("unsigned mask = 0;")
         for index, arg in enumerate(op.args):
             at = f"sig, {index}, s[{index}]"
-            if arg.type.base == "scalar" and arg.default not in (REQUIRED, None):
-                self._scalar(index, arg.default, at)
-                continue
             parts = OPERAND if arg.name in self.operands else entry(CONVERTED, arg.type)
             texts = [part.format(index, at, _given(schema, arg), arg.type.name) for part in parts]
             for target, text in zip((self.declare, self.check, self.clean), texts):
                 target.append(text)
-
-    def _scalar(self, i: int, value: float, at: str) -> None:
-        """A number with a default, whose kind counts like that of one that is given."""
-        rank = KINDS["i64" if isinstance(value, int) else "f64"]
-        number = f"(tpy_number){{1, {int(value)}, {float(value)}, 0}}"
-        self.declare.append(f"tpy_number v{i};")
-        self.check.append(f"(s[{i}] != NULL || (v{i} = {number}, kind = kind > {rank} ? kind : {rank}, 1))")
-        self.check.append(f"(s[{i}] == NULL || tpy_scalar({at}, &v{i}, &kind))")
 
 
 def _given(schema: Schema, arg: Arg) -> str:
@@ -179,26 +164,22 @@ def _given(schema: Schema, arg: Arg) -> str:
     if kind.base == "enum":
         constant = schema.enum(str(kind.name)).constant(value)
         return str(constant.value if constant else -1)
+    if kind.base == "scalar":
+        return "NULL" if value is None else f"TSR_I64({value})" if isinstance(value, int) else f"TSR_F64({C.literal(value)})"
     if value is None:
         return {"bool": "-1" if kind.optional else "0", "int64": "INT64_MIN", "f64": "0.0", "str": "NULL"}.get(kind.base, "")
     return C.literal(float(value) if kind.base == "f64" else value)
 
 
-def _call_parts(op: Op, scalar_args: tuple[str, ...], kind: str | None) -> list[str]:
+def _call_parts(op: Op, overload: ScalarForm) -> list[str]:
     """The C arguments of one overload, outs not included."""
-    parts = []
-    for i, arg in enumerate(op.args):
-        if arg.name in scalar_args or arg.type.base == "scalar":
-            parts += [part.format(i) for part in NUMBERS[kind or "f64"]]
-            parts += [f"v{i}.has"] if arg.type.optional else []
-        else:
-            parts += passed(PASSED, arg.type, i)
-    return parts
+    number, absent = parse_type("scalar"), parse_type("scalar?")
+    types = [(absent if a.type.optional else number) if a.name in overload.args else a.type for a in op.args]
+    return [part for i, kind in enumerate(types) for part in passed(PASSED, kind, i)]
 
 
-def _invoke(op: Op, form: str, with_out: bool, suffix: str, parts: list[str], pad: str) -> str:
-    """Calls one C function and sets `result`."""
-    base = f"tsr_{op.name}{suffix}"
+def _invoke(op: Op, form: str, with_out: bool, base: str, parts: list[str], pad: str) -> str:
+    """Calls one C function, named without its form, and sets `result`."""
     if form == "inplace":
         return f"{pad}TPY_CALL(status, {base}_inplace({', '.join(parts)}));\n{pad}result = tpy_same(status, s[0]);\n"
     if not op.returns:
@@ -258,36 +239,37 @@ def _body(schema: Schema, op: Op, form: str, with_out: bool) -> str:
 
 
 def _dispatch(op: Op, form: str, with_out: bool, converted: _Converted) -> str:
-    if converted.scalars:
-        return _kinds(op, form, with_out, PLAIN, "    ")
-    plain = _invoke(op, form, with_out, "", _call_parts(op, (), None), "      ")
+    """Which arguments are numbers says which C function is called."""
+    plain = _invoke(op, form, with_out, f"tsr_{op.name}", _call_parts(op, PLAIN), "      ")
     if not converted.operands:
         return plain
     index = {a.name: i for i, a in enumerate(op.args)}
-    text = ""
-    like = "NULL"
-    for i in reversed([k for k, a in enumerate(op.args) if a.type.base == "tensor" and not a.type.is_list]):
-        like = f"s[{i}] != NULL && tpy_is_tensor(s[{i}]) ? s[{i}] : {like}"
-    lifted = "" if "bool" in op.scalar_kinds else f"!(kind == TPY_BOOL && tpy_is_bool({like})) && "
-    for overload in op.overloads(form)[1:]:
-        bits = sum(1 << index[n] for n in overload.args)
-        text += f"    {'} else ' if text else ''}if (mask != 0 && {lifted}(mask & ~{bits}u) == 0 && ({bits}u & ~mask & ~absent) == 0) {{\n"
-        text += _kinds(op, form, with_out, overload, "      ")
-    lifts = [index[n] for n in converted.operands]
-    lift = " &&\n        ".join(f"(!(mask >> {i} & 1) || tpy_lift(s[{i}], like, &a{i}, &keep{i}))" for i in lifts)
-    body = f"      PyObject* like = {like};\n      if (mask == 0 || (like != NULL ? ({lift}) : tpy_no_tensor(sig))) {{\n"
-    body += plain.replace("      ", "        ", 1).replace("\n      ", "\n        ") + "      }\n"
-    return (f"{text}    }} else {{\n{body}    }}\n" if text else body)
+    text = f"    if (mask == 0) {{\n{plain}"
+    ways = {o.args: (op.c_name("functional", o), _call_parts(op, o)) for o in op.overloads(form)[1:]}
+    if len(converted.operands) == 2 and len(op.args) == 2 and (converted.operands[0],) not in ways:
+        # What takes a number on the right only is the same with both sides exchanged.
+        ways[(op.args[0].name,)] = (f"tsr_{FLIPPED.get(op.name, op.name)}_scalar", ["a1", "&v0"])
+    for args, (name, parts) in ways.items():
+        bits = sum(1 << index[n] for n in args)
+        none = " && ".join(f"a{index[n]} == NULL" for n in args)
+        known = none if op.arg(args[0]).type.optional else f"mask == {bits}u"
+        text += f"    }} else if ({known}) {{\n" + _invoke(op, form, with_out, name, parts, "      ")
+    if any(op.arg(n).type.optional for n in converted.operands):
+        text += "    } else {\n" + _between(op, form, with_out, [index[n] for n in converted.operands])
+    else:
+        text += "    } else {\n      tpy_no_tensor(sig);\n"
+    return text + "    }\n"
 
 
-def _kinds(op: Op, form: str, with_out: bool, overload: ScalarForm, pad: str) -> str:
-    known = " | ".join(f"1 << {KINDS[k]}" for k in op.scalar_kinds)
-    text = f"{pad}switch (tpy_fit_kind(kind, {known})) {{\n"
-    for kind in op.scalar_kinds:
-        suffix = f"_{kind}" + (f"_{overload.suffix}" if overload.suffix else "")
-        body = _invoke(op, form, with_out, suffix, _call_parts(op, overload.args, kind), pad + "    ")
-        text += f"{pad}  case {KINDS[kind]}: {{\n{body}{pad}    break;\n{pad}  }}\n"
-    return text + f"{pad}  default: tpy_no_kind(sig);\n{pad}}}\n"
+def _between(op: Op, form: str, with_out: bool, bounds: list[int]) -> str:
+    """A tensor and a number as bounds: one after the other."""
+    dst = "dst" if with_out else "NULL"
+    low, high = (f"a{i}, &v{i}" for i in bounds)
+    text = f"      tsr_tensor limited = NULL;\n      status = tpy_between(a0, {low}, {high}, &limited);\n"
+    if form == "inplace":
+        text += "      if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(a0, limited));\n"
+        return text + "      tsr_tensor_release(limited);\n      result = tpy_same(status, s[0]);\n"
+    return text + f"      result = tpy_written(status, limited, {dst}, s[{len(op.args)}]);\n"
 
 
 def _prepare(names: list[str]) -> str:
@@ -356,20 +338,17 @@ def _number_slots(ops: list[Op]) -> str:
 
 
 def _operator(op: Op) -> str:
-    names = {f.name for f in op.functions}
-
-    def fn(name: str) -> str:
-        return name if name in names else "NULL"
-
-    base = f"tsr_{op.name}"
-    right = ", ".join(fn(f"{base}_{k}") for k in ("f64", "i64", "c128", "bool"))
-    left = ", ".join(fn(f"{base}_{k}_left") for k in ("f64", "i64", "c128"))
-    reflected = {f"__r{k}__" for k in BINARY} & set(op.python.operator)
+    base, names = f"tsr_{op.name}", {f.name for f in op.functions}
+    right = f"{base}_scalar" if f"{base}_scalar" in names else "NULL"
+    left, mirrored = "NULL", "NULL"
+    if f"{base}_scalar_left" in names:
+        left = f"{base}_scalar_left"
+    elif right != "NULL":
+        mirrored = f"tsr_{FLIPPED.get(op.name, op.name)}_scalar"
     compares = bool(COMPARE.keys() & set(op.python.operator))
-    commutes = int("_left" not in left and (compares or bool(reflected)) and op.name not in ("matmul", "pow", "remainder", "floor_divide"))
-    text = f"static const tpy_operator op_{op.name} = {{{base}, {{{right}}}, {{{left}}}, {commutes}}};\n"
+    text = f"static const tpy_operator op_{op.name} = {{{base}, {right}, {left}, {mirrored}, {int(compares)}}};\n"
     if "inplace" in op.forms and not compares:
-        inplace = ", ".join(fn(f"{base}_{k}_inplace") for k in ("f64", "i64", "c128"))
+        inplace = f"{base}_scalar_inplace" if f"{base}_scalar_inplace" in names else "NULL"
         text += f"static const tpy_inplace_operator inplace_{op.name} = {{{base}_inplace, {inplace}}};\n"
     return text
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Union
 
-from .cases import FLOATS, gradient_function, gradient_place, matching
+from .cases import FLOATS, Match, gradient_function, gradient_place, matching
 from .model import Arg, Case, CFunction, Literal, Op, Schema
 
 TOLERANCES = {  # of results of a dtype, relative and absolute; others are compared exactly
@@ -44,7 +44,7 @@ Tensors = Union[Stored, "tuple[Stored | None, ...]"]  # one, or a list with hole
 @dataclass(frozen=True)
 class Given:
     """An argument of a replay. `value` is None (absent), a Stored, a tuple (list), a number, text, a DType, a
-    Constant, or ("cpu", 0); numbers have the type of the function: int for int64, float for f64, and so on."""
+    Constant, or ("cpu", 0); numbers have the type of the argument: int for int64, float for f64, any for a scalar."""
 
     arg: Arg  # of the C function: type `scalar` where the overload takes a host number for a tensor
     value: Any
@@ -131,12 +131,13 @@ def op_records(schema: Schema, op: Op) -> list[Replay]:
     """Every case of an op, and its gradients."""
     found = []
     for number, case in enumerate(op.cases):
-        by_kind: dict[str | None, list[CFunction]] = {}
-        for function in matching(op, case):
-            by_kind.setdefault(function.scalar_kind, []).append(function)
-        for kind, functions in by_kind.items():
+        by_kind: dict[str | None, list[Match]] = {}
+        for match in matching(op, case):
+            by_kind.setdefault(match.kind, []).append(match)
+        for kind, matches in by_kind.items():
+            functions, called = tuple(m.function for m in matches), matches[0].case
             suffix = f"_{kind}" if len(by_kind) > 1 and kind else ""
-            found.append(_case_replay(schema, tuple(functions), case, number, f"{op.name}_{number}", suffix))
+            found.append(_case_replay(schema, functions, called, number, f"{op.name}_{number}", suffix))
     form = replay_form(op)
     gradients = [_gradient_replay(schema, op, f) for f in sorted({form, "inplace"})]  # functional first
     return found + [g for g in gradients if g is not None]
@@ -241,12 +242,12 @@ def _arguments(schema: Schema, function: CFunction, case: Case, prefix: str) -> 
         stated = arg.name in case.args
         value = case.args.get(arg.name, None if arg.required else arg.default)
         changes = arg.name in op.mutates or (function.form == "inplace" and place == 0)
-        value = _value(schema, function, arg, value, f"{prefix}/in/{arg.name}")
+        value = _value(schema, arg, value, f"{prefix}/in/{arg.name}")
         found.append(Given(arg, value, stated, changes))
     return tuple(found)
 
 
-def _value(schema: Schema, function: CFunction, arg: Arg, value: Any, key: str) -> Any:
+def _value(schema: Schema, arg: Arg, value: Any, key: str) -> Any:
     """The argument in the type that the function takes."""
     kind = arg.type
     if value is None:
@@ -257,7 +258,7 @@ def _value(schema: Schema, function: CFunction, arg: Arg, value: Any, key: str) 
         number = float if kind.base == "f64" else int
         return tuple(number(v) for v in value)
     if kind.base == "scalar":
-        return host_number(function.scalar_kind or "f64", value)
+        return host_number(value)
     if kind.base == "dtype":
         return schema.dtype(value)
     if kind.base == "enum":
@@ -267,7 +268,16 @@ def _value(schema: Schema, function: CFunction, arg: Arg, value: Any, key: str) 
     return {"f64": float, "int64": int, "bool": bool, "str": str}[kind.base](value)
 
 
-def host_number(kind: str, value: Any) -> bool | int | float | complex:
-    if kind == "c128":
-        return complex(value.replace(" ", "") if isinstance(value, str) else value)
-    return bool(value) if kind == "bool" else int(value) if kind == "i64" else float(value)
+def number_fields(value: bool | int | float | complex) -> list[Any]:
+    """The fields of a tsr_number that holds it."""
+    if isinstance(value, complex):
+        return [4, 0, 0, value.real, value.imag]
+    if isinstance(value, float):
+        return [3, 0, 0, value, 0.0]
+    return [1 if isinstance(value, bool) else 2, 0, int(value), 0.0, 0.0]
+
+
+def host_number(value: Any) -> bool | int | float | complex:
+    """A number of a case; complex ones are text there."""
+    number: bool | int | float | complex = complex(value.replace(" ", "")) if isinstance(value, str) else value
+    return number

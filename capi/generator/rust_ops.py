@@ -84,6 +84,9 @@ def _option(op: Op, arg: Arg) -> Option:
         return Option("&'a str", WORDS.literal(given), "&'a str", name, True)
     inner = VALUES[kind.base]
     stated = WORDS.literal(float(given) if kind.base == "f64" and given is not None else given)
+    if kind.base == "scalar":
+        kind_of = "I64" if isinstance(given, int) else "F64"
+        return Option(inner, f"Scalar::{kind_of}({stated})", "impl Into<Scalar>", f"{name}.into()")
     if not kind.optional:
         return Option(inner, stated, inner, name)
     if given is None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .cpp import dtype_constant
-from .model import Arg, CFunction, Domain, Schema
+from .model import Arg, CFunction, Domain, Op, Schema
 from .text import banner, c_string, camel, wrap_call
-from .types import passed
+from .types import SCALAR_KINDS, passed
 
 UNWRAPPED = {  # schema type -> what the op gets
     "tensor": 'TensorArg({0}, "{0}").get()',
@@ -35,13 +35,14 @@ UNWRAPPED = {  # schema type -> what the op gets
     "str?": 'optional_text_arg({0}, {0}_len, "{0}")',
     "generator": 'generator_arg({0}, "{0}")',
 }
-SCALARS = {"c128": "complex_scalar({0}_re, {0}_im)", "bool": 'tsr::Scalar(bool_arg({0}, "{0}"))'}
 
 
 def family(schema: Schema, domain: Domain) -> str:
     """The shims of one family: unwrap, call the op, wrap; all inside the one guard."""
     text = banner("//", f"C shims: {domain.title}.")
-    text += '#include "capi/guard.h"\n#include "capi/handle.h"\n#include "tessera/tessera.h"\n'
+    text += '#include "capi/guard.h"\n#include "capi/handle.h"\n'
+    text += '#include "capi/number.h"\n' if any(f.numbers for op in domain.ops for f in op.functions) else ""
+    text += '#include "tessera/tessera.h"\n'
     text += (
         "".join(f'#include "{path}"\n' for path in domain.includes) + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
     )
@@ -58,7 +59,7 @@ def _shim(schema: Schema, function: CFunction) -> str:
     op = function.op
     assert op is not None
     values = [
-        _unwrap(schema, a, function.scalar_kind)
+        _unwrap(schema, op, a)
         for a in function.args
         if a.type.direction == "in" and a.name in {x.name for x in op.args}
     ]
@@ -103,16 +104,21 @@ def _clear(function: CFunction) -> tuple[str, str]:
     return begin, f"  if (status != TSR_OK) [[unlikely]]\n    {end};\n"
 
 
-def _unwrap(schema: Schema, arg: Arg, scalar: str | None) -> str:
+def _unwrap(schema: Schema, op: Op, arg: Arg) -> str:
     name, kind = arg.name, arg.type
     if kind.base == "scalar":
-        value = SCALARS.get(scalar or "f64", "tsr::Scalar({0})").format(name)
-        return f'optional_scalar(has_{name}, {value}, "{name}")' if kind.optional else value
+        kinds = "" if len(op.scalar_kinds) == len(SCALAR_KINDS) else f", {_kinds(op)}"
+        return f'{"optional_" * kind.optional}number_arg({name}, "{name}"{kinds})'
     if kind.base == "enum":
         enum = schema.enum(kind.name or "")
         values = ", ".join(str(c.value) for c in enum.constants)
         return f'{"optional_" * kind.optional}enum_arg<{enum.cpp}>({name}, {{{values}}}, "{name}")'
     return passed(UNWRAPPED, kind, name)[0]
+
+
+def _kinds(op: Op) -> str:
+    """The kinds of numbers that an op takes, as bits."""
+    return " | ".join(f"kNumber{SCALAR_KINDS[k].capitalize()}" for k in SCALAR_KINDS if k in op.scalar_kinds)
 
 
 def infos(schema: Schema) -> str:
@@ -178,6 +184,7 @@ def canonical(schema: Schema) -> dict[str, Any]:
                 "since": op.since,
                 "doc": op.doc,
                 "args": [_json_arg(a) for a in op.args],
+                "number_kinds": _number_kinds(op),
                 "returns": [_json_arg(a) for a in op.returns],
                 "alias": op.alias,
                 "mutates": list(op.mutates),
@@ -197,6 +204,11 @@ def canonical(schema: Schema) -> dict[str, Any]:
     }
 
 
+def _number_kinds(op: Op) -> list[str]:
+    """The constants of tsr_number_kind that the op takes; none where no function of it takes a number."""
+    return [f"TSR_NUMBER_{SCALAR_KINDS[k]}" for k in op.scalar_kinds if any(f.numbers for f in op.functions)]
+
+
 def canonical_text(schema: Schema) -> str:
     return json.dumps(canonical(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
@@ -214,7 +226,7 @@ def _json_function(function: CFunction) -> dict[str, Any]:
         "params": [[p.ctype, p.name] for p in function.params],
     }
     if function.op is not None:
-        return row | {"op": function.op.name, "form": function.form, "scalar": function.scalar_kind}
+        return row | {"op": function.op.name, "form": function.form, "numbers": list(function.numbers)}
     assert function.function is not None
     extra = function.function
     return row | {"id": extra.id, "doc": extra.doc, "blocking": extra.blocking, "finalizer_safe": extra.finalizer_safe}

@@ -32,7 +32,7 @@ FIXTURE_IN = {
 }  # fmt: skip
 FIXTURE_OUT = {
     "tensor": "&f.slots[0]", "[]": ("f.slots", "4", "&f.i32"), "bool": "&f.i32", "int32": "&f.i32", "int64": "&f.i64",
-    "uint64": "&f.u64", "f64": "&f.f64", "ptr": "&f.mutable_pointer", "cptr": "&f.pointer", "str": ("&f.text", "&f.i64"),
+    "uint64": "&f.u64", "f64": "&f.f64", "scalar": "&f.number", "ptr": "&f.mutable_pointer", "cptr": "&f.pointer", "str": ("&f.text", "&f.i64"),
     "device": ("&f.i32", "&f.i32"), "handle": "&f.{0}", "struct": "&f.{0}", "enum": "&f.{0}", "extern": "&f.{0}", "cfn": "&f.{0}",
 }  # fmt: skip
 
@@ -57,7 +57,7 @@ def bind(schema: Schema, function: CFunction, case: Case) -> Call:
     values: Expressions = {}
     for arg in function.args:
         given = case.args.get(arg.name, None if arg.required else arg.default)
-        values[arg.name] = _pass(schema, function, arg, given, setup)
+        values[arg.name] = _pass(schema, arg, given, setup)
     if function.form == "out":
         for result, target in zip(case.returns, function.args[-len(case.returns) :]):
             setup.append(f"const Tensor {target.name} = place_for({literal(schema, result)});")
@@ -65,7 +65,7 @@ def bind(schema: Schema, function: CFunction, case: Case) -> Call:
     return Call(function, setup, values)
 
 
-def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list[str]) -> list[str]:
+def _pass(schema: Schema, arg: Arg, value: Any, setup: list[str]) -> list[str]:
     kind, name = arg.type, arg.name
     if kind.direction == "out":
         if kind.is_list:
@@ -88,9 +88,7 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
         setup.append(f"const std::vector<{ctype}> {name} = {{{', '.join(map(C.literal, value))}}};")
         return [f"{name}.data()", f"static_cast<int32_t>({name}.size())"]
     if kind.base == "scalar":
-        given = host_number(function.scalar_kind or "f64", 0 if value is None else value)
-        parts = [given.real, given.imag] if isinstance(given, complex) else [given]
-        return [*map(C.literal, parts), *[C.literal(value is not None)] * kind.optional]
+        return ["nullptr" if value is None else number_text(host_number(value))]
     if value is None:
         return list(ABSENT[kind.base])
     if kind.base == "f64":
@@ -105,9 +103,17 @@ def _pass(schema: Schema, function: CFunction, arg: Arg, value: Any, setup: list
     return [c_string(value), "-1"] if kind.base == "str" else [C.literal(value)]
 
 
+def number_text(value: bool | int | float | complex) -> str:
+    """A host number as C and C++ write it."""
+    if isinstance(value, complex):
+        return f"TSR_C128({C.literal(value.real)}, {C.literal(value.imag)})"
+    maker = "TSR_TRUTH" if isinstance(value, bool) else "TSR_I64" if isinstance(value, int) else "TSR_F64"
+    return f"{maker}({C.literal(value)})"
+
+
 def uncovered(schema: Schema) -> list[str]:
     """Functions of ops that no case calls."""
-    covered = {f.name for op in schema.ops for case in op.cases if not case.error for f in matching(op, case)}
+    covered = {f.name for op in schema.ops for case in op.cases if not case.error for f, _, _ in matching(op, case)}
     return [f.name for op in schema.ops for f in op.functions if f.name not in covered]
 
 
@@ -144,8 +150,8 @@ def _op_tests(schema: Schema, op: Op) -> str:
     valid, refused = "", ""
     bases: dict[str, Call] = {}
     for case in op.cases:
-        for function in matching(op, case):
-            call = bind(schema, function, case)
+        for function, called, _ in matching(op, case):
+            call = bind(schema, function, called)
             if case.error is None:
                 valid += _valid_block(schema, call, case)
                 bases.setdefault(function.name, call)

@@ -29,7 +29,8 @@ SPECIAL = {"str", "device", "scalar", "generator"}
 LISTS = {"tensor", "int64", "f64", "handle"}
 # What an op row may use; everything else is for functions outside ops.
 OP_BASES = {"tensor", "int64", "f64", "scalar", "bool", "enum", "dtype", "device", "str", "generator"}
-SCALAR_KINDS = ("f64", "i64", "c128", "bool")
+# Kinds of host numbers and their constants; each holds the ones before it.
+SCALAR_KINDS = {"bool": "BOOL", "i64": "INTEGER", "f64": "REAL", "c128": "COMPLEX"}
 
 _PATTERN = re.compile(
     r"(?P<dir>out |inout )?(?P<base>[a-z0-9]+)(\.(?P<name>\w+))?(?P<hole>\?)?(?P<list>\[\])?(?P<opt>\?)?"
@@ -102,6 +103,8 @@ def _value_type(kind: Type) -> str:
         return f"tsr_{kind.name}"
     if kind.base == "generator":
         return "tsr_generator"
+    if kind.base == "scalar":
+        return "tsr_number"
     if kind.base in ("enum", "struct"):
         return f"tsr_{kind.name}"
     if kind.base == "extern":
@@ -111,17 +114,8 @@ def _value_type(kind: Type) -> str:
     return PLAIN[kind.base]
 
 
-def c_params(name: str, kind: Type, scalar: str | None = None, count_of: str | None = None) -> list[CParam]:
-    """The C parameters of one argument. `scalar` is the kind (f64, ...) that a scalar takes here;
-    `count_of` names the list whose length an out list shares."""
-    if kind.base == "scalar":
-        values = {
-            "f64": [CParam("double", name)],
-            "i64": [CParam("int64_t", name)],
-            "bool": [CParam("int32_t", name)],
-            "c128": [CParam("double", f"{name}_re"), CParam("double", f"{name}_im")],
-        }[scalar or "f64"]
-        return values + ([CParam("int32_t", f"has_{name}")] if kind.optional else [])
+def c_params(name: str, kind: Type, count_of: str | None = None) -> list[CParam]:
+    """The C parameters of one argument. `count_of` names the list whose length an out list shares."""
     if kind.direction == "in":
         return _in_params(name, kind)
     if kind.is_list and kind.base == "tensor":
@@ -145,8 +139,8 @@ def _in_params(name: str, kind: Type) -> list[CParam]:
         return [CParam("tsr_device_type", f"{name}_type"), CParam("int32_t", f"{name}_index")]
     if kind.base == "f64" and kind.optional:
         return [CParam("double", name), CParam("int32_t", f"has_{name}")]
-    if kind.base == "struct":
-        return [CParam(f"const tsr_{kind.name}*", name)]
+    if kind.base in ("struct", "scalar"):
+        return [CParam(f"const {_value_type(kind)}*", name)]
     if kind.base == "fn":
         prefix = "" if name == "callback" else f"{name}_"
         return [

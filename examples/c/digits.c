@@ -55,7 +55,7 @@ static tsr_tensor begin_tensor(const description* what) {
   const int counts = what->ndim == 0; /* the batches seen so far, an integer */
   tsr_tensor tensor = NULL;
   check(tsr_zeros(what->shape, what->ndim, counts ? TSR_INT64 : TSR_FLOAT32, -1, -1, &tensor));
-  if (what->begins == kOnes) check(tsr_fill_f64_inplace(tensor, 1));
+  if (what->begins == kOnes) check(tsr_fill_inplace(tensor, TSR_F64(1)));
   if (what->begins == kUniform) {
     const double bound = 1 / sqrt(what->inputs);
     check(tsr_uniform_inplace(tensor, -bound, bound, NULL));
@@ -99,7 +99,7 @@ static double train_batch(trainer* t, tsr_tensor images, tsr_tensor classes, tsr
                           double rate) {
   tsr_scope scope = NULL;
   tsr_tensor some_images = NULL, some_classes = NULL, loss = NULL;
-  double value = 0;
+  tsr_number value;
   check(tsr_scope_begin(&scope));
   check(tsr_index_select(images, 0, rows, &some_images));
   check(tsr_index_select(classes, 0, rows, &some_classes));
@@ -107,9 +107,9 @@ static double train_batch(trainer* t, tsr_tensor images, tsr_tensor classes, tsr
                           &loss));
   check(tsr_backward(&loss, 1, NULL, 0, NULL, 0, 0));
   adamw_step(t, rate);
-  check(tsr_tensor_item_f64(loss, &value));
+  check(tsr_tensor_item(loss, &value));
   check(tsr_scope_end(scope, NULL, 0));
-  return value;
+  return value.real;
 }
 
 /* The mean loss over the batches of one pass, in the order that the generator gives. */

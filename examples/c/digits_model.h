@@ -86,7 +86,7 @@ static inline tsr_tensor linear(tsr_tensor x, tsr_tensor weight, tsr_tensor bias
 static inline tsr_tensor norm(tsr_tensor x, tsr_tensor weight, tsr_tensor bias, tsr_tensor mean,
                               tsr_tensor var, tsr_tensor batches, int32_t training) {
   tsr_tensor y = NULL;
-  if (training) check(tsr_add_i64_inplace(batches, 1));
+  if (training) check(tsr_add_scalar_inplace(batches, TSR_I64(1)));
   check(tsr_batch_norm(x, mean, var, weight, bias, training, 0.1, 1e-5, &y));
   return y;
 }
@@ -112,15 +112,15 @@ static inline tsr_tensor forward(tsr_tensor* net, tsr_tensor images, int32_t tra
 static inline double share_right(tsr_tensor logits, tsr_tensor classes) {
   tsr_scope scope = NULL;
   tsr_tensor guesses = NULL, right = NULL, numbers = NULL, mean = NULL;
-  double share = 0;
+  tsr_number share;
   check(tsr_scope_begin(&scope));
   check(tsr_argmax(logits, 1, 0, &guesses));
   check(tsr_equal(guesses, classes, &right));
   check(tsr_astype(right, TSR_FLOAT32, 1, &numbers));
   check(tsr_mean(numbers, NULL, -1, 0, -1, &mean));
-  check(tsr_tensor_item_f64(mean, &share));
+  check(tsr_tensor_item(mean, &share));
   check(tsr_scope_end(scope, NULL, 0));
-  return share;
+  return share.real;
 }
 
 #endif

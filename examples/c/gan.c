@@ -102,17 +102,17 @@ static tsr_tensor noise_of(int64_t count) {
 static tsr_tensor loss_of(const model* discriminator, tsr_tensor images, double label) {
   const int64_t shape[2] = {info_of(images).sizes[0], 1};
   tsr_tensor labels = NULL, loss = NULL;
-  check(tsr_full_f64(shape, 2, label, TSR_FLOAT32, -1, -1, &labels));
+  check(tsr_full(shape, 2, TSR_F64(label), TSR_FLOAT32, -1, -1, &labels));
   check(tsr_binary_cross_entropy_with_logits(forward(discriminator, images), labels, NULL, NULL,
                                              "mean", -1, &loss));
   return loss;
 }
 
 static double backward(tsr_tensor loss) {
-  double value = 0;
+  tsr_number value;
   check(tsr_backward(&loss, 1, NULL, 0, NULL, 0, 0));
-  check(tsr_tensor_item_f64(loss, &value));
-  return value;
+  check(tsr_tensor_item(loss, &value));
+  return value.real;
 }
 
 /* One step of both models on the images `real`; adds to losses[0] (discriminator) and losses[1]. */
@@ -169,8 +169,8 @@ static tsr_tensor load_images(const char* path) {
   tsr_tensor images = NULL;
   check(tsr_scope_begin(&scope));
   check(tsr_reshape(tensor_of(archive, "train_images"), rows, 2, -1, &images));
-  check(tsr_multiply_f64(images, 2, &images));
-  check(tsr_subtract_f64(images, 1, &images));
+  check(tsr_multiply_scalar(images, TSR_F64(2), &images));
+  check(tsr_subtract_scalar(images, TSR_F64(1), &images));
   check(tsr_scope_end(scope, &images, 1));
   tsr_archive_release(archive);
   return images;

@@ -76,11 +76,11 @@ static void creation(void) {
   tsr_generator generator = NULL;
   check(tsr_zeros(two_by_three, 2, -1, -1, -1, &zeros));
   show("zeros", zeros);
-  check(tsr_arange_int(0, 5, 1, -1, -1, -1, &counted));
+  check(tsr_arange(TSR_I64(0), TSR_I64(5), TSR_I64(1), -1, -1, -1, &counted));
   show("counted", counted);
   check(tsr_linspace(0, 1, 5, -1, 1, -1, -1, &spaced));
   show("spaced", spaced);
-  check(tsr_full_f64(&two, 1, 2.5, TSR_FLOAT64, -1, -1, &filled));
+  check(tsr_full(&two, 1, TSR_F64(2.5), TSR_FLOAT64, -1, -1, &filled));
   show("filled", filled);
   show("numbers", table());
   check(tsr_generator_new(7, &generator));
@@ -95,7 +95,7 @@ static void views(void) {
                                       TSR_INDEX_KIND_INTEGER,  0, 0, 0};
   tsr_tensor counted = NULL, a = NULL, row = NULL, column = NULL, every_other = NULL, deeper = NULL,
              turned = NULL, above = NULL, chosen = NULL, first = NULL;
-  check(tsr_arange_int(0, 12, 1, -1, -1, -1, &counted));
+  check(tsr_arange(TSR_I64(0), TSR_I64(12), TSR_I64(1), -1, -1, -1, &counted));
   check(tsr_reshape(counted, shape, 2, -1, &a));
   check(tsr_select(a, 0, 1, &row));
   show("row", row);
@@ -107,11 +107,11 @@ static void views(void) {
   show("new axis", deeper);
   check(tsr_matrix_transpose(a, &turned));
   show("transposed", turned);
-  check(tsr_greater_i64(a, 7, &above));
+  check(tsr_greater_scalar(a, TSR_I64(7), &above));
   check(tsr_masked_select(a, above, &chosen));
   show("above seven", chosen);
   check(tsr_select(turned, 0, 0, &first));
-  check(tsr_fill_i64_inplace(first, -1));
+  check(tsr_fill_inplace(first, TSR_I64(-1)));
   show("written through a view", a);
 }
 
@@ -120,7 +120,7 @@ static void broadcasting(void) {
   const int64_t three = 3, two_by_one[2] = {2, 1}, last_axis = 1;
   tsr_tensor a = table(), tenfold = NULL, b = NULL, c = NULL, sums = NULL, turned = NULL,
              product = NULL, counted = NULL, halves = NULL;
-  check(tsr_multiply_i64(a, 10, &tenfold));
+  check(tsr_multiply_scalar(a, TSR_I64(10), &tenfold));
   check(tsr_add(tenfold, floats(row, 1, &three), &b));
   show("times ten plus a row", b);
   check(tsr_add(a, floats(column, 2, two_by_one), &c));
@@ -130,8 +130,8 @@ static void broadcasting(void) {
   check(tsr_matrix_transpose(a, &turned));
   check(tsr_matmul(a, turned, &product));
   show("matrix product", product);
-  check(tsr_arange_int(1, 4, 1, -1, -1, -1, &counted));
-  check(tsr_divide_i64(counted, 2, &halves));
+  check(tsr_arange(TSR_I64(1), TSR_I64(4), TSR_I64(1), -1, -1, -1, &counted));
+  check(tsr_divide_scalar(counted, TSR_I64(2), &halves));
   show("integers divided", halves);
 }
 
@@ -140,10 +140,10 @@ static void in_place(void) {
   const int64_t three = 3, from_1[4] = {TSR_INDEX_KIND_SLICE, 1, tsr_none(), tsr_none()};
   tsr_tensor a = row_of(3);
   tsr_tensor same = a;
-  check(tsr_add_i64_inplace(a, 1));
+  check(tsr_add_scalar_inplace(a, TSR_I64(1)));
   check(tsr_multiply_inplace(a, floats(factors, 1, &three)));
   show("seen by every reference", same);
-  check(tsr_setitem_i64_inplace(a, from_1, 4, NULL, 0, 0));
+  check(tsr_setitem_scalar_inplace(a, from_1, 4, NULL, 0, TSR_I64(0)));
   show("assigned to a part", a);
 }
 
@@ -163,14 +163,14 @@ static tsr_tensor sum_of(tsr_tensor x) {
 static void autograd(void) {
   tsr_tensor x = leaf_of(3), cubes = NULL, y = NULL, first = NULL, doubled = NULL;
   int32_t recorded = 0, requires_grad = 0;
-  check(tsr_pow_i64(x, 3, &cubes));
+  check(tsr_pow_scalar(x, TSR_I64(3), &cubes));
   y = sum_of(cubes);
   show("sum of cubes", y);
   first = gradient_of(y, x);
   show("3 x^2", first);
   show("6 x", gradient_of(sum_of(first), x));
   check(tsr_grad_mode_set(0, &recorded));
-  check(tsr_multiply_i64(x, 2, &doubled));
+  check(tsr_multiply_scalar(x, TSR_I64(2), &doubled));
   check(tsr_tensor_requires_grad(doubled, &requires_grad));
   printf("recorded without gradients: %s\n", requires_grad ? "yes" : "no");
   check(tsr_grad_mode_set(recorded, &recorded));
@@ -180,7 +180,7 @@ static void autograd(void) {
  * too. */
 static tsr_status double_gradient(void* user, tsr_tensor gradient, tsr_tensor* replacement) {
   (void)user;
-  return tsr_multiply_i64(gradient, 2, replacement);
+  return tsr_multiply_scalar(gradient, TSR_I64(2), replacement);
 }
 
 static tsr_status refuse(void* user, tsr_tensor gradient, tsr_tensor* replacement) {
@@ -218,7 +218,7 @@ static tsr_status cube(void* user, tsr_node node, const tsr_tensor* inputs, int3
                        tsr_tensor* outputs, int32_t n_outputs) {
   tsr_status status = tsr_node_save(node, inputs, n_inputs);
   (void)user, (void)n_outputs;
-  return status == TSR_OK ? tsr_pow_i64(inputs[0], 3, &outputs[0]) : status;
+  return status == TSR_OK ? tsr_pow_scalar(inputs[0], TSR_I64(3), &outputs[0]) : status;
 }
 
 static tsr_status cube_backward(void* user, tsr_node node, const tsr_tensor* grad_out,
@@ -227,7 +227,7 @@ static tsr_status cube_backward(void* user, tsr_node node, const tsr_tensor* gra
   tsr_status status = tsr_node_saved(node, 0, &x);
   (void)user, (void)n_grad_out, (void)n_grad_in;
   if (status == TSR_OK) status = tsr_square(x, &square);
-  if (status == TSR_OK) status = tsr_multiply_i64(square, 3, &slope);
+  if (status == TSR_OK) status = tsr_multiply_scalar(square, TSR_I64(3), &slope);
   return status == TSR_OK ? tsr_multiply(slope, grad_out[0], &grad_in[0]) : status;
 }
 
@@ -255,7 +255,7 @@ static void safetensors(void) {
   tsr_buffer buffer = NULL;
   int64_t length = 0;
   check(tsr_ones(two_by_two, 2, -1, -1, -1, &tensors[0]));
-  check(tsr_arange_int(0, 2, 1, -1, -1, -1, &tensors[1]));
+  check(tsr_arange(TSR_I64(0), TSR_I64(2), TSR_I64(1), -1, -1, -1, &tensors[1]));
   check(tsr_archive_save(path, -1, "[\"weight\",\"bias\"]", -1, tensors, 2,
                          "{\"made by\":\"the tour\"}", -1));
   archive = open_archive(path);
@@ -280,7 +280,7 @@ static void zero_copy(void) {
   tsr_tensor x = NULL, again = NULL, row = NULL;
   check(tsr_tensor_from_data(ours, TSR_FLOAT32, TSR_DEVICE_CPU, 0, two_by_two, 2, NULL, -1, 0, NULL,
                              NULL, &x));
-  check(tsr_add_i64_inplace(x, 1));
+  check(tsr_add_scalar_inplace(x, TSR_I64(1)));
   ours[3] = 50;
   printf("our memory: %.4f %.4f %.4f %.4f\n", ours[0], ours[1], ours[2], ours[3]);
   show("the tensor on it", x);

@@ -31,7 +31,7 @@ static tsr_tensor parameter(int64_t rows, int64_t columns, double scale) {
   const int64_t shape[2] = {rows, columns};
   tsr_tensor t = NULL;
   check(tsr_randn(shape, 2, TSR_FLOAT32, -1, -1, NULL, &t));
-  check(tsr_multiply_f64_inplace(t, scale));
+  check(tsr_multiply_scalar_inplace(t, TSR_F64(scale)));
   check(tsr_tensor_set_requires_grad(t, 1));
   return t;
 }
@@ -52,7 +52,7 @@ static double step(tsr_tensor* net, tsr_tensor x, tsr_tensor target, double rate
   tsr_scope scope = NULL;
   tsr_tensor difference = NULL, squared = NULL, loss = NULL;
   int32_t previous = 0;
-  double value = 0;
+  tsr_number value;
   int i;
   check(tsr_scope_begin(&scope));
   check(tsr_subtract(forward(net, x), target, &difference));
@@ -63,14 +63,14 @@ static double step(tsr_tensor* net, tsr_tensor x, tsr_tensor target, double rate
   for (i = 0; i < kParameters; ++i) {
     tsr_tensor gradient = NULL, change = NULL;
     check(tsr_tensor_grad(net[i], &gradient));
-    check(tsr_multiply_f64(gradient, rate, &change));
+    check(tsr_multiply_scalar(gradient, TSR_F64(rate), &change));
     check(tsr_subtract_inplace(net[i], change));
     check(tsr_tensor_set_grad(net[i], NULL));
   }
   check(tsr_grad_mode_set(previous, &previous));
-  check(tsr_tensor_item_f64(loss, &value));
+  check(tsr_tensor_item(loss, &value));
   check(tsr_scope_end(scope, NULL, 0));
-  return value;
+  return value.real;
 }
 
 /* The share of points on the right side. */

@@ -21,7 +21,7 @@ fn show(label: &str, tensor: &Tensor) -> Result<()> {
 fn creation() -> Result<()> {
     println!("-- creation");
     show("zeros", &Tensor::zeros(&[2, 3])?)?;
-    show("counted", &Tensor::arange_int(0, 5)?)?;
+    show("counted", &Tensor::arange(0, 5)?)?;
     show("spaced", &Tensor::linspace(0.0, 1.0, 5)?)?;
     show("filled", &Tensor::full_with(&[2], 2.5, |o| o.dtype(DType::F64))?)?;
     show("numbers", &Tensor::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]))?;
@@ -31,7 +31,7 @@ fn creation() -> Result<()> {
 
 fn views() -> Result<()> {
     println!("-- views");
-    let a = Tensor::arange_int(0, 12)?.reshape(&[3, 4])?;
+    let a = Tensor::arange(0, 12)?.reshape(&[3, 4])?;
     show("row", &a.i(1)?)?;
     show("column", &a.i((.., 1))?)?;
     show("every other", &a.i((Ellipsis, Slice(None, None, 2)))?)?;
@@ -49,7 +49,7 @@ fn broadcasting() -> Result<()> {
     show("plus a column", &(&a + Tensor::from([[10.0f32], [20.0]])))?;
     show("row sums", &a.sum_with(|o| o.axes(&[1]))?)?;
     show("matrix product", &a.matmul(&a.matrix_transpose()?)?)?;
-    show("integers divided", &(Tensor::arange_int(1, 4)? / 2))
+    show("integers divided", &(Tensor::arange(1, 4)? / 2))
 }
 
 fn in_place() -> Result<()> {
@@ -127,7 +127,7 @@ fn safetensors() -> std::result::Result<(), Box<dyn Error>> {
     let path = "tensor_tour.safetensors";
     let tensors = BTreeMap::from([
         ("weight".to_string(), Tensor::ones(&[2, 2])?),
-        ("bias".to_string(), Tensor::arange_int(0, 2)?),
+        ("bias".to_string(), Tensor::arange(0, 2)?),
     ]);
     let notes = BTreeMap::from([("made by".to_string(), "the tour".to_string())]);
     io::save_file_with(&tensors, path, &notes)?;

@@ -217,100 +217,54 @@ TSR_API TSR_NODISCARD tsr_status tsr_gelu_inplace(
 TSR_API TSR_NODISCARD tsr_status tsr_add(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_add_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_add_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_add_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_add_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_add_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_add_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_add_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_add_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_add_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_add_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_add_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_add_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_add_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_add_scalar_inplace(tsr_tensor input, const tsr_number* other);
 
 /* Difference of two tensors; two bools are refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_subtract(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_subtract_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_subtract_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_left(
-    double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_f64_left_out(
-    double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_left(
-    int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_i64_left_out(
-    int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_subtract_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* Product of two tensors, element by element; of two bools their and. */
 TSR_API TSR_NODISCARD tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_multiply_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_multiply_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_multiply_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_multiply_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* Quotient of two tensors; integers and bool give the default floating dtype. */
 TSR_API TSR_NODISCARD tsr_status tsr_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_divide_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_left(
-    double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_f64_left_out(
-    double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_left(
-    int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_i64_left_out(
-    int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_divide_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
  * error. */
@@ -319,24 +273,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_floor_divide(
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64(
-    tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_left(
-    double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_f64_left_out(
-    double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_left(
-    int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_i64_left_out(
-    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_floor_divide_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
  * error. */
@@ -344,202 +290,165 @@ TSR_API TSR_NODISCARD tsr_status tsr_remainder(tsr_tensor input, tsr_tensor othe
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_remainder_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_left(
-    double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_f64_left_out(
-    double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_left(
-    int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_remainder_i64_left_out(
-    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_remainder_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* The first operand to the power of the second; a negative integer power of an integer is an
  * error. */
 TSR_API TSR_NODISCARD tsr_status tsr_pow(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_pow_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_pow_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_inplace(
-    tsr_tensor input, double other_re, double other_im);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_f64_left_out(
-    double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_i64_left_out(
-    int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_left(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_pow_c128_left_out(
-    double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar_inplace(tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* The larger of two elements; NaN wins. Equal operands share the gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_maximum_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_maximum_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_maximum_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* The smaller of two elements; NaN wins. Equal operands share the gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_minimum_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_minimum_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_minimum_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* Angle of the point (other, input), in radians in [-pi, pi]. */
 TSR_API TSR_NODISCARD tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_atan2_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_left(
-    double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_f64_left_out(
-    double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_left(
-    int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_atan2_i64_left_out(
-    int64_t input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atan2_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* sqrt(a a + b b) without overflow. */
 TSR_API TSR_NODISCARD tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_hypot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_hypot_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double other);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hypot_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* Whether two elements are equal. */
 TSR_API TSR_NODISCARD tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_equal_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_equal_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_equal_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Whether two elements differ; NaN differs from everything. */
 TSR_API TSR_NODISCARD tsr_status tsr_not_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_not_equal_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_not_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_not_equal_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_not_equal_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_not_equal_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_not_equal_c128(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_not_equal_c128_out(
-    tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_not_equal_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Whether the first element is below the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_less(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_less_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Whether the first element is not above the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_less_equal(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_less_equal_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_less_equal_f64(
-    tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_less_equal_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_less_equal_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_less_equal_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_less_equal_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Whether the first element is above the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_greater_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_f64(tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Whether the first element is not below the second; complex is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_greater_equal(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_f64(
-    tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_f64_out(
-    tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Logical and of two elements; what is not zero counts as true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_and(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logical_and_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_and_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_and_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Logical or of two elements; what is not zero counts as true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_or(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logical_or_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_or_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_or_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Logical xor of two elements; what is not zero counts as true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_xor(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logical_xor_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_xor_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logical_xor_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
 /* Bitwise and of two integers or bools; floating dtypes are refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and(
@@ -547,11 +456,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and(
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_and_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* Bitwise or of two integers or bools; floating dtypes are refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or(
@@ -559,11 +469,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or(
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_or_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* Bitwise xor of two integers or bools; floating dtypes are refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor(
@@ -571,11 +482,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor(
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_inplace(tsr_tensor input, tsr_tensor other);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64(
-    tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64_out(
-    tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_i64_inplace(tsr_tensor input, int64_t other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
 
 /* ---- Ops: reductions and scans ---- */
 
@@ -813,17 +725,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_ones(
 /* A tensor whose elements are all one number.
  * dtype: absent means bool, int64, the default floating or complex dtype, by the value
  * device: absent means the default device */
-TSR_API TSR_NODISCARD tsr_status tsr_full_f64(
-    const int64_t* shape, int32_t n_shape, double value, tsr_dtype dtype, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_full_i64(
-    const int64_t* shape, int32_t n_shape, int64_t value, tsr_dtype dtype, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_full_c128(
-    const int64_t* shape, int32_t n_shape, double value_re, double value_im, tsr_dtype dtype,
-    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_full_bool(
-    const int64_t* shape, int32_t n_shape, int32_t value, tsr_dtype dtype, tsr_device_type
+TSR_API TSR_NODISCARD tsr_status tsr_full(
+    const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype, tsr_device_type
     device_type, int32_t device_index, tsr_tensor* out);
 
 /* A tensor of the input's shape and memory order with contents of whatever the memory held;
@@ -851,32 +754,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_ones_like(
 /* A tensor of the input's shape and memory order whose elements are all one number.
  * dtype: absent means the input's
  * device: absent means the input's */
-TSR_API TSR_NODISCARD tsr_status tsr_full_like_f64(
-    tsr_tensor input, double value, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_full_like_i64(
-    tsr_tensor input, int64_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_full_like_c128(
-    tsr_tensor input, double value_re, double value_im, tsr_dtype dtype, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_full_like_bool(
-    tsr_tensor input, int32_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t
+TSR_API TSR_NODISCARD tsr_status tsr_full_like(
+    tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type, int32_t
     device_index, tsr_tensor* out);
 
-/* start, start + step, ... up to but not including stop.
- * dtype: absent means the default floating dtype
+/* start, start + step, ... up to but not including stop; exact in integers.
+ * dtype: absent means int64, or the default floating dtype when one of the numbers is real
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_arange(
-    double start, double stop, double step, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
-
-/* start, start + step, ... up to but not including stop, exact in integers.
- * dtype: absent means int64
- * device: absent means the default device */
-TSR_API TSR_NODISCARD tsr_status tsr_arange_int(
-    int64_t start, int64_t stop, int64_t step, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
+    const tsr_number* start, const tsr_number* stop, const tsr_number* step, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
 /* Equally spaced numbers from start to stop.
  * dtype: absent means the default floating dtype
@@ -963,44 +850,18 @@ TSR_API TSR_NODISCARD tsr_status tsr_where(
     tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_where_out(
     tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_f64(
-    tsr_tensor condition, tsr_tensor input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_f64_out(
-    tsr_tensor condition, tsr_tensor input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_i64(
-    tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_i64_out(
-    tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_c128(
-    tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_c128_out(
-    tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_f64_left(
-    tsr_tensor condition, double input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_f64_left_out(
-    tsr_tensor condition, double input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_i64_left(
-    tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_i64_left_out(
-    tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_c128_left(
-    tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_c128_left_out(
-    tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_f64_both(
-    tsr_tensor condition, double input, double other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_f64_both_out(
-    tsr_tensor condition, double input, double other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_i64_both(
-    tsr_tensor condition, int64_t input, int64_t other, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_i64_both_out(
-    tsr_tensor condition, int64_t input, int64_t other, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_where_c128_both(
-    tsr_tensor condition, double input_re, double input_im, double other_re, double other_im,
-    tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_where_c128_both_out(
-    tsr_tensor condition, double input_re, double input_im, double other_re, double other_im,
-    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_scalar(
+    tsr_tensor condition, tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_scalar_out(
+    tsr_tensor condition, tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_scalar_left(
+    tsr_tensor condition, const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_scalar_left_out(
+    tsr_tensor condition, const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_where_scalars(
+    tsr_tensor condition, const tsr_number* input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_where_scalars_out(
+    tsr_tensor condition, const tsr_number* input, const tsr_number* other, tsr_tensor dst);
 
 /* input + weight (other - input); floating and complex dtypes. */
 TSR_API TSR_NODISCARD tsr_status tsr_lerp(
@@ -1009,12 +870,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_lerp_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_lerp_inplace(
     tsr_tensor input, tsr_tensor other, tsr_tensor weight);
-TSR_API TSR_NODISCARD tsr_status tsr_lerp_f64(
-    tsr_tensor input, tsr_tensor other, double weight, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_lerp_f64_out(
-    tsr_tensor input, tsr_tensor other, double weight, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_lerp_f64_inplace(
-    tsr_tensor input, tsr_tensor other, double weight);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_scalar(
+    tsr_tensor input, tsr_tensor other, const tsr_number* weight, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_scalar_out(
+    tsr_tensor input, tsr_tensor other, const tsr_number* weight, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_lerp_scalar_inplace(
+    tsr_tensor input, tsr_tensor other, const tsr_number* weight);
 
 /* input + value tensor1 tensor2; floating and complex dtypes. */
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul(
@@ -1041,18 +902,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip(
 TSR_API TSR_NODISCARD tsr_status tsr_clip_out(
     tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_f64(
-    tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_f64_out(
-    tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_f64_inplace(
-    tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_i64(
-    tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_i64_out(
-    tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_clip_i64_inplace(
-    tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalars(
+    tsr_tensor input, const tsr_number* min, const tsr_number* max, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalars_out(
+    tsr_tensor input, const tsr_number* min, const tsr_number* max, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_clip_scalars_inplace(
+    tsr_tensor input, const tsr_number* min, const tsr_number* max);
 
 /* ---- Ops: sorting ---- */
 
@@ -1118,11 +973,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source);
 
 /* Overwrites every element with one number. */
-TSR_API TSR_NODISCARD tsr_status tsr_fill_f64_inplace(tsr_tensor input, double value);
-TSR_API TSR_NODISCARD tsr_status tsr_fill_i64_inplace(tsr_tensor input, int64_t value);
-TSR_API TSR_NODISCARD tsr_status tsr_fill_c128_inplace(
-    tsr_tensor input, double value_re, double value_im);
-TSR_API TSR_NODISCARD tsr_status tsr_fill_bool_inplace(tsr_tensor input, int32_t value);
+TSR_API TSR_NODISCARD tsr_status tsr_fill_inplace(tsr_tensor input, const tsr_number* value);
 
 /* Overwrites every element with 0. */
 TSR_API TSR_NODISCARD tsr_status tsr_zero_inplace(tsr_tensor input);
@@ -1266,10 +1117,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_repeat(
     tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_repeat_out(
     tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_repeat_i64(
-    tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_repeat_i64_out(
-    tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_repeat_scalar(
+    tsr_tensor input, const tsr_number* repeats, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_repeat_scalar_out(
+    tsr_tensor input, const tsr_number* repeats, int64_t axis, tsr_tensor dst);
 
 /* The order of the elements along axes reversed; a copy.
  * axes: absent: all */
@@ -1361,18 +1212,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_getitem_integer_out(
 TSR_API TSR_NODISCARD tsr_status tsr_setitem_inplace(
     tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
     n_arrays, tsr_tensor value);
-TSR_API TSR_NODISCARD tsr_status tsr_setitem_f64_inplace(
+TSR_API TSR_NODISCARD tsr_status tsr_setitem_scalar_inplace(
     tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, double value);
-TSR_API TSR_NODISCARD tsr_status tsr_setitem_i64_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, int64_t value);
-TSR_API TSR_NODISCARD tsr_status tsr_setitem_c128_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, double value_re, double value_im);
-TSR_API TSR_NODISCARD tsr_status tsr_setitem_bool_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, int32_t value);
+    n_arrays, const tsr_number* value);
 
 /* The input with values written to, or added at, positions.
  * indices: integers or a mask for each leading axis; NULL takes the whole axis
@@ -1445,30 +1287,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_out(
     tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_inplace(
     tsr_tensor input, tsr_tensor mask, tsr_tensor value);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_f64(
-    tsr_tensor input, tsr_tensor mask, double value, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_f64_out(
-    tsr_tensor input, tsr_tensor mask, double value, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_f64_inplace(
-    tsr_tensor input, tsr_tensor mask, double value);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_i64(
-    tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_i64_out(
-    tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_i64_inplace(
-    tsr_tensor input, tsr_tensor mask, int64_t value);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128(
-    tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128_out(
-    tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_c128_inplace(
-    tsr_tensor input, tsr_tensor mask, double value_re, double value_im);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_bool(
-    tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor* out);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_bool_out(
-    tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor dst);
-TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_bool_inplace(
-    tsr_tensor input, tsr_tensor mask, int32_t value);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_scalar(
+    tsr_tensor input, tsr_tensor mask, const tsr_number* value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_scalar_out(
+    tsr_tensor input, tsr_tensor mask, const tsr_number* value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_scalar_inplace(
+    tsr_tensor input, tsr_tensor mask, const tsr_number* value);
 
 /* The elements where the mask holds, in row-major order, as one axis.
  * mask: bool; broadcasts with the input */

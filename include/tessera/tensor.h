@@ -111,16 +111,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, i
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_write(
     tsr_tensor tensor, const void* source, int64_t nbytes);
 
-/* The value of a tensor with one element as double; complex gives DTYPE. */
-TSR_API TSR_NODISCARD tsr_status tsr_tensor_item_f64(tsr_tensor tensor, double* value);
-
-/* The value of a tensor with one element as int64; floating and complex dtypes give DTYPE.
- * uint64 keeps its bits. */
-TSR_API TSR_NODISCARD tsr_status tsr_tensor_item_i64(tsr_tensor tensor, int64_t* value);
-
-/* The value of a tensor with one element as real and imaginary part. */
-TSR_API TSR_NODISCARD tsr_status tsr_tensor_item_c128(
-    tsr_tensor tensor, double* real, double* imag);
+/* The value of a tensor with one element.
+ * The kind follows the dtype. Real and imaginary part are filled in for every kind, rounded to
+ * double; the field integer for bool and integers, where uint64 keeps its bits. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_item(tsr_tensor tensor, tsr_number* value);
 
 /* Opens an arena on this thread: every tensor handle that functions of this library hand out on
  * it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it

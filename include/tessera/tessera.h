@@ -18,12 +18,14 @@
  * are
  * int32_t 0 or 1. An absent int64_t is tsr_none() (INT64_MIN), an absent dtype, device or
  * enumeration is -1, an
- * absent list has the count -1, an absent tensor is NULL, an absent double has has_x = 0. Text
- * is a
+ * absent list has the count -1, an absent tensor or number is NULL, an absent double has has_x =
+ * 0. Text is a
  * pointer and a length; the length -1 means NUL-terminated. Structs begin with struct_size,
  * which the
- * caller sets to sizeof; zero fields are defaults. An op with several results has an out
- * parameter for
+ * caller sets to sizeof; zero fields are defaults. A number of the host language is a
+ * tsr_number, made in place by TSR_F64(2.0),
+ * TSR_I64(2), TSR_TRUTH(1) or TSR_C128(re, im). An op with several results has an out parameter
+ * for
  * each; NULL discards that result, which is computed all the same: where one alone is cheaper, a
  * function
  * of its own gives it (tsr_argsort beside tsr_sort_with_indices). Any handle may be used from

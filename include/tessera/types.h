@@ -94,9 +94,67 @@ enum {
   TSR_DEVICE_SIMULATED = 12 /* The device of the tests, a plugin. */
 };
 
+/* What a tsr_number is; each kind raises the dtype of a result at least as far as the ones
+ * before it. */
+typedef int32_t tsr_number_kind;
+enum {
+  TSR_NUMBER_BOOL = 1, /* A truth value, 0 or 1 in the field integer. */
+  TSR_NUMBER_INTEGER = 2, /* The field integer. */
+  TSR_NUMBER_REAL = 3, /* The field real. */
+  TSR_NUMBER_COMPLEX = 4 /* The fields real and imaginary. */
+};
+
+typedef struct tsr_number tsr_number;
 /* Releases the user data of a callback. Runs exactly once, also when the registration fails; on
  * any thread, and never while the library holds a lock. */
 typedef void (*tsr_drop_fn)(void* user);
+/* A number of the host language where a tensor could stand, or where it becomes elements; it
+ * lives on the caller's stack. Only the fields of its kind are read; the others may hold
+ * anything. */
+struct tsr_number {
+  tsr_number_kind kind; /* TSR_NUMBER_BOOL, INTEGER, REAL or COMPLEX; anything else is refused, also 0 */
+  int32_t reserved; /* 0 */
+  int64_t integer; /* of the kinds BOOL and INTEGER */
+  double real; /* of the kinds REAL and COMPLEX */
+  double imaginary; /* of the kind COMPLEX */
+};
+
+
+/* Host numbers as arguments: tsr_add_scalar(x, TSR_F64(2.0), &y). Each is a const tsr_number* that holds until the end
+ * of the block in C, of the statement in C++. */
+#ifdef __cplusplus
+extern "C++" {
+struct tsr_number_argument {
+  tsr_number number;
+  operator const tsr_number*() const { return &number; }
+};
+inline tsr_number_argument tsr_number_of_bool(bool value) {
+  tsr_number_argument made = {{TSR_NUMBER_BOOL, 0, value ? 1 : 0, 0, 0}};
+  return made;
+}
+inline tsr_number_argument tsr_number_of_integer(int64_t value) {
+  tsr_number_argument made = {{TSR_NUMBER_INTEGER, 0, value, 0, 0}};
+  return made;
+}
+inline tsr_number_argument tsr_number_of_complex(double real, double imaginary) {
+  tsr_number_argument made = {{TSR_NUMBER_COMPLEX, 0, 0, real, imaginary}};
+  return made;
+}
+inline tsr_number_argument tsr_number_of_real(double value) {
+  tsr_number_argument made = {{TSR_NUMBER_REAL, 0, 0, value, 0}};
+  return made;
+}
+}
+#define TSR_TRUTH(value) tsr_number_of_bool(value)
+#define TSR_I64(value) tsr_number_of_integer(value)
+#define TSR_F64(value) tsr_number_of_real(value)
+#define TSR_C128(real, imaginary) tsr_number_of_complex((real), (imaginary))
+#else
+#define TSR_TRUTH(value) (&(const tsr_number){TSR_NUMBER_BOOL, 0, (value) ? 1 : 0, 0, 0})
+#define TSR_I64(value) (&(const tsr_number){TSR_NUMBER_INTEGER, 0, (value), 0, 0})
+#define TSR_F64(value) (&(const tsr_number){TSR_NUMBER_REAL, 0, 0, (value), 0})
+#define TSR_C128(real, imaginary) (&(const tsr_number){TSR_NUMBER_COMPLEX, 0, 0, (real), (imaginary)})
+#endif
 
 /* The int64_t that stands for "absent", INT64_MIN. */
 TSR_API int64_t tsr_none(void);

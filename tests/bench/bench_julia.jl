@@ -99,7 +99,7 @@ function small_ops(count)
     pairs = [
         ("add", () -> Tessera.add(a, b), out -> C.tsr_add(a, b, out)),
         ("add_dotted", () -> a .+ b, out -> C.tsr_add(a, b, out)),
-        ("add_scalar", () -> Tessera.add(a, 1.5), out -> C.tsr_add_f64(a, 1.5, out)),
+        ("add_scalar", () -> Tessera.add(a, 1.5), out -> C.tsr_add_scalar(a, Tessera.host_number(1.5), out)),
         ("exp", () -> exp(a), out -> C.tsr_exp(a, out)),
         ("add_with_node", () -> Tessera.add(a, w), out -> C.tsr_add(a, w, out)),
         ("multiply_with_node", () -> Tessera.multiply(a, w), out -> C.tsr_multiply(a, w, out)),
@@ -171,17 +171,17 @@ turned(handle, axes) = then((h, out) -> C.tsr_permute_dims(h, axes, length(axes)
 reshaped(handle, sizes) = then((h, out) -> C.tsr_reshape(h, sizes, length(sizes), -1, out), handle)
 
 function number_of(handle)
-    value = Ref(0.0)
-    status = C.tsr_tensor_item_f64(handle, value)
+    value = Ref{C.tsr_number}()
+    status = C.tsr_tensor_item(handle, value)
     C.tsr_tensor_release(handle)
     check(status)
-    return value[]
+    return value[].real
 end
 
 function item_of(t)
-    value = Ref(0.0)
-    check(C.tsr_tensor_item_f64(t, value))
-    return value[]
+    value = Ref{C.tsr_number}()
+    check(C.tsr_tensor_item(t, value))
+    return value[].real
 end
 
 filled(make, sizes, bits=C.TSR_FLOAT32) = made(out -> make(sizes, length(sizes), bits, -1, -1, out))
@@ -201,7 +201,7 @@ function creation(count)
     calls("zeros_dtype", count, () -> Tessera.zeros((2, 3); dtype=Float64),
         () -> dropped(filled(C.tsr_zeros, shape, C.TSR_FLOAT64)))
     calls("tensor_of_number", count, () -> Tensor(1.5),
-        () -> dropped(made(out -> C.tsr_full_f64(C_NULL, 0, 1.5, C.TSR_FLOAT64, -1, -1, out))))
+        () -> dropped(made(out -> C.tsr_full(C_NULL, 0, Tessera.host_number(1.5), C.TSR_FLOAT64, -1, -1, out))))
     calls("tensor_of_vector", count, () -> Tensor(array), () -> dropped(written(array)))
     calls("tensor_of_matrix", count, () -> Tensor(matrix), () -> begin
         h, out = filled(C.tsr_empty, shape), Ref{tsr_tensor}()
@@ -225,15 +225,15 @@ calls(name, count, ours, peer) =
 
 function expressions(count)
     a, m, v = Tessera.rand(4), Tessera.rand(3, 4), Tessera.rand(3)
-    scaled() = made(out -> C.tsr_multiply_f64(a, 2.0, out))
-    calls("dotted_scalar", count, () -> a .+ 1.0, () -> dropped(made(out -> C.tsr_add_f64(a, 1.0, out))))
+    scaled() = made(out -> C.tsr_multiply_scalar(a, Tessera.host_number(2.0), out))
+    calls("dotted_scalar", count, () -> a .+ 1.0, () -> dropped(made(out -> C.tsr_add_scalar(a, Tessera.host_number(1.0), out))))
     calls("dotted_scalar_first", count, () -> 2.0 .* a, () -> dropped(scaled()))
     calls("dotted_expression", count, () -> exp.(a .* 2.0 .+ a),
         () -> dropped(then(C.tsr_exp, then((h, out) -> C.tsr_add(h, a, out), scaled()))))
     calls("dotted_column", count, () -> m .+ v, () -> dropped(then((h, out) -> C.tsr_add(m, h, out),
         made(out -> C.tsr_unsqueeze(v, 1, out)))))
-    calls("dotted_fill", count, () -> m .= 1.0, () -> check(C.tsr_fill_f64_inplace(m, 1.0)))
-    calls("dotted_update", count, () -> a .+= 1.0, () -> check(C.tsr_add_f64_inplace(a, 1.0)))
+    calls("dotted_fill", count, () -> m .= 1.0, () -> check(C.tsr_fill_inplace(m, Tessera.host_number(1.0))))
+    calls("dotted_update", count, () -> a .+= 1.0, () -> check(C.tsr_add_scalar_inplace(a, Tessera.host_number(1.0))))
 end
 
 function indexing(count)
@@ -248,9 +248,9 @@ function indexing(count)
     calls("index_column", count, () -> m[:, 1], () -> dropped(copied(part(m, column))))
     calls("view", count, () -> view(m, 1:2, :), () -> dropped(part(m, first_row)))
     calls("set_number", count, () -> (m[1, 2] = 1.0),
-        () -> check(C.tsr_setitem_f64_inplace(m, corner, 8, C_NULL, 0, 1.0)))
+        () -> check(C.tsr_setitem_scalar_inplace(m, corner, 8, C_NULL, 0, Tessera.host_number(1.0))))
     calls("set_part", count, () -> (m[1, 2:3] = 1.0),
-        () -> check(C.tsr_setitem_f64_inplace(m, inner, 8, C_NULL, 0, 1.0)))
+        () -> check(C.tsr_setitem_scalar_inplace(m, inner, 8, C_NULL, 0, Tessera.host_number(1.0))))
     calls("set_row", count, () -> (m[1, :] = row), () -> begin
         h = part(m, items(at(0), ALL_OF))
         check(C.tsr_copy_inplace(h, row))

@@ -50,7 +50,7 @@ void small_ops(int64_t count) {
   });
   repeat("add_scalar", [&] {
     tsr_tensor c;
-    check(tsr_add_f64(a, 1.5, &c));
+    check(tsr_add_scalar(a, TSR_F64(1.5), &c));
     tsr_tensor_release(c);
   });
   repeat("exp", [&] {

@@ -54,7 +54,7 @@ extern "C" {
 [[gnu::noinline]] void case_add_scalar() {
   for (int i = 0; i < kCalls; ++i) {
     tsr_tensor c = nullptr;
-    check(tsr_add_f64(g_a, 1.5, &c));
+    check(tsr_add_scalar(g_a, TSR_F64(1.5), &c));
     tsr_tensor_release(c);
   }
 }

@@ -16,7 +16,7 @@ from generator import cases, model, tests  # noqa: E402
 
 # Names of the list that several rows, or functions outside ops, serve.
 SERVED_BY = {
-    "item": ["tsr_tensor_item_f64", "tsr_tensor_item_i64", "tsr_tensor_item_c128"],
+    "item": ["tsr_tensor_item"],
     "tolist": ["tsr_tensor_read"],
     "asarray": ["tsr_tensor_from_data"],
 }

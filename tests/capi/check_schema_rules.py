@@ -69,6 +69,26 @@ class SchemaRules(unittest.TestCase):
             "tsr_tensor* out)",
         )
 
+    def test_numbers_give_one_function_for_each_pattern_of_operands(self):
+        tree = copy.deepcopy(GOOD)
+        op = tree["ops"][0]
+        op["args"] = [{"name": n, "type": "tensor"} for n in ("input", "low", "high")]
+        op.update(forms=["functional"], scalar=["low", "high", ["low", "high"]])
+        op["cases"] = [{"args": {"input": {"f32": [1]}, "low": 1, "high": 2.0}, "out": {"f32": [1]}}]
+        functions = load(tree).ops[0].functions
+        names = ["tsr_twice", "tsr_twice_scalar", "tsr_twice_scalar_left", "tsr_twice_scalars"]
+        self.assertEqual([f.name for f in functions], names)
+        self.assertEqual(
+            functions[3].declaration,
+            "tsr_status tsr_twice_scalars(tsr_tensor input, const tsr_number* low, "
+            "const tsr_number* high, tsr_tensor* out)",
+        )
+
+    def test_kinds_of_numbers_are_known_and_restrict_some(self):
+        self.refuse(lambda t: t["ops"][0].update(scalar_kinds=["i64"]), "op twice", "has none")
+        change = {"scalar": ["input"], "scalar_kinds": ["i16"]}
+        self.refuse(lambda t: t["ops"][0].update(change), "op twice", "i16")
+
     def test_unknown_keys_are_errors(self):
         self.refuse(lambda t: t.update(colour=1), "unknown key colour")
         self.refuse(lambda t: t["ops"][0].update(colour=1), "op twice", "unknown key colour")

@@ -96,6 +96,7 @@ struct Fixture {
   int64_t i64 = 0;
   uint64_t u64 = 0;
   double f64 = 0;
+  tsr_number number{};
   const void* pointer = nullptr;
   void* mutable_pointer = nullptr;
   const char* text = nullptr;

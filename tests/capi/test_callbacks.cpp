@@ -56,7 +56,7 @@ TEST(Hook, sees_the_gradient_and_may_replace_it) {
   ok(tsr_tensor_hook_add(
       x,
       [](void*, tsr_tensor grad, tsr_tensor* replacement) {
-        return tsr_add_f64(grad, 9, replacement);
+        return tsr_add_scalar(grad, TSR_F64(9), replacement);
       },
       nullptr, nullptr, &id));
   ok(backward(sum_of(x)));

@@ -92,7 +92,7 @@ TEST(DebugHandles, refuses_the_scope_of_a_thread_that_has_ended) {
 TEST(DebugHandles, are_listed_with_the_function_that_gave_them_out) {
   const int64_t two = 2;
   tsr_tensor kept = nullptr;
-  ok(tsr_full_f64(&two, 1, 3, -1, -1, -1, &kept));
+  ok(tsr_full(&two, 1, TSR_F64(3), -1, -1, -1, &kept));
   tsr_tensor_retain(kept);
   tsr_buffer json = nullptr;
   const char* text = nullptr;

@@ -160,7 +160,7 @@ TEST(FromDlpack, versioned_read_only_is_enforced) {
   ok(tsr_from_dlpack_versioned(&managed, 0, tensor.slot()));
   void* data = nullptr;
   refused(tsr_tensor_mutable_data(tensor, &data), TSR_BUFFER);
-  refused(tsr_add_f64_inplace(tensor, 1), TSR_BUFFER);
+  refused(tsr_add_scalar_inplace(tensor, TSR_F64(1)), TSR_BUFFER);
   refused(tsr_tensor_write(tensor, producer.data, sizeof(producer.data)), TSR_BUFFER);
   struct DLManagedTensor* legacy = nullptr;
   refused(tsr_to_dlpack(tensor, 0, &legacy), TSR_BUFFER);

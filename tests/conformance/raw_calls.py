@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from generator.replay import Given, Replay, Stored
+from generator.replay import Given, Replay, Stored, number_fields
 
 import tessera as ts
 from tessera._core import ffi, lib
@@ -54,9 +54,10 @@ def _parameters(replay: Replay, given: Given, tensors: dict[str, ts.Tensor], ali
         alive.append(ffi.new("double[]" if kind.base == "f64" else "int64_t[]", list(value or ())))
         return [alive[-1], -1 if value is None else len(value)]
     if kind.base == "scalar":
-        number = 0 if value is None else value
-        parts = [number.real, number.imag] if replay.function.scalar_kind == "c128" else [number]
-        return parts + ([int(value is not None)] if kind.optional else [])
+        if value is None:
+            return [ffi.NULL]
+        alive.append(ffi.new("tsr_number*", number_fields(value)))
+        return [alive[-1]]
     if kind.base == "f64":
         return [0.0 if value is None else value] + ([int(value is not None)] if kind.optional else [])
     if kind.base == "str":

@@ -42,12 +42,19 @@ TEST(Errors, errors_carry_operation_and_argument) {
 
 TEST(Errors, functions_that_are_no_ops_lose_the_prefix_of_c) {
   try {
-    tensor(1.5).item<int>();
+    ones({2}).item<double>();
     FAIL() << "nothing was thrown";
-  } catch (const DTypeError& error) {
-    EXPECT_EQ(error.op(), "tensor_item_i64");
-    EXPECT_EQ(std::string(error.what()).rfind("tensor_item_i64: tensor: ", 0), 0U) << error.what();
+  } catch (const InvalidValueError& error) {
+    EXPECT_EQ(error.op(), "tensor_item");
+    EXPECT_EQ(std::string(error.what()).rfind("tensor_item: tensor: ", 0), 0U) << error.what();
   }
+}
+
+TEST(Errors, an_item_is_not_cast_to_a_narrower_kind) {
+  EXPECT_THROW(tensor(1.5).item<int>(), DTypeError);
+  EXPECT_THROW(tensor(1.5).item<bool>(), DTypeError);
+  EXPECT_THROW(tensor(std::complex<double>(1, 2)).item<double>(), DTypeError);
+  EXPECT_EQ(tensor(7).item<double>(), 7.0);
 }
 
 TEST(Errors, builtins_catch) {

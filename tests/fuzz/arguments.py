@@ -87,9 +87,7 @@ class Arguments:
     def _plain(self, function: CFunction, arg: Arg) -> list[Any]:
         kind, choice = arg.type, self.rng.choice
         if kind.base == "scalar":
-            pick = {"f64": DOUBLES, "i64": INTS, "bool": [0, 1, 2, -1], "c128": DOUBLES}[function.scalar_kind or "f64"]
-            parts = [choice(pick)] * (2 if function.scalar_kind == "c128" else 1)
-            return [*parts, *[choice([0, 1, 1, 5])] * kind.optional]
+            return [self._number()]
         if kind.base == "f64":
             return [choice(DOUBLES), *[choice([0, 1, 1, 5])] * kind.optional]
         if kind.base == "device":
@@ -109,6 +107,16 @@ class Arguments:
         if kind.base in ("int32", "uint32", "status"):
             return [choice(SMALL) if arg.fuzz else 1]
         return [self.library.ffi.NULL]
+
+    def _number(self) -> Any:
+        """A number of any kind, or of none; what its kind does not use is garbage."""
+        choice = self.rng.choice
+        if self.rng.random() < 0.05:
+            return self.library.ffi.NULL
+        kind = choice([1, 2, 2, 3, 3, 3, 4, choice([0, 5, -1, 2**31 - 1])])
+        integer = choice([0, 1, 1, *INTS]) if kind == 1 else choice(INTS)
+        reserved = choice([1, -1]) if self.rng.random() < 0.03 else 0
+        return self.tensors.keep("tsr_number*", [kind, reserved, integer, choice(DOUBLES), choice(DOUBLES)])
 
     def tensor(self) -> Any:
         """A live tensor of a small shape, any dtype, layout and place in a graph."""
@@ -194,5 +202,5 @@ class Arguments:
             place = self.tensors.keep(f"tsr_{name}[1]")
             self._outs.append((name, place))
             return [ffi.NULL if rng.random() < 0.08 else place]
-        memory = [ffi.NULL if rng.random() < 0.08 else self.tensors.keep("uint64_t[1]") for _ in c_params("x", kind)]
+        memory = [ffi.NULL if rng.random() < 0.08 else self.tensors.keep("uint64_t[4]") for _ in c_params("x", kind)]
         return [ffi.cast(p.ctype, m) for p, m in zip(c_params("x", kind), memory)]

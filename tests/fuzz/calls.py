@@ -12,7 +12,7 @@ import numpy as np
 from binding import Library
 from generator.cases import matching
 from generator.model import Arg, CFunction, Literal, Op, Schema
-from generator.replay import host_number
+from generator.replay import host_number, number_fields
 from tensors import FLOATING, Tensors, Value, encode, of_literal, random_numbers, with_layout
 
 NONE = -(2**63)
@@ -27,13 +27,12 @@ class Call:
     """One call of an op, without a form: arguments by name, tensors as Value (a list of them for lists)."""
 
     op: Op
-    kind: str | None  # of host numbers
     numbers: frozenset[str]  # arguments that are host numbers in this overload
     args: dict[str, Any]
 
     def function(self, form: str) -> CFunction | None:
         for found in self.op.functions:
-            if found.form == form and found.scalar_kind == self.kind and _numbers(found) == self.numbers:
+            if found.form == form and frozenset(found.numbers) == self.numbers:
                 return found
         return None
 
@@ -45,11 +44,7 @@ class Call:
         listed = (
             f"{n}=[{', '.join(map(str, v))}]" if isinstance(v, list) else f"{n}={v}" for n, v in self.args.items()
         )
-        return f"{self.op.name}[{self.kind or ''}]({', '.join(listed)})"
-
-
-def _numbers(function: CFunction) -> frozenset[str]:
-    return frozenset(a.name for a in function.args if a.type.base == "scalar")
+        return f"{self.op.name}({', '.join(listed)})"
 
 
 def seeds(schema: Schema) -> list[Call]:
@@ -57,9 +52,9 @@ def seeds(schema: Schema) -> list[Call]:
     found = []
     for op in schema.ops:
         for case in op.cases:
-            for function in matching(op, case):
+            for function, called, _ in matching(op, case):
                 if function.form == op.forms[0]:
-                    found.append(_seed(op, function, case.args))
+                    found.append(_seed(op, function, called.args))
     return found
 
 
@@ -72,7 +67,7 @@ def _seed(op: Op, function: CFunction, given: dict[str, Any]) -> Call:
         elif arg.type.is_tensor_list and value is not None:
             value = [None if v is None else of_literal(v) for v in value]
         args[arg.name] = value
-    return Call(op, function.scalar_kind, _numbers(function), args)
+    return Call(op, frozenset(function.numbers), args)
 
 
 # ---- Variation ----
@@ -119,7 +114,9 @@ def _other_plain(rng: random.Random, arg: Arg, value: Any) -> Any:
         return numbers
     if kind.base == "int64":
         return rng.choice([-(2**62), -3, -2, -1, 0, 1, 2, 3, 2**62])
-    if kind.base in ("f64", "scalar"):
+    if kind.base == "scalar" or isinstance(value, (bool, float)) and kind.base == "tensor":
+        return rng.choice([True, -1, 2, -1.0, 0.0, 0.5, float("inf"), float("nan"), "0.5-2j"])
+    if kind.base == "f64":
         return rng.choice([-1.0, 0.0, 0.5, 2.0, float("inf"), float("nan")])
     if kind.base == "bool":
         return not value
@@ -182,9 +179,7 @@ def _passed(
         ctype = {"f64": "double[]", "tensor": "tsr_tensor[]"}.get(kind.base, "int64_t[]")
         return [tensors.keep(ctype, [v for v in value if not isinstance(v, Value)]), len(value)]
     if kind.base == "scalar":
-        number = host_number(function.scalar_kind or "f64", _number(function.scalar_kind, value))
-        parts = [number.real, number.imag] if isinstance(number, complex) else [number]
-        return [*parts, *[int(value is not None)] * kind.optional]
+        return [null if value is None else tensors.keep("tsr_number*", number_fields(host_number(value)))]
     if value is None:
         return [null if v is None else v for v in ABSENT.get(kind.base, [None])]
     if kind.base == "str":
@@ -197,15 +192,6 @@ def _passed(
     if kind.base == "device":
         return [1, 0]
     return [float(value)] + [1] * kind.optional if kind.base == "f64" else [int(value)]
-
-
-def _number(kind: str | None, value: Any) -> Any:
-    """A host number that its kind can hold."""
-    if value is None:
-        return 0
-    if kind in ("i64", "bool") and isinstance(value, float):
-        return int(value) if np.isfinite(value) and abs(value) < 2**62 else 1
-    return value
 
 
 def like(rng: random.Random, result: Value) -> Value:

@@ -12,6 +12,7 @@ import numpy as np
 from binding import OK, Fault, Library
 from calls import Call, Handles, c_arguments
 from forms import LARGEST, Forms
+from generator.replay import number_fields
 from tensors import FLOATING, STATES, Tensors, Value, encode, same
 
 BEHAVIOURS = ("fine", "fine", "replace", "fail", "throw", "unknown status", "call back")
@@ -84,7 +85,7 @@ class Callbacks:
     def _hook(self, user: Any, grad: Any, replacement: Any) -> int:
         status, behaviour = self._behave(user)
         if behaviour == "replace":
-            return int(self.library.call("tsr_multiply_f64", grad, 2.0, replacement))
+            return int(self.library.call("tsr_multiply_scalar", grad, [number_fields(2.0)], replacement))
         return status
 
     def _forward(self, user: Any, node: Any, inputs: Any, n_inputs: int, outputs: Any, n_outputs: int) -> int:
@@ -233,7 +234,7 @@ class Graphs:
             leaf = self.tensors.make(replace(value, layout="plain", state="constant"))
             self.library.check("tsr_tensor_set_requires_grad", leaf, 1)
             handles = Handles(self.tensors, call)
-            handles.one[first] = self.tensors.made("tsr_multiply_f64", leaf, 1.0)
+            handles.one[first] = self.tensors.made("tsr_multiply_scalar", leaf, [number_fields(1.0)])
             both.append(self._gradient(call, form, handles, leaf))
         if both[0] is not None and both[1] is not None and not same(both[0], both[1]):
             raise Fault(f"{call}: gradient {both[0]} of the functional form, {both[1]} of the in-place form")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from binding import CPU, Library
 from generator.model import Literal
+from generator.replay import number_fields
 
 # The numbers of a dtype that NumPy has not are its bits.
 NUMPY = {
@@ -125,7 +126,8 @@ class Tensors:
         self.library.check("tsr_tensor_set_requires_grad", base, 1)
         self.leaves.append(base)
         if value.state == "node" or base is not handle:
-            handle = self.made("tsr_multiply_f64", self._view(base, value) if base is not handle else handle, 1.0)
+            view = self._view(base, value) if base is not handle else handle
+            handle = self.made("tsr_multiply_scalar", view, [number_fields(1.0)])
         return handle
 
     def _laid_out(self, value: Value) -> Any:

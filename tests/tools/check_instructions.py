@@ -34,11 +34,12 @@ def count(program: Path) -> dict[str, float]:
             capture_output=True,
             text=True,
         ).stdout
-    counts = {}
+    counts: dict[str, float] = {}
     for line in table.splitlines():
         match = re.match(r"\s*([\d,]+) \([^)]*\)\s+\S+:case_(\w+)", line)
         if match:
-            counts[match[2]] = int(match[1].replace(",", "")) / CALLS
+            # What a header's inline functions do within a case stands in a line of its own.
+            counts[match[2]] = counts.get(match[2], 0) + int(match[1].replace(",", "")) / CALLS
     return counts
 
 

@@ -24,44 +24,48 @@ namespace tessera {
 // A number of any kind, made from any arithmetic or complex value.
 class Scalar {
  public:
-  enum class Kind { kTruth, kInteger, kReal, kComplex };  // each kind holds the ones before it
+  // Each kind holds the ones before it.
+  enum class Kind : int32_t {
+    kTruth = TSR_NUMBER_BOOL,
+    kInteger = TSR_NUMBER_INTEGER,
+    kReal = TSR_NUMBER_REAL,
+    kComplex = TSR_NUMBER_COMPLEX
+  };
 
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Scalar(T value) {  // NOLINT(google-explicit-constructor): numbers stand where tensors stand
     if constexpr (std::is_same_v<T, bool>) {
-      kind_ = Kind::kTruth;
-      integer_ = value ? 1 : 0;
+      number_.kind = TSR_NUMBER_BOOL;
+      number_.integer = value ? 1 : 0;
     } else if constexpr (std::is_integral_v<T>) {
       if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t)) {
         if (value > static_cast<T>(std::numeric_limits<int64_t>::max())) {
           throw InvalidValueError("a number is too large for int64");
         }
       }
-      kind_ = Kind::kInteger;
-      integer_ = static_cast<int64_t>(value);
+      number_.kind = TSR_NUMBER_INTEGER;
+      number_.integer = static_cast<int64_t>(value);
     } else {
-      kind_ = Kind::kReal;
-      real_ = static_cast<double>(value);
+      number_.kind = TSR_NUMBER_REAL;
+      number_.real = static_cast<double>(value);
     }
-    if constexpr (std::is_integral_v<T>) real_ = static_cast<double>(integer_);
+    if constexpr (std::is_integral_v<T>) number_.real = static_cast<double>(number_.integer);
   }
 
   template <class T>
   Scalar(std::complex<T> value)  // NOLINT(google-explicit-constructor)
-      : kind_(Kind::kComplex),
-        real_(static_cast<double>(value.real())),
-        imag_(static_cast<double>(value.imag())) {}
+      : number_{TSR_NUMBER_COMPLEX, 0, 0, static_cast<double>(value.real()),
+                static_cast<double>(value.imag())} {}
 
-  Kind kind() const noexcept { return kind_; }
-  int64_t integer() const noexcept { return integer_; }
-  double real() const noexcept { return real_; }
-  double imag() const noexcept { return imag_; }
+  Kind kind() const noexcept { return static_cast<Kind>(number_.kind); }
+  int64_t integer() const noexcept { return number_.integer; }
+  double real() const noexcept { return number_.real; }
+  double imag() const noexcept { return number_.imaginary; }
+  // The same number as C takes it, for as long as this one lives.
+  const tsr_number* number() const noexcept { return &number_; }
 
  private:
-  Kind kind_ = Kind::kTruth;
-  int64_t integer_ = 0;
-  double real_ = 0;
-  double imag_ = 0;
+  tsr_number number_ = {TSR_NUMBER_BOOL, 0, 0, 0, 0};
 };
 
 // ---- Lists of integers ----
@@ -235,20 +239,8 @@ constexpr int64_t length(std::string_view text) noexcept {
   return static_cast<int64_t>(text.size());
 }
 
-inline Scalar::Kind kind_of(const Scalar& number) noexcept {
-  return number.kind();
-}
-inline Scalar::Kind kind_of(const std::optional<Scalar>& number) noexcept {
-  return number ? number->kind() : Scalar::Kind::kTruth;
-}
-// The kind that holds both.
-template <class A, class B>
-Scalar::Kind kind_of(const A& a, const B& b) noexcept {
-  return kind_of(a) < kind_of(b) ? kind_of(b) : kind_of(a);
-}
-
-[[noreturn]] inline void refuse_number(const char* op) {
-  throw ArgumentTypeError(std::string(op) + ": a number of this kind is not accepted", op);
+inline const tsr_number* number(const std::optional<Scalar>& number) noexcept {
+  return number ? number->number() : nullptr;
 }
 
 }  // namespace detail

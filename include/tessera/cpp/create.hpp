@@ -173,16 +173,9 @@ Tensor from_vector(std::vector<T> values, const OptionalIntList& shape = std::nu
 
 // ---- counting ----
 
-// Integers from start to before stop, int64 unless a dtype is named.
-template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
-Tensor arange(T start, T stop, T step = 1, std::optional<DType> dtype = std::nullopt,
-              std::optional<Device> device = std::nullopt) {
-  return arange_int(static_cast<int64_t>(start), static_cast<int64_t>(stop),
-                    static_cast<int64_t>(step), dtype, device);
-}
-template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
-Tensor arange(T stop) {
-  return arange_int(0, static_cast<int64_t>(stop));
+// Numbers from 0 to before stop.
+inline Tensor arange(const Scalar& stop) {
+  return arange(0, stop);
 }
 
 }  // namespace tessera

@@ -212,10 +212,13 @@ class TensorMethods {
   Tensor greater_equal(const Scalar& other) const;
   // Logical and of two elements; what is not zero counts as true.
   Tensor logical_and(const Tensor& other) const;
+  Tensor logical_and(const Scalar& other) const;
   // Logical or of two elements; what is not zero counts as true.
   Tensor logical_or(const Tensor& other) const;
+  Tensor logical_or(const Scalar& other) const;
   // Logical xor of two elements; what is not zero counts as true.
   Tensor logical_xor(const Tensor& other) const;
+  Tensor logical_xor(const Scalar& other) const;
   // Bitwise and of two integers or bools; floating dtypes are refused.
   Tensor bitwise_and(const Tensor& other) const;
   Tensor bitwise_and(const Scalar& other) const;

@@ -684,15 +684,7 @@ inline Tensor add(const Tensor& input, const Tensor& other) {
 
 inline Tensor add(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return add(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_add_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_add_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_add_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_add_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -702,15 +694,7 @@ inline Tensor& add_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& add_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return add_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_add_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_add_f64_inplace(input.handle(), other.real()));
-  } else {
-    check(tsr_add_c128_inplace(input.handle(), other.real(), other.imag()));
-  }
+  check(tsr_add_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -720,15 +704,7 @@ inline Tensor& add_out(Tensor& dst, const Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& add_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return add_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_add_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_add_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_add_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_add_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -741,29 +717,13 @@ inline Tensor subtract(const Tensor& input, const Tensor& other) {
 
 inline Tensor subtract(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return subtract(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_subtract_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_subtract_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_subtract_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_subtract_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor subtract(const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return subtract(detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_subtract_i64_left(input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_subtract_f64_left(input.real(), other.handle(), &out));
-  } else {
-    check(tsr_subtract_c128_left(input.real(), input.imag(), other.handle(), &out));
-  }
+  check(tsr_subtract_scalar_left(input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
@@ -773,15 +733,7 @@ inline Tensor& subtract_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& subtract_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return subtract_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_subtract_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_subtract_f64_inplace(input.handle(), other.real()));
-  } else {
-    check(tsr_subtract_c128_inplace(input.handle(), other.real(), other.imag()));
-  }
+  check(tsr_subtract_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -791,28 +743,12 @@ inline Tensor& subtract_out(Tensor& dst, const Tensor& input, const Tensor& othe
 }
 
 inline Tensor& subtract_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return subtract_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_subtract_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_subtract_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_subtract_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_subtract_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& subtract_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return subtract_out(dst, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_subtract_i64_left_out(input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_subtract_f64_left_out(input.real(), other.handle(), dst.handle()));
-  } else {
-    check(tsr_subtract_c128_left_out(input.real(), input.imag(), other.handle(), dst.handle()));
-  }
+  check(tsr_subtract_scalar_left_out(input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
@@ -825,15 +761,7 @@ inline Tensor multiply(const Tensor& input, const Tensor& other) {
 
 inline Tensor multiply(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return multiply(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_multiply_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_multiply_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_multiply_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_multiply_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -843,15 +771,7 @@ inline Tensor& multiply_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& multiply_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return multiply_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_multiply_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_multiply_f64_inplace(input.handle(), other.real()));
-  } else {
-    check(tsr_multiply_c128_inplace(input.handle(), other.real(), other.imag()));
-  }
+  check(tsr_multiply_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -861,15 +781,7 @@ inline Tensor& multiply_out(Tensor& dst, const Tensor& input, const Tensor& othe
 }
 
 inline Tensor& multiply_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return multiply_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_multiply_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_multiply_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_multiply_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_multiply_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -882,29 +794,13 @@ inline Tensor divide(const Tensor& input, const Tensor& other) {
 
 inline Tensor divide(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return divide(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_divide_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_divide_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_divide_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_divide_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor divide(const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return divide(detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_divide_i64_left(input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_divide_f64_left(input.real(), other.handle(), &out));
-  } else {
-    check(tsr_divide_c128_left(input.real(), input.imag(), other.handle(), &out));
-  }
+  check(tsr_divide_scalar_left(input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
@@ -914,15 +810,7 @@ inline Tensor& divide_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& divide_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return divide_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_divide_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_divide_f64_inplace(input.handle(), other.real()));
-  } else {
-    check(tsr_divide_c128_inplace(input.handle(), other.real(), other.imag()));
-  }
+  check(tsr_divide_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -932,28 +820,12 @@ inline Tensor& divide_out(Tensor& dst, const Tensor& input, const Tensor& other)
 }
 
 inline Tensor& divide_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return divide_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_divide_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_divide_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_divide_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_divide_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& divide_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return divide_out(dst, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_divide_i64_left_out(input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_divide_f64_left_out(input.real(), other.handle(), dst.handle()));
-  } else {
-    check(tsr_divide_c128_left_out(input.real(), input.imag(), other.handle(), dst.handle()));
-  }
+  check(tsr_divide_scalar_left_out(input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
@@ -966,29 +838,13 @@ inline Tensor floor_divide(const Tensor& input, const Tensor& other) {
 
 inline Tensor floor_divide(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return floor_divide(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_floor_divide_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_floor_divide_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("floor_divide");
-  }
+  check(tsr_floor_divide_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor floor_divide(const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return floor_divide(detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_floor_divide_i64_left(input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_floor_divide_f64_left(input.real(), other.handle(), &out));
-  } else {
-    detail::refuse_number("floor_divide");
-  }
+  check(tsr_floor_divide_scalar_left(input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
@@ -998,15 +854,7 @@ inline Tensor& floor_divide_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& floor_divide_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return floor_divide_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_floor_divide_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_floor_divide_f64_inplace(input.handle(), other.real()));
-  } else {
-    detail::refuse_number("floor_divide");
-  }
+  check(tsr_floor_divide_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1016,28 +864,12 @@ inline Tensor& floor_divide_out(Tensor& dst, const Tensor& input, const Tensor& 
 }
 
 inline Tensor& floor_divide_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return floor_divide_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_floor_divide_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_floor_divide_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("floor_divide");
-  }
+  check(tsr_floor_divide_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& floor_divide_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return floor_divide_out(dst, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_floor_divide_i64_left_out(input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_floor_divide_f64_left_out(input.real(), other.handle(), dst.handle()));
-  } else {
-    detail::refuse_number("floor_divide");
-  }
+  check(tsr_floor_divide_scalar_left_out(input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
@@ -1050,29 +882,13 @@ inline Tensor remainder(const Tensor& input, const Tensor& other) {
 
 inline Tensor remainder(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return remainder(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_remainder_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_remainder_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("remainder");
-  }
+  check(tsr_remainder_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor remainder(const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return remainder(detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_remainder_i64_left(input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_remainder_f64_left(input.real(), other.handle(), &out));
-  } else {
-    detail::refuse_number("remainder");
-  }
+  check(tsr_remainder_scalar_left(input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
@@ -1082,15 +898,7 @@ inline Tensor& remainder_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& remainder_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return remainder_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_remainder_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_remainder_f64_inplace(input.handle(), other.real()));
-  } else {
-    detail::refuse_number("remainder");
-  }
+  check(tsr_remainder_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1100,28 +908,12 @@ inline Tensor& remainder_out(Tensor& dst, const Tensor& input, const Tensor& oth
 }
 
 inline Tensor& remainder_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return remainder_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_remainder_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_remainder_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("remainder");
-  }
+  check(tsr_remainder_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& remainder_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return remainder_out(dst, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_remainder_i64_left_out(input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_remainder_f64_left_out(input.real(), other.handle(), dst.handle()));
-  } else {
-    detail::refuse_number("remainder");
-  }
+  check(tsr_remainder_scalar_left_out(input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
@@ -1134,29 +926,13 @@ inline Tensor pow(const Tensor& input, const Tensor& other) {
 
 inline Tensor pow(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return pow(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_pow_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_pow_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_pow_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_pow_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor pow(const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return pow(detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_pow_i64_left(input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_pow_f64_left(input.real(), other.handle(), &out));
-  } else {
-    check(tsr_pow_c128_left(input.real(), input.imag(), other.handle(), &out));
-  }
+  check(tsr_pow_scalar_left(input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
@@ -1166,15 +942,7 @@ inline Tensor& pow_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& pow_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return pow_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_pow_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_pow_f64_inplace(input.handle(), other.real()));
-  } else {
-    check(tsr_pow_c128_inplace(input.handle(), other.real(), other.imag()));
-  }
+  check(tsr_pow_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1184,28 +952,12 @@ inline Tensor& pow_out(Tensor& dst, const Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& pow_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return pow_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_pow_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_pow_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_pow_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_pow_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& pow_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return pow_out(dst, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_pow_i64_left_out(input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_pow_f64_left_out(input.real(), other.handle(), dst.handle()));
-  } else {
-    check(tsr_pow_c128_left_out(input.real(), input.imag(), other.handle(), dst.handle()));
-  }
+  check(tsr_pow_scalar_left_out(input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
@@ -1218,15 +970,7 @@ inline Tensor maximum(const Tensor& input, const Tensor& other) {
 
 inline Tensor maximum(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return maximum(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_maximum_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_maximum_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("maximum");
-  }
+  check(tsr_maximum_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1236,15 +980,7 @@ inline Tensor& maximum_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& maximum_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return maximum_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_maximum_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_maximum_f64_inplace(input.handle(), other.real()));
-  } else {
-    detail::refuse_number("maximum");
-  }
+  check(tsr_maximum_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1254,15 +990,7 @@ inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Tensor& other
 }
 
 inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return maximum_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_maximum_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_maximum_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("maximum");
-  }
+  check(tsr_maximum_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1275,15 +1003,7 @@ inline Tensor minimum(const Tensor& input, const Tensor& other) {
 
 inline Tensor minimum(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return minimum(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_minimum_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_minimum_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("minimum");
-  }
+  check(tsr_minimum_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1293,15 +1013,7 @@ inline Tensor& minimum_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& minimum_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return minimum_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_minimum_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_minimum_f64_inplace(input.handle(), other.real()));
-  } else {
-    detail::refuse_number("minimum");
-  }
+  check(tsr_minimum_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1311,15 +1023,7 @@ inline Tensor& minimum_out(Tensor& dst, const Tensor& input, const Tensor& other
 }
 
 inline Tensor& minimum_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return minimum_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_minimum_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_minimum_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("minimum");
-  }
+  check(tsr_minimum_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1332,29 +1036,13 @@ inline Tensor atan2(const Tensor& input, const Tensor& other) {
 
 inline Tensor atan2(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return atan2(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_atan2_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_atan2_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("atan2");
-  }
+  check(tsr_atan2_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor atan2(const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return atan2(detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_atan2_i64_left(input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_atan2_f64_left(input.real(), other.handle(), &out));
-  } else {
-    detail::refuse_number("atan2");
-  }
+  check(tsr_atan2_scalar_left(input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
@@ -1364,15 +1052,7 @@ inline Tensor& atan2_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& atan2_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return atan2_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_atan2_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_atan2_f64_inplace(input.handle(), other.real()));
-  } else {
-    detail::refuse_number("atan2");
-  }
+  check(tsr_atan2_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1382,28 +1062,12 @@ inline Tensor& atan2_out(Tensor& dst, const Tensor& input, const Tensor& other) 
 }
 
 inline Tensor& atan2_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return atan2_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_atan2_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_atan2_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("atan2");
-  }
+  check(tsr_atan2_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& atan2_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return atan2_out(dst, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_atan2_i64_left_out(input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_atan2_f64_left_out(input.real(), other.handle(), dst.handle()));
-  } else {
-    detail::refuse_number("atan2");
-  }
+  check(tsr_atan2_scalar_left_out(input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
@@ -1416,15 +1080,7 @@ inline Tensor hypot(const Tensor& input, const Tensor& other) {
 
 inline Tensor hypot(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return hypot(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_hypot_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_hypot_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("hypot");
-  }
+  check(tsr_hypot_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1434,15 +1090,7 @@ inline Tensor& hypot_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& hypot_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return hypot_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_hypot_i64_inplace(input.handle(), other.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_hypot_f64_inplace(input.handle(), other.real()));
-  } else {
-    detail::refuse_number("hypot");
-  }
+  check(tsr_hypot_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1452,15 +1100,7 @@ inline Tensor& hypot_out(Tensor& dst, const Tensor& input, const Tensor& other) 
 }
 
 inline Tensor& hypot_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return hypot_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_hypot_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_hypot_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("hypot");
-  }
+  check(tsr_hypot_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1473,15 +1113,7 @@ inline Tensor equal(const Tensor& input, const Tensor& other) {
 
 inline Tensor equal(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return equal(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_equal_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_equal_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_equal_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_equal_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1491,15 +1123,7 @@ inline Tensor& equal_out(Tensor& dst, const Tensor& input, const Tensor& other) 
 }
 
 inline Tensor& equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return equal_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_equal_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_equal_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_equal_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_equal_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1512,15 +1136,7 @@ inline Tensor not_equal(const Tensor& input, const Tensor& other) {
 
 inline Tensor not_equal(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return not_equal(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_not_equal_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_not_equal_f64(input.handle(), other.real(), &out));
-  } else {
-    check(tsr_not_equal_c128(input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_not_equal_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1530,15 +1146,7 @@ inline Tensor& not_equal_out(Tensor& dst, const Tensor& input, const Tensor& oth
 }
 
 inline Tensor& not_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return not_equal_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_not_equal_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_not_equal_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_not_equal_c128_out(input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_not_equal_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1551,15 +1159,7 @@ inline Tensor less(const Tensor& input, const Tensor& other) {
 
 inline Tensor less(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return less(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_less_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_less_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("less");
-  }
+  check(tsr_less_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1569,15 +1169,7 @@ inline Tensor& less_out(Tensor& dst, const Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& less_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return less_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_less_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_less_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("less");
-  }
+  check(tsr_less_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1590,15 +1182,7 @@ inline Tensor less_equal(const Tensor& input, const Tensor& other) {
 
 inline Tensor less_equal(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return less_equal(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_less_equal_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_less_equal_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("less_equal");
-  }
+  check(tsr_less_equal_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1608,15 +1192,7 @@ inline Tensor& less_equal_out(Tensor& dst, const Tensor& input, const Tensor& ot
 }
 
 inline Tensor& less_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return less_equal_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_less_equal_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_less_equal_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("less_equal");
-  }
+  check(tsr_less_equal_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1629,15 +1205,7 @@ inline Tensor greater(const Tensor& input, const Tensor& other) {
 
 inline Tensor greater(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return greater(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_greater_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_greater_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("greater");
-  }
+  check(tsr_greater_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1647,15 +1215,7 @@ inline Tensor& greater_out(Tensor& dst, const Tensor& input, const Tensor& other
 }
 
 inline Tensor& greater_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return greater_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_greater_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_greater_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("greater");
-  }
+  check(tsr_greater_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1668,15 +1228,7 @@ inline Tensor greater_equal(const Tensor& input, const Tensor& other) {
 
 inline Tensor greater_equal(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return greater_equal(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_greater_equal_i64(input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_greater_equal_f64(input.handle(), other.real(), &out));
-  } else {
-    detail::refuse_number("greater_equal");
-  }
+  check(tsr_greater_equal_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1686,15 +1238,7 @@ inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Tensor&
 }
 
 inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return greater_equal_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_greater_equal_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_greater_equal_f64_out(input.handle(), other.real(), dst.handle()));
-  } else {
-    detail::refuse_number("greater_equal");
-  }
+  check(tsr_greater_equal_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1705,8 +1249,19 @@ inline Tensor logical_and(const Tensor& input, const Tensor& other) {
   return Tensor::take(out);
 }
 
+inline Tensor logical_and(const Tensor& input, const Scalar& other) {
+  tsr_tensor out = nullptr;
+  check(tsr_logical_and_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
+}
+
 inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   check(tsr_logical_and_out(input.handle(), other.handle(), dst.handle()));
+  return dst;
+}
+
+inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  check(tsr_logical_and_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1717,8 +1272,19 @@ inline Tensor logical_or(const Tensor& input, const Tensor& other) {
   return Tensor::take(out);
 }
 
+inline Tensor logical_or(const Tensor& input, const Scalar& other) {
+  tsr_tensor out = nullptr;
+  check(tsr_logical_or_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
+}
+
 inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   check(tsr_logical_or_out(input.handle(), other.handle(), dst.handle()));
+  return dst;
+}
+
+inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  check(tsr_logical_or_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1729,8 +1295,19 @@ inline Tensor logical_xor(const Tensor& input, const Tensor& other) {
   return Tensor::take(out);
 }
 
+inline Tensor logical_xor(const Tensor& input, const Scalar& other) {
+  tsr_tensor out = nullptr;
+  check(tsr_logical_xor_scalar(input.handle(), other.number(), &out));
+  return Tensor::take(out);
+}
+
 inline Tensor& logical_xor_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   check(tsr_logical_xor_out(input.handle(), other.handle(), dst.handle()));
+  return dst;
+}
+
+inline Tensor& logical_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  check(tsr_logical_xor_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1743,13 +1320,7 @@ inline Tensor bitwise_and(const Tensor& input, const Tensor& other) {
 
 inline Tensor bitwise_and(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return bitwise_and(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_and_i64(input.handle(), other.integer(), &out));
-  } else {
-    detail::refuse_number("bitwise_and");
-  }
+  check(tsr_bitwise_and_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1759,13 +1330,7 @@ inline Tensor& bitwise_and_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& bitwise_and_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return bitwise_and_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_and_i64_inplace(input.handle(), other.integer()));
-  } else {
-    detail::refuse_number("bitwise_and");
-  }
+  check(tsr_bitwise_and_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1775,13 +1340,7 @@ inline Tensor& bitwise_and_out(Tensor& dst, const Tensor& input, const Tensor& o
 }
 
 inline Tensor& bitwise_and_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return bitwise_and_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_and_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else {
-    detail::refuse_number("bitwise_and");
-  }
+  check(tsr_bitwise_and_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1794,13 +1353,7 @@ inline Tensor bitwise_or(const Tensor& input, const Tensor& other) {
 
 inline Tensor bitwise_or(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return bitwise_or(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_or_i64(input.handle(), other.integer(), &out));
-  } else {
-    detail::refuse_number("bitwise_or");
-  }
+  check(tsr_bitwise_or_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1810,13 +1363,7 @@ inline Tensor& bitwise_or_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& bitwise_or_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return bitwise_or_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_or_i64_inplace(input.handle(), other.integer()));
-  } else {
-    detail::refuse_number("bitwise_or");
-  }
+  check(tsr_bitwise_or_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1826,13 +1373,7 @@ inline Tensor& bitwise_or_out(Tensor& dst, const Tensor& input, const Tensor& ot
 }
 
 inline Tensor& bitwise_or_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return bitwise_or_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_or_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else {
-    detail::refuse_number("bitwise_or");
-  }
+  check(tsr_bitwise_or_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -1845,13 +1386,7 @@ inline Tensor bitwise_xor(const Tensor& input, const Tensor& other) {
 
 inline Tensor bitwise_xor(const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return bitwise_xor(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_xor_i64(input.handle(), other.integer(), &out));
-  } else {
-    detail::refuse_number("bitwise_xor");
-  }
+  check(tsr_bitwise_xor_scalar(input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -1861,13 +1396,7 @@ inline Tensor& bitwise_xor_(Tensor& input, const Tensor& other) {
 }
 
 inline Tensor& bitwise_xor_(Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return bitwise_xor_(input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_xor_i64_inplace(input.handle(), other.integer()));
-  } else {
-    detail::refuse_number("bitwise_xor");
-  }
+  check(tsr_bitwise_xor_scalar_inplace(input.handle(), other.number()));
   return input;
 }
 
@@ -1877,13 +1406,7 @@ inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Tensor& o
 }
 
 inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return bitwise_xor_out(dst, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_bitwise_xor_i64_out(input.handle(), other.integer(), dst.handle()));
-  } else {
-    detail::refuse_number("bitwise_xor");
-  }
+  check(tsr_bitwise_xor_scalar_out(input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -2299,24 +1822,9 @@ inline Tensor full(
     const IntList& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_full_bool(
-        shape.data(), shape.size(), value.integer() != 0, detail::bits(dtype),
-        detail::device_of(device).type, detail::device_of(device).index, &out));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_full_i64(
-        shape.data(), shape.size(), value.integer(), detail::bits(dtype),
-        detail::device_of(device).type, detail::device_of(device).index, &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_full_f64(
-        shape.data(), shape.size(), value.real(), detail::bits(dtype),
-        detail::device_of(device).type, detail::device_of(device).index, &out));
-  } else {
-    check(tsr_full_c128(
-        shape.data(), shape.size(), value.real(), value.imag(), detail::bits(dtype),
-        detail::device_of(device).type, detail::device_of(device).index, &out));
-  }
+  check(tsr_full(
+      shape.data(), shape.size(), value.number(), detail::bits(dtype),
+      detail::device_of(device).type, detail::device_of(device).index, &out));
   return Tensor::take(out);
 }
 
@@ -2359,46 +1867,20 @@ inline Tensor full_like(
     const Tensor& input, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_full_like_bool(
-        input.handle(), value.integer() != 0, detail::bits(dtype), detail::device_of(device).type,
-        detail::device_of(device).index, &out));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_full_like_i64(
-        input.handle(), value.integer(), detail::bits(dtype), detail::device_of(device).type,
-        detail::device_of(device).index, &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_full_like_f64(
-        input.handle(), value.real(), detail::bits(dtype), detail::device_of(device).type,
-        detail::device_of(device).index, &out));
-  } else {
-    check(tsr_full_like_c128(
-        input.handle(), value.real(), value.imag(), detail::bits(dtype),
-        detail::device_of(device).type, detail::device_of(device).index, &out));
-  }
+  check(tsr_full_like(
+      input.handle(), value.number(), detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index, &out));
   return Tensor::take(out);
 }
 
-// start, start + step, ... up to but not including stop.
+// start, start + step, ... up to but not including stop; exact in integers.
 inline Tensor arange(
-    double start, double stop, double step = 1.0, std::optional<DType> dtype = std::nullopt,
-    std::optional<Device> device = std::nullopt) {
+    const Scalar& start, const Scalar& stop, const Scalar& step = 1, std::optional<DType> dtype =
+    std::nullopt, std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_arange(
-      start, stop, step, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
-}
-
-// start, start + step, ... up to but not including stop, exact in integers.
-inline Tensor arange_int(
-    int64_t start, int64_t stop, int64_t step = 1, std::optional<DType> dtype = std::nullopt,
-    std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_arange_int(
-      start, stop, step, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
+      start.number(), stop.number(), step.number(), detail::bits(dtype),
+      detail::device_of(device).type, detail::device_of(device).index, &out));
   return Tensor::take(out);
 }
 
@@ -2513,45 +1995,19 @@ inline Tensor where(const Tensor& condition, const Tensor& input, const Tensor& 
 
 inline Tensor where(const Tensor& condition, const Tensor& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, other)) return where(condition, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_where_i64(condition.handle(), input.handle(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_where_f64(condition.handle(), input.handle(), other.real(), &out));
-  } else {
-    check(tsr_where_c128(condition.handle(), input.handle(), other.real(), other.imag(), &out));
-  }
+  check(tsr_where_scalar(condition.handle(), input.handle(), other.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor where(const Tensor& condition, const Scalar& input, const Tensor& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, input)) return where(condition, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_where_i64_left(condition.handle(), input.integer(), other.handle(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_where_f64_left(condition.handle(), input.real(), other.handle(), &out));
-  } else {
-    check(tsr_where_c128_left(
-        condition.handle(), input.real(), input.imag(), other.handle(), &out));
-  }
+  check(tsr_where_scalar_left(condition.handle(), input.number(), other.handle(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor where(const Tensor& condition, const Scalar& input, const Scalar& other) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(condition, input, other)) return where(condition, detail::lift(input, condition), detail::lift(other, condition));
-  const Scalar::Kind kind = detail::kind_of(input, other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_where_i64_both(condition.handle(), input.integer(), other.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_where_f64_both(condition.handle(), input.real(), other.real(), &out));
-  } else {
-    check(tsr_where_c128_both(
-        condition.handle(), input.real(), input.imag(), other.real(), other.imag(), &out));
-  }
+  check(tsr_where_scalars(condition.handle(), input.number(), other.number(), &out));
   return Tensor::take(out);
 }
 
@@ -2563,48 +2019,20 @@ inline Tensor& where_out(
 
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Tensor& input, const Scalar& other) {
-  if (detail::all_bool(input, other)) return where_out(dst, condition, input, detail::lift(other, input));
-  const Scalar::Kind kind = detail::kind_of(other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_where_i64_out(condition.handle(), input.handle(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_where_f64_out(condition.handle(), input.handle(), other.real(), dst.handle()));
-  } else {
-    check(tsr_where_c128_out(
-        condition.handle(), input.handle(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_where_scalar_out(condition.handle(), input.handle(), other.number(), dst.handle()));
   return dst;
 }
 
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Scalar& input, const Tensor& other) {
-  if (detail::all_bool(other, input)) return where_out(dst, condition, detail::lift(input, other), other);
-  const Scalar::Kind kind = detail::kind_of(input);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_where_i64_left_out(
-        condition.handle(), input.integer(), other.handle(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_where_f64_left_out(condition.handle(), input.real(), other.handle(), dst.handle()));
-  } else {
-    check(tsr_where_c128_left_out(
-        condition.handle(), input.real(), input.imag(), other.handle(), dst.handle()));
-  }
+  check(tsr_where_scalar_left_out(
+      condition.handle(), input.number(), other.handle(), dst.handle()));
   return dst;
 }
 
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Scalar& input, const Scalar& other) {
-  if (detail::all_bool(condition, input, other)) return where_out(dst, condition, detail::lift(input, condition), detail::lift(other, condition));
-  const Scalar::Kind kind = detail::kind_of(input, other);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_where_i64_both_out(
-        condition.handle(), input.integer(), other.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_where_f64_both_out(condition.handle(), input.real(), other.real(), dst.handle()));
-  } else {
-    check(tsr_where_c128_both_out(
-        condition.handle(), input.real(), input.imag(), other.real(), other.imag(), dst.handle()));
-  }
+  check(tsr_where_scalars_out(condition.handle(), input.number(), other.number(), dst.handle()));
   return dst;
 }
 
@@ -2617,13 +2045,7 @@ inline Tensor lerp(const Tensor& input, const Tensor& other, const Tensor& weigh
 
 inline Tensor lerp(const Tensor& input, const Tensor& other, const Scalar& weight) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(other, weight)) return lerp(input, other, detail::lift(weight, other));
-  const Scalar::Kind kind = detail::kind_of(weight);
-  if (kind <= Scalar::Kind::kReal) {
-    check(tsr_lerp_f64(input.handle(), other.handle(), weight.real(), &out));
-  } else {
-    detail::refuse_number("lerp");
-  }
+  check(tsr_lerp_scalar(input.handle(), other.handle(), weight.number(), &out));
   return Tensor::take(out);
 }
 
@@ -2633,13 +2055,7 @@ inline Tensor& lerp_(Tensor& input, const Tensor& other, const Tensor& weight) {
 }
 
 inline Tensor& lerp_(Tensor& input, const Tensor& other, const Scalar& weight) {
-  if (detail::all_bool(other, weight)) return lerp_(input, other, detail::lift(weight, other));
-  const Scalar::Kind kind = detail::kind_of(weight);
-  if (kind <= Scalar::Kind::kReal) {
-    check(tsr_lerp_f64_inplace(input.handle(), other.handle(), weight.real()));
-  } else {
-    detail::refuse_number("lerp");
-  }
+  check(tsr_lerp_scalar_inplace(input.handle(), other.handle(), weight.number()));
   return input;
 }
 
@@ -2651,13 +2067,7 @@ inline Tensor& lerp_out(
 
 inline Tensor& lerp_out(
     Tensor& dst, const Tensor& input, const Tensor& other, const Scalar& weight) {
-  if (detail::all_bool(other, weight)) return lerp_out(dst, input, other, detail::lift(weight, other));
-  const Scalar::Kind kind = detail::kind_of(weight);
-  if (kind <= Scalar::Kind::kReal) {
-    check(tsr_lerp_f64_out(input.handle(), other.handle(), weight.real(), dst.handle()));
-  } else {
-    detail::refuse_number("lerp");
-  }
+  check(tsr_lerp_scalar_out(input.handle(), other.handle(), weight.number(), dst.handle()));
   return dst;
 }
 
@@ -2713,18 +2123,7 @@ inline Tensor clip(const Tensor& input, const Tensor& min = {}, const Tensor& ma
 
 inline Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
   tsr_tensor out = nullptr;
-  const Scalar::Kind kind = detail::kind_of(min, max);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_clip_i64(
-        input.handle(), min ? min->integer() : 0, min.has_value(), max ? max->integer() : 0,
-        max.has_value(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_clip_f64(
-        input.handle(), min ? min->real() : 0, min.has_value(), max ? max->real() : 0,
-        max.has_value(), &out));
-  } else {
-    detail::refuse_number("clip");
-  }
+  check(tsr_clip_scalars(input.handle(), detail::number(min), detail::number(max), &out));
   return Tensor::take(out);
 }
 
@@ -2734,18 +2133,7 @@ inline Tensor& clip_(Tensor& input, const Tensor& min = {}, const Tensor& max = 
 }
 
 inline Tensor& clip_(Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  const Scalar::Kind kind = detail::kind_of(min, max);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_clip_i64_inplace(
-        input.handle(), min ? min->integer() : 0, min.has_value(), max ? max->integer() : 0,
-        max.has_value()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_clip_f64_inplace(
-        input.handle(), min ? min->real() : 0, min.has_value(), max ? max->real() : 0,
-        max.has_value()));
-  } else {
-    detail::refuse_number("clip");
-  }
+  check(tsr_clip_scalars_inplace(input.handle(), detail::number(min), detail::number(max)));
   return input;
 }
 
@@ -2757,18 +2145,8 @@ inline Tensor& clip_out(
 
 inline Tensor& clip_out(
     Tensor& dst, const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  const Scalar::Kind kind = detail::kind_of(min, max);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_clip_i64_out(
-        input.handle(), min ? min->integer() : 0, min.has_value(), max ? max->integer() : 0,
-        max.has_value(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_clip_f64_out(
-        input.handle(), min ? min->real() : 0, min.has_value(), max ? max->real() : 0,
-        max.has_value(), dst.handle()));
-  } else {
-    detail::refuse_number("clip");
-  }
+  check(tsr_clip_scalars_out(
+      input.handle(), detail::number(min), detail::number(max), dst.handle()));
   return dst;
 }
 
@@ -2892,16 +2270,7 @@ inline Tensor& copy_(Tensor& input, const Tensor& source) {
 
 // Overwrites every element with one number.
 inline Tensor& fill_(Tensor& input, const Scalar& value) {
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_fill_bool_inplace(input.handle(), value.integer() != 0));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_fill_i64_inplace(input.handle(), value.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_fill_f64_inplace(input.handle(), value.real()));
-  } else {
-    check(tsr_fill_c128_inplace(input.handle(), value.real(), value.imag()));
-  }
+  check(tsr_fill_inplace(input.handle(), value.number()));
   return input;
 }
 
@@ -3136,13 +2505,7 @@ inline Tensor repeat(
 inline Tensor repeat(
     const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis = std::nullopt) {
   tsr_tensor out = nullptr;
-  if (detail::all_bool(input, repeats)) return repeat(input, detail::lift(repeats, input), axis);
-  const Scalar::Kind kind = detail::kind_of(repeats);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_repeat_i64(input.handle(), repeats.integer(), axis.value_or(tsr_none()), &out));
-  } else {
-    detail::refuse_number("repeat");
-  }
+  check(tsr_repeat_scalar(input.handle(), repeats.number(), axis.value_or(tsr_none()), &out));
   return Tensor::take(out);
 }
 
@@ -3156,14 +2519,8 @@ inline Tensor& repeat_out(
 inline Tensor& repeat_out(
     Tensor& dst, const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis =
     std::nullopt) {
-  if (detail::all_bool(input, repeats)) return repeat_out(dst, input, detail::lift(repeats, input), axis);
-  const Scalar::Kind kind = detail::kind_of(repeats);
-  if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_repeat_i64_out(
-        input.handle(), repeats.integer(), axis.value_or(tsr_none()), dst.handle()));
-  } else {
-    detail::refuse_number("repeat");
-  }
+  check(tsr_repeat_scalar_out(
+      input.handle(), repeats.number(), axis.value_or(tsr_none()), dst.handle()));
   return dst;
 }
 
@@ -3301,22 +2658,8 @@ inline Tensor& setitem_(
 
 inline Tensor& setitem_(
     Tensor& input, const IntList& items, const TensorList& arrays, const Scalar& value) {
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_setitem_bool_inplace(
-        input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.integer() !=
-        0));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_setitem_i64_inplace(
-        input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_setitem_f64_inplace(
-        input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.real()));
-  } else {
-    check(tsr_setitem_c128_inplace(
-        input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.real(),
-        value.imag()));
-  }
+  check(tsr_setitem_scalar_inplace(
+      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.number()));
   return input;
 }
 
@@ -3442,16 +2785,7 @@ inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor&
 
 inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Scalar& value) {
   tsr_tensor out = nullptr;
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_masked_fill_bool(input.handle(), mask.handle(), value.integer() != 0, &out));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_masked_fill_i64(input.handle(), mask.handle(), value.integer(), &out));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_masked_fill_f64(input.handle(), mask.handle(), value.real(), &out));
-  } else {
-    check(tsr_masked_fill_c128(input.handle(), mask.handle(), value.real(), value.imag(), &out));
-  }
+  check(tsr_masked_fill_scalar(input.handle(), mask.handle(), value.number(), &out));
   return Tensor::take(out);
 }
 
@@ -3461,16 +2795,7 @@ inline Tensor& masked_fill_(Tensor& input, const Tensor& mask, const Tensor& val
 }
 
 inline Tensor& masked_fill_(Tensor& input, const Tensor& mask, const Scalar& value) {
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_masked_fill_bool_inplace(input.handle(), mask.handle(), value.integer() != 0));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_masked_fill_i64_inplace(input.handle(), mask.handle(), value.integer()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_masked_fill_f64_inplace(input.handle(), mask.handle(), value.real()));
-  } else {
-    check(tsr_masked_fill_c128_inplace(input.handle(), mask.handle(), value.real(), value.imag()));
-  }
+  check(tsr_masked_fill_scalar_inplace(input.handle(), mask.handle(), value.number()));
   return input;
 }
 
@@ -3482,18 +2807,7 @@ inline Tensor& masked_fill_out(
 
 inline Tensor& masked_fill_out(
     Tensor& dst, const Tensor& input, const Tensor& mask, const Scalar& value) {
-  const Scalar::Kind kind = detail::kind_of(value);
-  if (kind <= Scalar::Kind::kTruth) {
-    check(tsr_masked_fill_bool_out(
-        input.handle(), mask.handle(), value.integer() != 0, dst.handle()));
-  } else if (kind <= Scalar::Kind::kInteger) {
-    check(tsr_masked_fill_i64_out(input.handle(), mask.handle(), value.integer(), dst.handle()));
-  } else if (kind <= Scalar::Kind::kReal) {
-    check(tsr_masked_fill_f64_out(input.handle(), mask.handle(), value.real(), dst.handle()));
-  } else {
-    check(tsr_masked_fill_c128_out(
-        input.handle(), mask.handle(), value.real(), value.imag(), dst.handle()));
-  }
+  check(tsr_masked_fill_scalar_out(input.handle(), mask.handle(), value.number(), dst.handle()));
   return dst;
 }
 
@@ -4426,10 +3740,19 @@ inline Tensor TensorMethods::greater_equal(const Scalar& other) const {
 inline Tensor TensorMethods::logical_and(const Tensor& other) const {
   return tessera::logical_and(self(), other);
 }
+inline Tensor TensorMethods::logical_and(const Scalar& other) const {
+  return tessera::logical_and(self(), other);
+}
 inline Tensor TensorMethods::logical_or(const Tensor& other) const {
   return tessera::logical_or(self(), other);
 }
+inline Tensor TensorMethods::logical_or(const Scalar& other) const {
+  return tessera::logical_or(self(), other);
+}
 inline Tensor TensorMethods::logical_xor(const Tensor& other) const {
+  return tessera::logical_xor(self(), other);
+}
+inline Tensor TensorMethods::logical_xor(const Scalar& other) const {
   return tessera::logical_xor(self(), other);
 }
 inline Tensor TensorMethods::bitwise_and(const Tensor& other) const {

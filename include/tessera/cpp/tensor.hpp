@@ -250,6 +250,12 @@ class Tensor : public TensorMethods {
                          ", got a tensor of " + std::string(name(dtype())),
                      op, 0);
   }
+  void expect_item(bool fits, const char* wanted) const {
+    if (fits) return;
+    throw DTypeError(std::string("item: tensor: expected ") + wanted + ", got a tensor of " +
+                         std::string(name(dtype())),
+                     "item", 0);
+  }
 
   tsr_tensor handle_ = nullptr;
 };
@@ -260,22 +266,18 @@ static_assert(std::is_standard_layout_v<Tensor> && sizeof(Tensor) == sizeof(tsr_
 
 template <class T>
 T Tensor::item() const {
-  if constexpr (std::is_same_v<T, bool>) {
-    return item<int64_t>() != 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    int64_t value = 0;
-    check(tsr_tensor_item_i64(handle_, &value));
-    return static_cast<T>(value);
+  tsr_number value;
+  check(tsr_tensor_item(handle_, &value));
+  if constexpr (std::is_integral_v<T>) {
+    expect_item(value.kind <= TSR_NUMBER_INTEGER, "an integer or bool");
+    if constexpr (std::is_same_v<T, bool>) return value.integer != 0;
+    return static_cast<T>(value.integer);
   } else if constexpr (std::is_floating_point_v<T>) {
-    double value = 0;
-    check(tsr_tensor_item_f64(handle_, &value));
-    return static_cast<T>(value);
+    expect_item(value.kind <= TSR_NUMBER_REAL, "a real number");
+    return static_cast<T>(value.real);
   } else {
-    double real = 0;
-    double imag = 0;
-    check(tsr_tensor_item_c128(handle_, &real, &imag));
     using Part = typename T::value_type;  // of std::complex
-    return T(static_cast<Part>(real), static_cast<Part>(imag));
+    return T(static_cast<Part>(value.real), static_cast<Part>(value.imaginary));
   }
 }
 
@@ -328,20 +330,6 @@ inline std::vector<Tensor> borrow_all(const tsr_tensor* handles, int32_t count) 
   tensors.reserve(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) tensors.push_back(Tensor::borrow(handles[i]));
   return tensors;
-}
-
-template <class... Numbers>
-bool all_bool(const Tensor& like, const Numbers&... numbers) {
-  return ((numbers.kind() == Scalar::Kind::kTruth) && ...) && like.dtype() == kBool;
-}
-
-// A bool as a tensor of no axes.
-inline Tensor lift(const Scalar& number, const Tensor& like) {
-  const Device device = like.device();
-  tsr_tensor out = nullptr;
-  check(
-      tsr_full_bool(nullptr, 0, number.integer() != 0, TSR_BOOL, device.type, device.index, &out));
-  return Tensor::take(out);
 }
 
 }  // namespace detail

@@ -118,6 +118,12 @@ Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, boo
   return deliver(value, out, grad);
 }
 
+// A whole number as weight is a real number: it does not hold the result back in integers.
+Arg real_weight(const Arg& weight) {
+  const bool whole = !weight.is_tensor() && weight.scalar().category() <= Category::kIntegral;
+  return whole ? Arg(weight.scalar().to<double>()) : weight;
+}
+
 // 1 where the input lies inside the bounds, at them too.
 Tensor inside(const Tensor& input, const Arg* min, const Arg* max) {
   if (min == nullptr) return less_equal(input, *max);
@@ -163,7 +169,8 @@ Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out ou
   return output;
 }
 
-Tensor lerp(const Tensor& input, const Tensor& other, const Arg& weight, Out out) {
+Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out) {
+  const Arg weight = real_weight(given);
   const Ternary call{TernaryOp::kLerp, input, other, weight, "other", "weight"};
   refuse_inexact_only(common_dtype(call));
   const Tensor none;
@@ -256,7 +263,7 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Tensor original = out.is_inplace() && grad ? clone(input) : input;
   Tensor output;
-  if (min.has_value() && max.has_value()) {
+  if (min.has_value() && max.has_value() && compute != DType::kBool) {
     Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
     if (result.value().numel() != 0) {
       const Tensor source = cast_memory(input, compute);
@@ -267,11 +274,14 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
     }
     output = result.finish();
   } else {
-    // One bound: the extremum with a number, outside the graph; the derivative below is clip's own.
+    // The extremum with a number, outside the graph; the derivative below is clip's own. Bools have
+    // no kernel for two bounds.
     Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
-    const Tensor plain = input.detached();
+    const Tensor given = input.detached();
     const Tensor target = result.value().detached();
-    if (min.has_value()) {
+    const bool both = min.has_value() && max.has_value();
+    const Tensor plain = both ? maximum(given, *min) : given;
+    if (!max.has_value()) {
       maximum(plain, *min, Out::into(target));
     } else {
       minimum(plain, *max, Out::into(target));

@@ -357,39 +357,21 @@ static void example_tsr_tensor_write(void) {
   tsr_tensor_release(t);
 }
 
-static void example_tsr_tensor_item_f64(void) {
+static void example_tsr_tensor_item(void) {
   int drops = 0;
   (void)drops;
   tsr_tensor t = f32_vector(1);
-  double value = 0;
-  CHECK_OK(tsr_tensor_item_f64(t, &value));
-  CHECK(value == 1.0);
+  tsr_number value;
+  CHECK_OK(tsr_tensor_item(t, &value));
+  CHECK(value.kind == TSR_NUMBER_REAL && value.real == 1.0);
+  tsr_tensor_release(t);
+  t = i64_vector(1);
+  CHECK_OK(tsr_tensor_item(t, &value));
+  CHECK(value.kind == TSR_NUMBER_INTEGER && value.integer == 1 && value.real == 1.0);
+  CHECK_OK(tsr_fill_inplace(t, &value));
   tsr_tensor_release(t);
   t = f32_vector(2);
-  CHECK_FAILS(TSR_VALUE, tsr_tensor_item_f64(t, &value));
-  tsr_tensor_release(t);
-}
-
-static void example_tsr_tensor_item_i64(void) {
-  int drops = 0;
-  (void)drops;
-  tsr_tensor t = i64_vector(1);
-  int64_t value = 0;
-  CHECK_OK(tsr_tensor_item_i64(t, &value));
-  CHECK(value == 1);
-  tsr_tensor_release(t);
-  t = f32_vector(1);
-  CHECK_FAILS(TSR_DTYPE, tsr_tensor_item_i64(t, &value));
-  tsr_tensor_release(t);
-}
-
-static void example_tsr_tensor_item_c128(void) {
-  int drops = 0;
-  (void)drops;
-  tsr_tensor t = f32_vector(1);
-  double real = 0, imag = 5;
-  CHECK_OK(tsr_tensor_item_c128(t, &real, &imag));
-  CHECK(real == 1.0 && imag == 0.0);
+  CHECK_FAILS(TSR_VALUE, tsr_tensor_item(t, &value));
   tsr_tensor_release(t);
 }
 
@@ -1714,9 +1696,7 @@ const struct example kExamples[] = {
     {"tsr_tensor_empty_strided", example_tsr_tensor_empty_strided},
     {"tsr_tensor_read", example_tsr_tensor_read},
     {"tsr_tensor_write", example_tsr_tensor_write},
-    {"tsr_tensor_item_f64", example_tsr_tensor_item_f64},
-    {"tsr_tensor_item_i64", example_tsr_tensor_item_i64},
-    {"tsr_tensor_item_c128", example_tsr_tensor_item_c128},
+    {"tsr_tensor_item", example_tsr_tensor_item},
     {"tsr_scope_begin", example_tsr_scope_begin},
     {"tsr_scope_end", example_tsr_scope_end},
     {"tsr_scope_set_current", example_tsr_scope_set_current},

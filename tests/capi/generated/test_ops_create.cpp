@@ -107,25 +107,25 @@ TEST(Op_full, computes_its_cases) {
   {
     const std::vector<int64_t> shape = {2};
     Tensor out;
-    ok(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, -1, -1, -1, out.slot()));
+    ok(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), -1, -1, -1, out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {1.5, 1.5}));
   }
   {
     const std::vector<int64_t> shape = {2};
     Tensor out;
-    ok(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, -1, -1, out.slot()));
+    ok(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_I64(7), -1, -1, -1, out.slot()));
     same(out, ints(TSR_INT64, {2}, {7, 7}));
   }
   {
     const std::vector<int64_t> shape = {1};
     Tensor out;
-    ok(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, -1, -1, out.slot()));
+    ok(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_C128(1.0, 2.0), -1, -1, -1, out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
   }
   {
     const std::vector<int64_t> shape = {2};
     Tensor out;
-    ok(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, -1, -1, out.slot()));
+    ok(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_TRUTH(1), -1, -1, -1, out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 1}));
   }
 }
@@ -134,75 +134,33 @@ TEST(Op_full, refuses_bad_arguments) {
   {
     const std::vector<int64_t> shape = {2};
     Tensor out;
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 300, TSR_UINT8, -1, -1, out.slot()), TSR_VALUE);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_I64(300), TSR_UINT8, -1, -1, out.slot()), TSR_VALUE);
   }
   {
     const std::vector<int64_t> shape = {2};
     Tensor out;
-    refused(tsr_full_f64(nullptr, 2, 1.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_f64(kInts, -7, 1.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_f64(kInts, INT32_MAX, 1.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_f64(kHuge, 2, 1.5, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_f64(kNegative, 1, 1.5, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_f64(kLowest, 1, 1.5, -1, -1, -1, out.slot()), kAnyError);
-    survives(tsr_full_f64(kMany, 70, 1.5, -1, -1, -1, out.slot()));
-    refused(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_f64(shape.data(), static_cast<int32_t>(shape.size()), 1.5, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const std::vector<int64_t> shape = {2};
-    Tensor out;
-    refused(tsr_full_i64(nullptr, 2, 7, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_i64(kInts, -7, 7, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_i64(kInts, INT32_MAX, 7, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_i64(kHuge, 2, 7, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_i64(kNegative, 1, 7, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_i64(kLowest, 1, 7, -1, -1, -1, out.slot()), kAnyError);
-    survives(tsr_full_i64(kMany, 70, 7, -1, -1, -1, out.slot()));
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_i64(shape.data(), static_cast<int32_t>(shape.size()), 7, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const std::vector<int64_t> shape = {1};
-    Tensor out;
-    refused(tsr_full_c128(nullptr, 2, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_c128(kInts, -7, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_c128(kInts, INT32_MAX, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_c128(kHuge, 2, 1.0, 2.0, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_c128(kNegative, 1, 1.0, 2.0, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_c128(kLowest, 1, 1.0, 2.0, -1, -1, -1, out.slot()), kAnyError);
-    survives(tsr_full_c128(kMany, 70, 1.0, 2.0, -1, -1, -1, out.slot()));
-    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_c128(shape.data(), static_cast<int32_t>(shape.size()), 1.0, 2.0, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const std::vector<int64_t> shape = {2};
-    Tensor out;
-    refused(tsr_full_bool(nullptr, 2, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_bool(kInts, -7, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_bool(kInts, INT32_MAX, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_bool(kHuge, 2, 1, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_bool(kNegative, 1, 1, -1, -1, -1, out.slot()), kAnyError);
-    refused(tsr_full_bool(kLowest, 1, 1, -1, -1, -1, out.slot()), kAnyError);
-    survives(tsr_full_bool(kMany, 70, 1, -1, -1, -1, out.slot()));
-    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_bool(shape.data(), static_cast<int32_t>(shape.size()), 1, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(nullptr, 2, TSR_F64(1.5), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(kInts, -7, TSR_F64(1.5), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(kInts, INT32_MAX, TSR_F64(1.5), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(kHuge, 2, TSR_F64(1.5), -1, -1, -1, out.slot()), kAnyError);
+    refused(tsr_full(kNegative, 1, TSR_F64(1.5), -1, -1, -1, out.slot()), kAnyError);
+    refused(tsr_full(kLowest, 1, TSR_F64(1.5), -1, -1, -1, out.slot()), kAnyError);
+    survives(tsr_full(kMany, 70, TSR_F64(1.5), -1, -1, -1, out.slot()));
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), nullptr, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), kNoNumbers + 0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), kNoNumbers + 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), kNoNumbers + 2, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), kNoNumbers + 3, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_TRUTH(1), -1, -1, -1, out.slot()));
+    survives(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_I64(INT64_MIN), -1, -1, -1, out.slot()));
+    survives(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(kNan), -1, -1, -1, out.slot()));
+    survives(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_C128(kNan, kInf), -1, -1, -1, out.slot()));
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_full(shape.data(), static_cast<int32_t>(shape.size()), TSR_F64(1.5), -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
 
@@ -288,25 +246,25 @@ TEST(Op_full_like, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1, 2}, {3, 2}));
     Tensor out;
-    ok(tsr_full_like_f64(input, 2.5, -1, -1, -1, out.slot()));
+    ok(tsr_full_like(input, TSR_F64(2.5), -1, -1, -1, out.slot()));
     same(out, reals(TSR_FLOAT32, {1, 2}, {2.5, 2.5}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {3, 2}));
     Tensor out;
-    ok(tsr_full_like_i64(input, 4, -1, -1, -1, out.slot()));
+    ok(tsr_full_like(input, TSR_I64(4), -1, -1, -1, out.slot()));
     same(out, ints(TSR_INT64, {2}, {4, 4}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
     Tensor out;
-    ok(tsr_full_like_c128(input, 1.0, 2.0, -1, -1, -1, out.slot()));
+    ok(tsr_full_like(input, TSR_C128(1.0, 2.0), -1, -1, -1, out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
   }
   {
     const Tensor input(ints(TSR_BOOL, {1}, {0}));
     Tensor out;
-    ok(tsr_full_like_bool(input, 1, -1, -1, -1, out.slot()));
+    ok(tsr_full_like(input, TSR_TRUTH(1), -1, -1, -1, out.slot()));
     same(out, ints(TSR_BOOL, {1}, {1}));
   }
 }
@@ -315,125 +273,95 @@ TEST(Op_full_like, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1, 2}, {3, 2}));
     Tensor out;
-    refused(tsr_full_like_f64(nullptr, 2.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_like_f64(wrong_kind(), 2.5, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_full_like_f64(as_complex(input), 2.5, -1, -1, -1, out.slot()));
-    survives(tsr_full_like_f64(as_bool(input), 2.5, -1, -1, -1, out.slot()));
-    refused(tsr_full_like_f64(input, 2.5, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_f64(input, 2.5, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_f64(input, 2.5, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_f64(input, 2.5, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_f64(input, 2.5, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_f64(input, 2.5, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {2}, {3, 2}));
-    Tensor out;
-    refused(tsr_full_like_i64(nullptr, 4, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_like_i64(wrong_kind(), 4, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_full_like_i64(as_complex(input), 4, -1, -1, -1, out.slot()));
-    survives(tsr_full_like_i64(as_bool(input), 4, -1, -1, -1, out.slot()));
-    refused(tsr_full_like_i64(input, 4, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_i64(input, 4, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_i64(input, 4, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_i64(input, 4, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_i64(input, 4, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_i64(input, 4, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
-    Tensor out;
-    refused(tsr_full_like_c128(nullptr, 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_like_c128(wrong_kind(), 1.0, 2.0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_full_like_c128(as_complex(input), 1.0, 2.0, -1, -1, -1, out.slot()));
-    survives(tsr_full_like_c128(as_bool(input), 1.0, 2.0, -1, -1, -1, out.slot()));
-    refused(tsr_full_like_c128(input, 1.0, 2.0, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_c128(input, 1.0, 2.0, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_c128(input, 1.0, 2.0, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_BOOL, {1}, {0}));
-    Tensor out;
-    refused(tsr_full_like_bool(nullptr, 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_full_like_bool(wrong_kind(), 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_full_like_bool(as_complex(input), 1, -1, -1, -1, out.slot()));
-    survives(tsr_full_like_bool(as_bool(input), 1, -1, -1, -1, out.slot()));
-    refused(tsr_full_like_bool(input, 1, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_bool(input, 1, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_full_like_bool(input, 1, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_bool(input, 1, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_bool(input, 1, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_full_like_bool(input, 1, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like(nullptr, TSR_F64(2.5), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like(wrong_kind(), TSR_F64(2.5), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_full_like(as_complex(input), TSR_F64(2.5), -1, -1, -1, out.slot()));
+    survives(tsr_full_like(as_bool(input), TSR_F64(2.5), -1, -1, -1, out.slot()));
+    refused(tsr_full_like(input, nullptr, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like(input, kNoNumbers + 0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like(input, kNoNumbers + 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like(input, kNoNumbers + 2, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_full_like(input, kNoNumbers + 3, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_full_like(input, TSR_TRUTH(1), -1, -1, -1, out.slot()));
+    survives(tsr_full_like(input, TSR_I64(INT64_MIN), -1, -1, -1, out.slot()));
+    survives(tsr_full_like(input, TSR_F64(kNan), -1, -1, -1, out.slot()));
+    survives(tsr_full_like(input, TSR_C128(kNan, kInf), -1, -1, -1, out.slot()));
+    refused(tsr_full_like(input, TSR_F64(2.5), 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_like(input, TSR_F64(2.5), INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_full_like(input, TSR_F64(2.5), -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like(input, TSR_F64(2.5), -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like(input, TSR_F64(2.5), -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_full_like(input, TSR_F64(2.5), -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
 
 TEST(Op_arange, computes_its_cases) {
   {
     Tensor out;
-    ok(tsr_arange(0.0, 1.0, 0.25, -1, -1, -1, out.slot()));
+    ok(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()));
     same(out, reals(TSR_FLOAT32, {4}, {0, 0.25, 0.5, 0.75}));
+  }
+  {
+    Tensor out;
+    ok(tsr_arange(TSR_I64(0), TSR_I64(3), TSR_I64(1), -1, -1, -1, out.slot()));
+    same(out, ints(TSR_INT64, {3}, {0, 1, 2}));
+  }
+  {
+    Tensor out;
+    ok(tsr_arange(TSR_I64(3), TSR_I64(0), TSR_I64(-2), -1, -1, -1, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {3, 1}));
+  }
+  {
+    Tensor out;
+    ok(tsr_arange(TSR_I64(0), TSR_I64(1), TSR_F64(0.5), -1, -1, -1, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {0, 0.5}));
   }
 }
 
 TEST(Op_arange, refuses_bad_arguments) {
   {
     Tensor out;
-    refused(tsr_arange(0.0, 1.0, 0.0, -1, -1, -1, out.slot()), TSR_VALUE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.0), -1, -1, -1, out.slot()), TSR_VALUE);
   }
   {
     Tensor out;
-    survives(tsr_arange(kNan, 1.0, 0.25, -1, -1, -1, out.slot()));
-    survives(tsr_arange(kInf, 1.0, 0.25, -1, -1, -1, out.slot()));
-    survives(tsr_arange(-1.0, 1.0, 0.25, -1, -1, -1, out.slot()));
-    survives(tsr_arange(0.0, kNan, 0.25, -1, -1, -1, out.slot()));
-    survives(tsr_arange(0.0, kInf, 0.25, -1, -1, -1, out.slot()));
-    survives(tsr_arange(0.0, -1.0, 0.25, -1, -1, -1, out.slot()));
-    survives(tsr_arange(0.0, 1.0, kNan, -1, -1, -1, out.slot()));
-    survives(tsr_arange(0.0, 1.0, kInf, -1, -1, -1, out.slot()));
-    survives(tsr_arange(0.0, 1.0, -1.0, -1, -1, -1, out.slot()));
-    refused(tsr_arange(0.0, 1.0, 0.25, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_arange(0.0, 1.0, 0.25, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_arange(0.0, 1.0, 0.25, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_arange(0.0, 1.0, 0.25, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_arange(0.0, 1.0, 0.25, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_arange(0.0, 1.0, 0.25, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-}
-
-TEST(Op_arange_int, computes_its_cases) {
-  {
-    Tensor out;
-    ok(tsr_arange_int(0, 3, 1, -1, -1, -1, out.slot()));
-    same(out, ints(TSR_INT64, {3}, {0, 1, 2}));
+    refused(tsr_arange(TSR_I64(0), TSR_C128(0.0, 1.0), TSR_I64(1), -1, -1, -1, out.slot()), TSR_TYPE);
   }
   {
     Tensor out;
-    ok(tsr_arange_int(3, 0, -2, -1, -1, -1, out.slot()));
-    same(out, ints(TSR_INT64, {2}, {3, 1}));
-  }
-}
-
-TEST(Op_arange_int, refuses_bad_arguments) {
-  {
-    Tensor out;
-    survives(tsr_arange_int(INT64_MAX, 3, 1, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(INT64_MIN, 3, 1, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(-1, 3, 1, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(0, INT64_MAX, 1, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(0, INT64_MIN, 1, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(0, -1, 1, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(0, 3, INT64_MAX, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(0, 3, INT64_MIN, -1, -1, -1, out.slot()));
-    survives(tsr_arange_int(0, 3, -1, -1, -1, -1, out.slot()));
-    refused(tsr_arange_int(0, 3, 1, 12345, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_arange_int(0, 3, 1, INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
-    refused(tsr_arange_int(0, 3, 1, -1, 99, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_arange_int(0, 3, 1, -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
-    refused(tsr_arange_int(0, 3, 1, -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
-    refused(tsr_arange_int(0, 3, 1, -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(nullptr, TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(kNoNumbers + 0, TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(kNoNumbers + 1, TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(kNoNumbers + 2, TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(kNoNumbers + 3, TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_arange(TSR_TRUTH(1), TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()));
+    survives(tsr_arange(TSR_I64(INT64_MIN), TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()));
+    survives(tsr_arange(TSR_F64(kNan), TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()));
+    refused(tsr_arange(TSR_C128(kNan, kInf), TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_TYPE);
+    refused(tsr_arange(TSR_F64(0.0), nullptr, TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), kNoNumbers + 0, TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), kNoNumbers + 1, TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), kNoNumbers + 2, TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), kNoNumbers + 3, TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_arange(TSR_F64(0.0), TSR_TRUTH(1), TSR_F64(0.25), -1, -1, -1, out.slot()));
+    survives(tsr_arange(TSR_F64(0.0), TSR_I64(INT64_MIN), TSR_F64(0.25), -1, -1, -1, out.slot()));
+    survives(tsr_arange(TSR_F64(0.0), TSR_F64(kNan), TSR_F64(0.25), -1, -1, -1, out.slot()));
+    refused(tsr_arange(TSR_F64(0.0), TSR_C128(kNan, kInf), TSR_F64(0.25), -1, -1, -1, out.slot()), TSR_TYPE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), nullptr, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), kNoNumbers + 0, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), kNoNumbers + 1, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), kNoNumbers + 2, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), kNoNumbers + 3, -1, -1, -1, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_TRUTH(1), -1, -1, -1, out.slot()));
+    survives(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_I64(INT64_MIN), -1, -1, -1, out.slot()));
+    survives(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(kNan), -1, -1, -1, out.slot()));
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_C128(kNan, kInf), -1, -1, -1, out.slot()), TSR_TYPE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), 12345, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), INT32_MIN, -1, -1, out.slot()), TSR_DTYPE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), -1, 99, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), -1, TSR_DEVICE_CPU, 77, out.slot()), TSR_DEVICE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), -1, TSR_DEVICE_CPU, -9, out.slot()), TSR_DEVICE);
+    refused(tsr_arange(TSR_F64(0.0), TSR_F64(1.0), TSR_F64(0.25), -1, -1, -1, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
 

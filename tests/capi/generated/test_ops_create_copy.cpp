@@ -200,22 +200,22 @@ TEST(Op_copy, has_the_gradient_in_place) {
 TEST(Op_fill, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_fill_f64_inplace(input, 2.5));
+    ok(tsr_fill_inplace(input, TSR_F64(2.5)));
     same(input, reals(TSR_FLOAT32, {2}, {2.5, 2.5}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    ok(tsr_fill_i64_inplace(input, 7));
+    ok(tsr_fill_inplace(input, TSR_I64(7)));
     same(input, ints(TSR_INT32, {2}, {7, 7}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
-    ok(tsr_fill_c128_inplace(input, 1.0, -2.0));
+    ok(tsr_fill_inplace(input, TSR_C128(1.0, -2.0)));
     same(input, complexes(TSR_COMPLEX64, {1}, {1.0, -2.0}));
   }
   {
     const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
-    ok(tsr_fill_bool_inplace(input, 1));
+    ok(tsr_fill_inplace(input, TSR_TRUTH(1)));
     same(input, ints(TSR_BOOL, {2}, {1, 1}));
   }
 }
@@ -223,31 +223,19 @@ TEST(Op_fill, computes_its_cases) {
 TEST(Op_fill, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_fill_f64_inplace(nullptr, 2.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_fill_f64_inplace(wrong_kind(), 2.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_fill_f64_inplace(as_complex(input), 2.5));
-    survives(tsr_fill_f64_inplace(as_bool(input), 2.5));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    refused(tsr_fill_i64_inplace(nullptr, 7), TSR_INVALID_ARGUMENT);
-    refused(tsr_fill_i64_inplace(wrong_kind(), 7), TSR_INVALID_ARGUMENT);
-    survives(tsr_fill_i64_inplace(as_complex(input), 7));
-    survives(tsr_fill_i64_inplace(as_bool(input), 7));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 0.0}));
-    refused(tsr_fill_c128_inplace(nullptr, 1.0, -2.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_fill_c128_inplace(wrong_kind(), 1.0, -2.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_fill_c128_inplace(as_complex(input), 1.0, -2.0));
-    survives(tsr_fill_c128_inplace(as_bool(input), 1.0, -2.0));
-  }
-  {
-    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
-    refused(tsr_fill_bool_inplace(nullptr, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_fill_bool_inplace(wrong_kind(), 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_fill_bool_inplace(as_complex(input), 1));
-    survives(tsr_fill_bool_inplace(as_bool(input), 1));
+    refused(tsr_fill_inplace(nullptr, TSR_F64(2.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_inplace(wrong_kind(), TSR_F64(2.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_fill_inplace(as_complex(input), TSR_F64(2.5)));
+    survives(tsr_fill_inplace(as_bool(input), TSR_F64(2.5)));
+    refused(tsr_fill_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_fill_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_fill_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_fill_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_fill_inplace(input, TSR_F64(kNan)));
+    survives(tsr_fill_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 

@@ -286,42 +286,42 @@ TEST(Op_setitem, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
     const std::vector<int64_t> items = {4, 0, 0, 0};
     const Tensors arrays({ints(TSR_INT64, {2}, {2, 0})});
-    ok(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5.0));
+    ok(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_F64(5.0)));
     same(input, reals(TSR_FLOAT32, {3}, {5, 2, 5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
     const std::vector<int64_t> items = {4, 0, 0, 0};
     const Tensors arrays({ints(TSR_INT64, {2}, {2, 0})});
-    ok(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5));
+    ok(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_I64(5)));
     same(input, reals(TSR_FLOAT32, {3}, {5, 2, 5}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     const std::vector<int64_t> items = {0, 1, 0, 0};
     const Tensors arrays({});
-    ok(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 9));
+    ok(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_I64(9)));
     same(input, ints(TSR_INT64, {2}, {1, 9}));
   }
   {
     const Tensor input(ints(TSR_BOOL, {2}, {1, 1}));
     const std::vector<int64_t> items = {3, 0, 0, 0};
     const Tensors arrays({});
-    ok(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0));
+    ok(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_TRUTH(0)));
     same(input, ints(TSR_BOOL, {2}, {0, 0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 0.0, 2.0, 0.0}));
     const std::vector<int64_t> items = {0, 0, 0, 0};
     const Tensors arrays({});
-    ok(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0));
+    ok(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_C128(3.0, 4.0)));
     same(input, complexes(TSR_COMPLEX64, {2}, {3.0, 4.0, 2.0, 0.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
     const std::vector<int64_t> items = {0, 0, 0, 0};
     const Tensors arrays({});
-    ok(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 1.0, 1.0));
+    ok(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_C128(1.0, 1.0)));
     same(input, complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
   }
 }
@@ -364,85 +364,31 @@ TEST(Op_setitem, refuses_bad_arguments) {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
     const std::vector<int64_t> items = {4, 0, 0, 0};
     const Tensors arrays({ints(TSR_INT64, {2}, {2, 0})});
-    refused(tsr_setitem_f64_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_f64_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5.0));
-    survives(tsr_setitem_f64_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5.0));
-    refused(tsr_setitem_f64_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 5.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_f64_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 5.0));
-    survives(tsr_setitem_f64_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 5.0));
-    survives(tsr_setitem_f64_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 5.0));
-    survives(tsr_setitem_f64_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 5.0));
-    refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 5.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_f64_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 5.0), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
-    const std::vector<int64_t> items = {4, 0, 0, 0};
-    const Tensors arrays({ints(TSR_INT64, {2}, {2, 0})});
-    refused(tsr_setitem_i64_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_i64_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5));
-    survives(tsr_setitem_i64_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 5));
-    refused(tsr_setitem_i64_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 5), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_i64_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 5));
-    survives(tsr_setitem_i64_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 5));
-    survives(tsr_setitem_i64_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 5));
-    survives(tsr_setitem_i64_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 5));
-    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 5), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_i64_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 5), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_BOOL, {2}, {1, 1}));
-    const std::vector<int64_t> items = {3, 0, 0, 0};
-    const Tensors arrays({});
-    refused(tsr_setitem_bool_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_bool_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0));
-    survives(tsr_setitem_bool_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 0));
-    refused(tsr_setitem_bool_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_bool_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 0));
-    survives(tsr_setitem_bool_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 0));
-    survives(tsr_setitem_bool_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 0));
-    survives(tsr_setitem_bool_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 0));
-    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_bool_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 0), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 0.0, 2.0, 0.0}));
-    const std::vector<int64_t> items = {0, 0, 0, 0};
-    const Tensors arrays({});
-    refused(tsr_setitem_c128_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_c128_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0));
-    survives(tsr_setitem_c128_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), 3.0, 4.0));
-    refused(tsr_setitem_c128_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, kInts, -7, arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_setitem_c128_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), 3.0, 4.0));
-    survives(tsr_setitem_c128_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), 3.0, 4.0));
-    survives(tsr_setitem_c128_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), 3.0, 4.0));
-    survives(tsr_setitem_c128_inplace(input, kMany, 70, arrays.handles(), arrays.count(), 3.0, 4.0));
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, 3.0, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_setitem_c128_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, 3.0, 4.0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(nullptr, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(wrong_kind(), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_scalar_inplace(as_complex(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_F64(5.0)));
+    survives(tsr_setitem_scalar_inplace(as_bool(input), items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_F64(5.0)));
+    refused(tsr_setitem_scalar_inplace(input, nullptr, 2, arrays.handles(), arrays.count(), TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, kInts, -7, arrays.handles(), arrays.count(), TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, kInts, INT32_MAX, arrays.handles(), arrays.count(), TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_scalar_inplace(input, kHuge, 2, arrays.handles(), arrays.count(), TSR_F64(5.0)));
+    survives(tsr_setitem_scalar_inplace(input, kNegative, 1, arrays.handles(), arrays.count(), TSR_F64(5.0)));
+    survives(tsr_setitem_scalar_inplace(input, kLowest, 1, arrays.handles(), arrays.count(), TSR_F64(5.0)));
+    survives(tsr_setitem_scalar_inplace(input, kMany, 70, arrays.handles(), arrays.count(), TSR_F64(5.0)));
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), nullptr, 2, TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, -7, TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, INT32_MAX, TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), kNulls, 1, TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), wrong_kinds(), 1, TSR_F64(5.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_TRUTH(1)));
+    survives(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_I64(INT64_MIN)));
+    survives(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_F64(kNan)));
+    survives(tsr_setitem_scalar_inplace(input, items.data(), static_cast<int32_t>(items.size()), arrays.handles(), arrays.count(), TSR_C128(kNan, kInf)));
   }
 }
 
@@ -1190,120 +1136,120 @@ TEST(Op_masked_fill, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_masked_fill_f64(input, mask, -1.5, out.slot()));
+    ok(tsr_masked_fill_scalar(input, mask, TSR_F64(-1.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {-1.5, 2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {-1.5, 2}));
-    ok(tsr_masked_fill_f64_out(input, mask, -1.5, dst));
+    ok(tsr_masked_fill_scalar_out(input, mask, TSR_F64(-1.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {-1.5, 2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_f64_inplace(input, mask, -1.5));
+    ok(tsr_masked_fill_scalar_inplace(input, mask, TSR_F64(-1.5)));
     same(input, reals(TSR_FLOAT32, {2}, {-1.5, 2}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_masked_fill_i64(input, mask, 7, out.slot()));
+    ok(tsr_masked_fill_scalar(input, mask, TSR_I64(7), out.slot()));
     same(out, ints(TSR_INT32, {2}, {7, 2}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {7, 2}));
-    ok(tsr_masked_fill_i64_out(input, mask, 7, dst));
+    ok(tsr_masked_fill_scalar_out(input, mask, TSR_I64(7), dst));
     same(dst, ints(TSR_INT32, {2}, {7, 2}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_i64_inplace(input, mask, 7));
+    ok(tsr_masked_fill_scalar_inplace(input, mask, TSR_I64(7)));
     same(input, ints(TSR_INT32, {2}, {7, 2}));
   }
   {
     const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_masked_fill_bool(input, mask, 1, out.slot()));
+    ok(tsr_masked_fill_scalar(input, mask, TSR_TRUTH(1), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_bool_out(input, mask, 1, dst));
+    ok(tsr_masked_fill_scalar_out(input, mask, TSR_TRUTH(1), dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_bool_inplace(input, mask, 1));
+    ok(tsr_masked_fill_scalar_inplace(input, mask, TSR_TRUTH(1)));
     same(input, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_masked_fill_c128(input, mask, 5.0, -1.0, out.slot()));
+    ok(tsr_masked_fill_scalar(input, mask, TSR_C128(5.0, -1.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
-    ok(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, dst));
+    ok(tsr_masked_fill_scalar_out(input, mask, TSR_C128(5.0, -1.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_c128_inplace(input, mask, 5.0, -1.0));
+    ok(tsr_masked_fill_scalar_inplace(input, mask, TSR_C128(5.0, -1.0)));
     same(input, complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_masked_fill_i64(input, mask, 7, out.slot()));
+    ok(tsr_masked_fill_scalar(input, mask, TSR_I64(7), out.slot()));
     same(out, ints(TSR_INT64, {2}, {7, 2}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
-    ok(tsr_masked_fill_i64_out(input, mask, 7, dst));
+    ok(tsr_masked_fill_scalar_out(input, mask, TSR_I64(7), dst));
     same(dst, ints(TSR_INT64, {2}, {7, 2}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_i64_inplace(input, mask, 7));
+    ok(tsr_masked_fill_scalar_inplace(input, mask, TSR_I64(7)));
     same(input, ints(TSR_INT64, {2}, {7, 2}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_masked_fill_c128(input, mask, 1.0, 1.0, out.slot()));
+    ok(tsr_masked_fill_scalar(input, mask, TSR_C128(1.0, 1.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
-    ok(tsr_masked_fill_c128_out(input, mask, 1.0, 1.0, dst));
+    ok(tsr_masked_fill_scalar_out(input, mask, TSR_C128(1.0, 1.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_masked_fill_c128_inplace(input, mask, 1.0, 1.0));
+    ok(tsr_masked_fill_scalar_inplace(input, mask, TSR_C128(1.0, 1.0)));
     same(input, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
   }
 }
@@ -1313,12 +1259,12 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    refused(tsr_masked_fill_f64(input, mask, 0.5, out.slot()), TSR_DTYPE);
+    refused(tsr_masked_fill_scalar(input, mask, TSR_F64(0.5), out.slot()), TSR_DTYPE);
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_f64_inplace(input, mask, 0.5), TSR_DTYPE);
+    refused(tsr_masked_fill_scalar_inplace(input, mask, TSR_F64(0.5)), TSR_DTYPE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -1382,173 +1328,71 @@ TEST(Op_masked_fill, refuses_bad_arguments) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    refused(tsr_masked_fill_f64(nullptr, mask, -1.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64(wrong_kind(), mask, -1.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64(as_complex(input), mask, -1.5, out.slot()));
-    survives(tsr_masked_fill_f64(as_bool(input), mask, -1.5, out.slot()));
-    refused(tsr_masked_fill_f64(input, nullptr, -1.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64(input, wrong_kind(), -1.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64(input, as_complex(mask), -1.5, out.slot()));
-    survives(tsr_masked_fill_f64(input, as_bool(mask), -1.5, out.slot()));
-    refused(tsr_masked_fill_f64(input, mask, -1.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(nullptr, mask, TSR_F64(-1.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(wrong_kind(), mask, TSR_F64(-1.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar(as_complex(input), mask, TSR_F64(-1.5), out.slot()));
+    survives(tsr_masked_fill_scalar(as_bool(input), mask, TSR_F64(-1.5), out.slot()));
+    refused(tsr_masked_fill_scalar(input, nullptr, TSR_F64(-1.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(input, wrong_kind(), TSR_F64(-1.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar(input, as_complex(mask), TSR_F64(-1.5), out.slot()));
+    survives(tsr_masked_fill_scalar(input, as_bool(mask), TSR_F64(-1.5), out.slot()));
+    refused(tsr_masked_fill_scalar(input, mask, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(input, mask, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(input, mask, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(input, mask, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar(input, mask, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar(input, mask, TSR_TRUTH(1), out.slot()));
+    survives(tsr_masked_fill_scalar(input, mask, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_masked_fill_scalar(input, mask, TSR_F64(kNan), out.slot()));
+    survives(tsr_masked_fill_scalar(input, mask, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_masked_fill_scalar(input, mask, TSR_F64(-1.5), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {-1.5, 2}));
-    refused(tsr_masked_fill_f64_out(nullptr, mask, -1.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64_out(wrong_kind(), mask, -1.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64_out(as_complex(input), mask, -1.5, dst));
-    survives(tsr_masked_fill_f64_out(as_bool(input), mask, -1.5, dst));
-    refused(tsr_masked_fill_f64_out(input, nullptr, -1.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64_out(input, wrong_kind(), -1.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64_out(input, as_complex(mask), -1.5, dst));
-    survives(tsr_masked_fill_f64_out(input, as_bool(mask), -1.5, dst));
-    refused(tsr_masked_fill_f64_out(input, mask, -1.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64_out(input, mask, -1.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64_out(input, mask, -1.5, as_complex(dst)));
-    survives(tsr_masked_fill_f64_out(input, mask, -1.5, as_bool(dst)));
+    refused(tsr_masked_fill_scalar_out(nullptr, mask, TSR_F64(-1.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(wrong_kind(), mask, TSR_F64(-1.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_out(as_complex(input), mask, TSR_F64(-1.5), dst));
+    survives(tsr_masked_fill_scalar_out(as_bool(input), mask, TSR_F64(-1.5), dst));
+    refused(tsr_masked_fill_scalar_out(input, nullptr, TSR_F64(-1.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(input, wrong_kind(), TSR_F64(-1.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_out(input, as_complex(mask), TSR_F64(-1.5), dst));
+    survives(tsr_masked_fill_scalar_out(input, as_bool(mask), TSR_F64(-1.5), dst));
+    refused(tsr_masked_fill_scalar_out(input, mask, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(input, mask, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(input, mask, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(input, mask, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(input, mask, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_out(input, mask, TSR_TRUTH(1), dst));
+    survives(tsr_masked_fill_scalar_out(input, mask, TSR_I64(INT64_MIN), dst));
+    survives(tsr_masked_fill_scalar_out(input, mask, TSR_F64(kNan), dst));
+    survives(tsr_masked_fill_scalar_out(input, mask, TSR_C128(kNan, kInf), dst));
+    refused(tsr_masked_fill_scalar_out(input, mask, TSR_F64(-1.5), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_out(input, mask, TSR_F64(-1.5), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_out(input, mask, TSR_F64(-1.5), as_complex(dst)));
+    survives(tsr_masked_fill_scalar_out(input, mask, TSR_F64(-1.5), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_f64_inplace(nullptr, mask, -1.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64_inplace(wrong_kind(), mask, -1.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64_inplace(as_complex(input), mask, -1.5));
-    survives(tsr_masked_fill_f64_inplace(as_bool(input), mask, -1.5));
-    refused(tsr_masked_fill_f64_inplace(input, nullptr, -1.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_f64_inplace(input, wrong_kind(), -1.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_f64_inplace(input, as_complex(mask), -1.5));
-    survives(tsr_masked_fill_f64_inplace(input, as_bool(mask), -1.5));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    Tensor out;
-    refused(tsr_masked_fill_i64(nullptr, mask, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64(wrong_kind(), mask, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64(as_complex(input), mask, 7, out.slot()));
-    survives(tsr_masked_fill_i64(as_bool(input), mask, 7, out.slot()));
-    refused(tsr_masked_fill_i64(input, nullptr, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64(input, wrong_kind(), 7, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64(input, as_complex(mask), 7, out.slot()));
-    survives(tsr_masked_fill_i64(input, as_bool(mask), 7, out.slot()));
-    refused(tsr_masked_fill_i64(input, mask, 7, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(ints(TSR_INT32, {2}, {7, 2}));
-    refused(tsr_masked_fill_i64_out(nullptr, mask, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64_out(wrong_kind(), mask, 7, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64_out(as_complex(input), mask, 7, dst));
-    survives(tsr_masked_fill_i64_out(as_bool(input), mask, 7, dst));
-    refused(tsr_masked_fill_i64_out(input, nullptr, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64_out(input, wrong_kind(), 7, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64_out(input, as_complex(mask), 7, dst));
-    survives(tsr_masked_fill_i64_out(input, as_bool(mask), 7, dst));
-    refused(tsr_masked_fill_i64_out(input, mask, 7, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64_out(input, mask, 7, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64_out(input, mask, 7, as_complex(dst)));
-    survives(tsr_masked_fill_i64_out(input, mask, 7, as_bool(dst)));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_i64_inplace(nullptr, mask, 7), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64_inplace(wrong_kind(), mask, 7), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64_inplace(as_complex(input), mask, 7));
-    survives(tsr_masked_fill_i64_inplace(as_bool(input), mask, 7));
-    refused(tsr_masked_fill_i64_inplace(input, nullptr, 7), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_i64_inplace(input, wrong_kind(), 7), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_i64_inplace(input, as_complex(mask), 7));
-    survives(tsr_masked_fill_i64_inplace(input, as_bool(mask), 7));
-  }
-  {
-    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    Tensor out;
-    refused(tsr_masked_fill_bool(nullptr, mask, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool(wrong_kind(), mask, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool(as_complex(input), mask, 1, out.slot()));
-    survives(tsr_masked_fill_bool(as_bool(input), mask, 1, out.slot()));
-    refused(tsr_masked_fill_bool(input, nullptr, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool(input, wrong_kind(), 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool(input, as_complex(mask), 1, out.slot()));
-    survives(tsr_masked_fill_bool(input, as_bool(mask), 1, out.slot()));
-    refused(tsr_masked_fill_bool(input, mask, 1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_bool_out(nullptr, mask, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool_out(wrong_kind(), mask, 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool_out(as_complex(input), mask, 1, dst));
-    survives(tsr_masked_fill_bool_out(as_bool(input), mask, 1, dst));
-    refused(tsr_masked_fill_bool_out(input, nullptr, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool_out(input, wrong_kind(), 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool_out(input, as_complex(mask), 1, dst));
-    survives(tsr_masked_fill_bool_out(input, as_bool(mask), 1, dst));
-    refused(tsr_masked_fill_bool_out(input, mask, 1, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool_out(input, mask, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool_out(input, mask, 1, as_complex(dst)));
-    survives(tsr_masked_fill_bool_out(input, mask, 1, as_bool(dst)));
-  }
-  {
-    const Tensor input(ints(TSR_BOOL, {2}, {0, 0}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_bool_inplace(nullptr, mask, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool_inplace(wrong_kind(), mask, 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool_inplace(as_complex(input), mask, 1));
-    survives(tsr_masked_fill_bool_inplace(as_bool(input), mask, 1));
-    refused(tsr_masked_fill_bool_inplace(input, nullptr, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_bool_inplace(input, wrong_kind(), 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_bool_inplace(input, as_complex(mask), 1));
-    survives(tsr_masked_fill_bool_inplace(input, as_bool(mask), 1));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    Tensor out;
-    refused(tsr_masked_fill_c128(nullptr, mask, 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128(wrong_kind(), mask, 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128(as_complex(input), mask, 5.0, -1.0, out.slot()));
-    survives(tsr_masked_fill_c128(as_bool(input), mask, 5.0, -1.0, out.slot()));
-    refused(tsr_masked_fill_c128(input, nullptr, 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128(input, wrong_kind(), 5.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128(input, as_complex(mask), 5.0, -1.0, out.slot()));
-    survives(tsr_masked_fill_c128(input, as_bool(mask), 5.0, -1.0, out.slot()));
-    refused(tsr_masked_fill_c128(input, mask, 5.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {5.0, -1.0, 3.0, 0.0}));
-    refused(tsr_masked_fill_c128_out(nullptr, mask, 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_out(wrong_kind(), mask, 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_out(as_complex(input), mask, 5.0, -1.0, dst));
-    survives(tsr_masked_fill_c128_out(as_bool(input), mask, 5.0, -1.0, dst));
-    refused(tsr_masked_fill_c128_out(input, nullptr, 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_out(input, wrong_kind(), 5.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_out(input, as_complex(mask), 5.0, -1.0, dst));
-    survives(tsr_masked_fill_c128_out(input, as_bool(mask), 5.0, -1.0, dst));
-    refused(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, as_complex(dst)));
-    survives(tsr_masked_fill_c128_out(input, mask, 5.0, -1.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 3.0, 0.0}));
-    const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_masked_fill_c128_inplace(nullptr, mask, 5.0, -1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_inplace(wrong_kind(), mask, 5.0, -1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_inplace(as_complex(input), mask, 5.0, -1.0));
-    survives(tsr_masked_fill_c128_inplace(as_bool(input), mask, 5.0, -1.0));
-    refused(tsr_masked_fill_c128_inplace(input, nullptr, 5.0, -1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_masked_fill_c128_inplace(input, wrong_kind(), 5.0, -1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_masked_fill_c128_inplace(input, as_complex(mask), 5.0, -1.0));
-    survives(tsr_masked_fill_c128_inplace(input, as_bool(mask), 5.0, -1.0));
+    refused(tsr_masked_fill_scalar_inplace(nullptr, mask, TSR_F64(-1.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_inplace(wrong_kind(), mask, TSR_F64(-1.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_inplace(as_complex(input), mask, TSR_F64(-1.5)));
+    survives(tsr_masked_fill_scalar_inplace(as_bool(input), mask, TSR_F64(-1.5)));
+    refused(tsr_masked_fill_scalar_inplace(input, nullptr, TSR_F64(-1.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_inplace(input, wrong_kind(), TSR_F64(-1.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_inplace(input, as_complex(mask), TSR_F64(-1.5)));
+    survives(tsr_masked_fill_scalar_inplace(input, as_bool(mask), TSR_F64(-1.5)));
+    refused(tsr_masked_fill_scalar_inplace(input, mask, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_inplace(input, mask, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_inplace(input, mask, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_inplace(input, mask, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_masked_fill_scalar_inplace(input, mask, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_masked_fill_scalar_inplace(input, mask, TSR_TRUTH(1)));
+    survives(tsr_masked_fill_scalar_inplace(input, mask, TSR_I64(INT64_MIN)));
+    survives(tsr_masked_fill_scalar_inplace(input, mask, TSR_F64(kNan)));
+    survives(tsr_masked_fill_scalar_inplace(input, mask, TSR_C128(kNan, kInf)));
   }
 }
 

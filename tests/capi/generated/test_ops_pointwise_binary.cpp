@@ -29,53 +29,87 @@ TEST(Op_add, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_add_f64(input, 0.5, out.slot()));
+    ok(tsr_add_scalar(input, TSR_F64(0.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {1.5, 2.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1.5, 2.5}));
-    ok(tsr_add_f64_out(input, 0.5, dst));
+    ok(tsr_add_scalar_out(input, TSR_F64(0.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {1.5, 2.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_add_f64_inplace(input, 0.5));
+    ok(tsr_add_scalar_inplace(input, TSR_F64(0.5)));
     same(input, reals(TSR_FLOAT32, {2}, {1.5, 2.5}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_add_i64(input, 3, out.slot()));
+    ok(tsr_add_scalar(input, TSR_I64(3), out.slot()));
     same(out, ints(TSR_INT32, {2}, {4, 5}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {4, 5}));
-    ok(tsr_add_i64_out(input, 3, dst));
+    ok(tsr_add_scalar_out(input, TSR_I64(3), dst));
     same(dst, ints(TSR_INT32, {2}, {4, 5}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    ok(tsr_add_i64_inplace(input, 3));
+    ok(tsr_add_scalar_inplace(input, TSR_I64(3)));
     same(input, ints(TSR_INT32, {2}, {4, 5}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
     Tensor out;
-    ok(tsr_add_c128(input, 1.0, -1.0, out.slot()));
+    ok(tsr_add_scalar(input, TSR_C128(1.0, -1.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
-    ok(tsr_add_c128_out(input, 1.0, -1.0, dst));
+    ok(tsr_add_scalar_out(input, TSR_C128(1.0, -1.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    ok(tsr_add_c128_inplace(input, 1.0, -1.0));
+    ok(tsr_add_scalar_inplace(input, TSR_C128(1.0, -1.0)));
     same(input, complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_add_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_add_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_add_scalar_inplace(input, TSR_TRUTH(1)));
+    same(input, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
+    Tensor out;
+    ok(tsr_add_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_INT32, {2}, {2, 3}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
+    const Tensor dst = place_for(ints(TSR_INT32, {2}, {2, 3}));
+    ok(tsr_add_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_INT32, {2}, {2, 3}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
+    ok(tsr_add_scalar_inplace(input, TSR_TRUTH(1)));
+    same(input, ints(TSR_INT32, {2}, {2, 3}));
   }
 }
 
@@ -94,11 +128,11 @@ TEST(Op_add, refuses_bad_arguments) {
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
     Tensor out;
-    refused(tsr_add_i64(input, 300, out.slot()), TSR_VALUE);
+    refused(tsr_add_scalar(input, TSR_I64(300), out.slot()), TSR_VALUE);
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
-    refused(tsr_add_i64_inplace(input, 300), TSR_VALUE);
+    refused(tsr_add_scalar_inplace(input, TSR_I64(300)), TSR_VALUE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
@@ -146,86 +180,57 @@ TEST(Op_add, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_add_f64(nullptr, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_f64(wrong_kind(), 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_f64(as_complex(input), 0.5, out.slot()));
-    survives(tsr_add_f64(as_bool(input), 0.5, out.slot()));
-    refused(tsr_add_f64(input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar(nullptr, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar(wrong_kind(), TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar(as_complex(input), TSR_F64(0.5), out.slot()));
+    survives(tsr_add_scalar(as_bool(input), TSR_F64(0.5), out.slot()));
+    refused(tsr_add_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_add_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_add_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_add_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_add_scalar(input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1.5, 2.5}));
-    refused(tsr_add_f64_out(nullptr, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_f64_out(wrong_kind(), 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_f64_out(as_complex(input), 0.5, dst));
-    survives(tsr_add_f64_out(as_bool(input), 0.5, dst));
-    refused(tsr_add_f64_out(input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_f64_out(input, 0.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_f64_out(input, 0.5, as_complex(dst)));
-    survives(tsr_add_f64_out(input, 0.5, as_bool(dst)));
+    refused(tsr_add_scalar_out(nullptr, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_out(wrong_kind(), TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar_out(as_complex(input), TSR_F64(0.5), dst));
+    survives(tsr_add_scalar_out(as_bool(input), TSR_F64(0.5), dst));
+    refused(tsr_add_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_add_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_add_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_add_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_add_scalar_out(input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_out(input, TSR_F64(0.5), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar_out(input, TSR_F64(0.5), as_complex(dst)));
+    survives(tsr_add_scalar_out(input, TSR_F64(0.5), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_add_f64_inplace(nullptr, 0.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_f64_inplace(wrong_kind(), 0.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_f64_inplace(as_complex(input), 0.5));
-    survives(tsr_add_f64_inplace(as_bool(input), 0.5));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    Tensor out;
-    refused(tsr_add_i64(nullptr, 3, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_i64(wrong_kind(), 3, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_i64(as_complex(input), 3, out.slot()));
-    survives(tsr_add_i64(as_bool(input), 3, out.slot()));
-    refused(tsr_add_i64(input, 3, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    const Tensor dst = place_for(ints(TSR_INT32, {2}, {4, 5}));
-    refused(tsr_add_i64_out(nullptr, 3, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_i64_out(wrong_kind(), 3, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_i64_out(as_complex(input), 3, dst));
-    survives(tsr_add_i64_out(as_bool(input), 3, dst));
-    refused(tsr_add_i64_out(input, 3, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_i64_out(input, 3, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_i64_out(input, 3, as_complex(dst)));
-    survives(tsr_add_i64_out(input, 3, as_bool(dst)));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {1, 2}));
-    refused(tsr_add_i64_inplace(nullptr, 3), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_i64_inplace(wrong_kind(), 3), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_i64_inplace(as_complex(input), 3));
-    survives(tsr_add_i64_inplace(as_bool(input), 3));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    Tensor out;
-    refused(tsr_add_c128(nullptr, 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_c128(wrong_kind(), 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_c128(as_complex(input), 1.0, -1.0, out.slot()));
-    survives(tsr_add_c128(as_bool(input), 1.0, -1.0, out.slot()));
-    refused(tsr_add_c128(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 1.0}));
-    refused(tsr_add_c128_out(nullptr, 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_c128_out(wrong_kind(), 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_c128_out(as_complex(input), 1.0, -1.0, dst));
-    survives(tsr_add_c128_out(as_bool(input), 1.0, -1.0, dst));
-    refused(tsr_add_c128_out(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_c128_out(input, 1.0, -1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_c128_out(input, 1.0, -1.0, as_complex(dst)));
-    survives(tsr_add_c128_out(input, 1.0, -1.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    refused(tsr_add_c128_inplace(nullptr, 1.0, -1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_add_c128_inplace(wrong_kind(), 1.0, -1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_add_c128_inplace(as_complex(input), 1.0, -1.0));
-    survives(tsr_add_c128_inplace(as_bool(input), 1.0, -1.0));
+    refused(tsr_add_scalar_inplace(nullptr, TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_inplace(wrong_kind(), TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar_inplace(as_complex(input), TSR_F64(0.5)));
+    survives(tsr_add_scalar_inplace(as_bool(input), TSR_F64(0.5)));
+    refused(tsr_add_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_add_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_add_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_add_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_add_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_add_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -269,89 +274,101 @@ TEST(Op_subtract, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_subtract_f64(input, 0.5, out.slot()));
+    ok(tsr_subtract_scalar(input, TSR_F64(0.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
-    ok(tsr_subtract_f64_out(input, 0.5, dst));
+    ok(tsr_subtract_scalar_out(input, TSR_F64(0.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_subtract_f64_inplace(input, 0.5));
+    ok(tsr_subtract_scalar_inplace(input, TSR_F64(0.5)));
     same(input, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
     Tensor out;
-    ok(tsr_subtract_f64_left(1.0, other, out.slot()));
+    ok(tsr_subtract_scalar_left(TSR_F64(1.0), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.75, -1}));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.75, -1}));
-    ok(tsr_subtract_f64_left_out(1.0, other, dst));
-    same(dst, reals(TSR_FLOAT32, {2}, {0.75, -1}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
     Tensor out;
-    ok(tsr_subtract_i64_left(1, other, out.slot()));
+    ok(tsr_subtract_scalar_left(TSR_I64(1), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.75, -1}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.75, -1}));
-    ok(tsr_subtract_i64_left_out(1, other, dst));
+    ok(tsr_subtract_scalar_left_out(TSR_F64(1.0), other, dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {0.75, -1}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.75, -1}));
+    ok(tsr_subtract_scalar_left_out(TSR_I64(1), other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.75, -1}));
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {5}));
     Tensor out;
-    ok(tsr_subtract_i64(input, 3, out.slot()));
+    ok(tsr_subtract_scalar(input, TSR_I64(3), out.slot()));
     same(out, ints(TSR_INT64, {1}, {2}));
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {5}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {2}));
-    ok(tsr_subtract_i64_out(input, 3, dst));
+    ok(tsr_subtract_scalar_out(input, TSR_I64(3), dst));
     same(dst, ints(TSR_INT64, {1}, {2}));
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {5}));
-    ok(tsr_subtract_i64_inplace(input, 3));
+    ok(tsr_subtract_scalar_inplace(input, TSR_I64(3)));
     same(input, ints(TSR_INT64, {1}, {2}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
     Tensor out;
-    ok(tsr_subtract_c128(input, 1.0, -1.0, out.slot()));
+    ok(tsr_subtract_scalar(input, TSR_C128(1.0, -1.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
-    ok(tsr_subtract_c128_out(input, 1.0, -1.0, dst));
+    ok(tsr_subtract_scalar_out(input, TSR_C128(1.0, -1.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    ok(tsr_subtract_c128_inplace(input, 1.0, -1.0));
+    ok(tsr_subtract_scalar_inplace(input, TSR_C128(1.0, -1.0)));
     same(input, complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
   }
   {
     const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
     Tensor out;
-    ok(tsr_subtract_c128_left(0.0, 2.0, other, out.slot()));
+    ok(tsr_subtract_scalar_left(TSR_C128(0.0, 2.0), other, out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
   }
   {
     const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
-    ok(tsr_subtract_c128_left_out(0.0, 2.0, other, dst));
+    ok(tsr_subtract_scalar_left_out(TSR_C128(0.0, 2.0), other, dst));
     same(dst, complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
+  }
+  {
+    const Tensor other(ints(TSR_INT64, {2}, {0, 5}));
+    Tensor out;
+    ok(tsr_subtract_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    same(out, ints(TSR_INT64, {2}, {1, -4}));
+  }
+  {
+    const Tensor other(ints(TSR_INT64, {2}, {0, 5}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, -4}));
+    ok(tsr_subtract_scalar_left_out(TSR_TRUTH(1), other, dst));
+    same(dst, ints(TSR_INT64, {2}, {1, -4}));
   }
 }
 
@@ -366,6 +383,15 @@ TEST(Op_subtract, refuses_bad_arguments) {
     const Tensor input(ints(TSR_BOOL, {1}, {1}));
     const Tensor other(ints(TSR_BOOL, {1}, {1}));
     refused(tsr_subtract_inplace(input, other), TSR_DTYPE);
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {1}, {1}));
+    Tensor out;
+    refused(tsr_subtract_scalar(input, TSR_TRUTH(1), out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {1}, {1}));
+    refused(tsr_subtract_scalar_inplace(input, TSR_TRUTH(1)), TSR_DTYPE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {5, 7}));
@@ -413,149 +439,96 @@ TEST(Op_subtract, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_subtract_f64(nullptr, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64(wrong_kind(), 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64(as_complex(input), 0.5, out.slot()));
-    survives(tsr_subtract_f64(as_bool(input), 0.5, out.slot()));
-    refused(tsr_subtract_f64(input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar(nullptr, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar(wrong_kind(), TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar(as_complex(input), TSR_F64(0.5), out.slot()));
+    survives(tsr_subtract_scalar(as_bool(input), TSR_F64(0.5), out.slot()));
+    refused(tsr_subtract_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_subtract_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_subtract_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_subtract_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_subtract_scalar(input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
-    refused(tsr_subtract_f64_out(nullptr, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64_out(wrong_kind(), 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64_out(as_complex(input), 0.5, dst));
-    survives(tsr_subtract_f64_out(as_bool(input), 0.5, dst));
-    refused(tsr_subtract_f64_out(input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64_out(input, 0.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64_out(input, 0.5, as_complex(dst)));
-    survives(tsr_subtract_f64_out(input, 0.5, as_bool(dst)));
+    refused(tsr_subtract_scalar_out(nullptr, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_out(wrong_kind(), TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_out(as_complex(input), TSR_F64(0.5), dst));
+    survives(tsr_subtract_scalar_out(as_bool(input), TSR_F64(0.5), dst));
+    refused(tsr_subtract_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_subtract_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_subtract_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_subtract_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_subtract_scalar_out(input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_out(input, TSR_F64(0.5), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_out(input, TSR_F64(0.5), as_complex(dst)));
+    survives(tsr_subtract_scalar_out(input, TSR_F64(0.5), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_subtract_f64_inplace(nullptr, 0.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64_inplace(wrong_kind(), 0.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64_inplace(as_complex(input), 0.5));
-    survives(tsr_subtract_f64_inplace(as_bool(input), 0.5));
+    refused(tsr_subtract_scalar_inplace(nullptr, TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_inplace(wrong_kind(), TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_inplace(as_complex(input), TSR_F64(0.5)));
+    survives(tsr_subtract_scalar_inplace(as_bool(input), TSR_F64(0.5)));
+    refused(tsr_subtract_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_subtract_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_subtract_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_subtract_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
     Tensor out;
-    refused(tsr_subtract_f64_left(1.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64_left(1.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64_left(1.0, as_complex(other), out.slot()));
-    survives(tsr_subtract_f64_left(1.0, as_bool(other), out.slot()));
-    refused(tsr_subtract_f64_left(1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.75, -1}));
-    refused(tsr_subtract_f64_left_out(1.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64_left_out(1.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64_left_out(1.0, as_complex(other), dst));
-    survives(tsr_subtract_f64_left_out(1.0, as_bool(other), dst));
-    refused(tsr_subtract_f64_left_out(1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_f64_left_out(1.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_f64_left_out(1.0, other, as_complex(dst)));
-    survives(tsr_subtract_f64_left_out(1.0, other, as_bool(dst)));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    Tensor out;
-    refused(tsr_subtract_i64_left(1, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64_left(1, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64_left(1, as_complex(other), out.slot()));
-    survives(tsr_subtract_i64_left(1, as_bool(other), out.slot()));
-    refused(tsr_subtract_i64_left(1, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left(kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left(kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left(kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left(kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_subtract_scalar_left(TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_subtract_scalar_left(TSR_F64(kNan), other, out.slot()));
+    survives(tsr_subtract_scalar_left(TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_subtract_scalar_left(TSR_F64(1.0), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left(TSR_F64(1.0), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_left(TSR_F64(1.0), as_complex(other), out.slot()));
+    survives(tsr_subtract_scalar_left(TSR_F64(1.0), as_bool(other), out.slot()));
+    refused(tsr_subtract_scalar_left(TSR_F64(1.0), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {0.25, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.75, -1}));
-    refused(tsr_subtract_i64_left_out(1, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64_left_out(1, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64_left_out(1, as_complex(other), dst));
-    survives(tsr_subtract_i64_left_out(1, as_bool(other), dst));
-    refused(tsr_subtract_i64_left_out(1, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64_left_out(1, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64_left_out(1, other, as_complex(dst)));
-    survives(tsr_subtract_i64_left_out(1, other, as_bool(dst)));
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {1}, {5}));
-    Tensor out;
-    refused(tsr_subtract_i64(nullptr, 3, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64(wrong_kind(), 3, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64(as_complex(input), 3, out.slot()));
-    survives(tsr_subtract_i64(as_bool(input), 3, out.slot()));
-    refused(tsr_subtract_i64(input, 3, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {1}, {5}));
-    const Tensor dst = place_for(ints(TSR_INT64, {1}, {2}));
-    refused(tsr_subtract_i64_out(nullptr, 3, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64_out(wrong_kind(), 3, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64_out(as_complex(input), 3, dst));
-    survives(tsr_subtract_i64_out(as_bool(input), 3, dst));
-    refused(tsr_subtract_i64_out(input, 3, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64_out(input, 3, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64_out(input, 3, as_complex(dst)));
-    survives(tsr_subtract_i64_out(input, 3, as_bool(dst)));
-  }
-  {
-    const Tensor input(ints(TSR_INT64, {1}, {5}));
-    refused(tsr_subtract_i64_inplace(nullptr, 3), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_i64_inplace(wrong_kind(), 3), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_i64_inplace(as_complex(input), 3));
-    survives(tsr_subtract_i64_inplace(as_bool(input), 3));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    Tensor out;
-    refused(tsr_subtract_c128(nullptr, 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128(wrong_kind(), 1.0, -1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128(as_complex(input), 1.0, -1.0, out.slot()));
-    survives(tsr_subtract_c128(as_bool(input), 1.0, -1.0, out.slot()));
-    refused(tsr_subtract_c128(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {0.0, 3.0}));
-    refused(tsr_subtract_c128_out(nullptr, 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128_out(wrong_kind(), 1.0, -1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128_out(as_complex(input), 1.0, -1.0, dst));
-    survives(tsr_subtract_c128_out(as_bool(input), 1.0, -1.0, dst));
-    refused(tsr_subtract_c128_out(input, 1.0, -1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128_out(input, 1.0, -1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128_out(input, 1.0, -1.0, as_complex(dst)));
-    survives(tsr_subtract_c128_out(input, 1.0, -1.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    refused(tsr_subtract_c128_inplace(nullptr, 1.0, -1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128_inplace(wrong_kind(), 1.0, -1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128_inplace(as_complex(input), 1.0, -1.0));
-    survives(tsr_subtract_c128_inplace(as_bool(input), 1.0, -1.0));
-  }
-  {
-    const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
-    Tensor out;
-    refused(tsr_subtract_c128_left(0.0, 2.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128_left(0.0, 2.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128_left(0.0, 2.0, as_complex(other), out.slot()));
-    survives(tsr_subtract_c128_left(0.0, 2.0, as_bool(other), out.slot()));
-    refused(tsr_subtract_c128_left(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(complexes(TSR_COMPLEX64, {1}, {1.0, 1.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-1.0, 1.0}));
-    refused(tsr_subtract_c128_left_out(0.0, 2.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128_left_out(0.0, 2.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128_left_out(0.0, 2.0, as_complex(other), dst));
-    survives(tsr_subtract_c128_left_out(0.0, 2.0, as_bool(other), dst));
-    refused(tsr_subtract_c128_left_out(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_subtract_c128_left_out(0.0, 2.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_subtract_c128_left_out(0.0, 2.0, other, as_complex(dst)));
-    survives(tsr_subtract_c128_left_out(0.0, 2.0, other, as_bool(dst)));
+    refused(tsr_subtract_scalar_left_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left_out(kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left_out(kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left_out(kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left_out(kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_left_out(TSR_TRUTH(1), other, dst));
+    survives(tsr_subtract_scalar_left_out(TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_subtract_scalar_left_out(TSR_F64(kNan), other, dst));
+    survives(tsr_subtract_scalar_left_out(TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_subtract_scalar_left_out(TSR_F64(1.0), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left_out(TSR_F64(1.0), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_left_out(TSR_F64(1.0), as_complex(other), dst));
+    survives(tsr_subtract_scalar_left_out(TSR_F64(1.0), as_bool(other), dst));
+    refused(tsr_subtract_scalar_left_out(TSR_F64(1.0), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_subtract_scalar_left_out(TSR_F64(1.0), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_subtract_scalar_left_out(TSR_F64(1.0), other, as_complex(dst)));
+    survives(tsr_subtract_scalar_left_out(TSR_F64(1.0), other, as_bool(dst)));
   }
 }
 
@@ -599,18 +572,18 @@ TEST(Op_multiply, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_multiply_f64(input, 0.5, out.slot()));
+    ok(tsr_multiply_scalar(input, TSR_F64(0.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.5, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1}));
-    ok(tsr_multiply_f64_out(input, 0.5, dst));
+    ok(tsr_multiply_scalar_out(input, TSR_F64(0.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.5, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_multiply_f64_inplace(input, 0.5));
+    ok(tsr_multiply_scalar_inplace(input, TSR_F64(0.5)));
     same(input, reals(TSR_FLOAT32, {2}, {0.5, 1}));
   }
   {
@@ -630,36 +603,53 @@ TEST(Op_multiply, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
     Tensor out;
-    ok(tsr_multiply_i64(input, 4, out.slot()));
+    ok(tsr_multiply_scalar(input, TSR_I64(4), out.slot()));
     same(out, ints(TSR_INT32, {2}, {8, -12}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {8, -12}));
-    ok(tsr_multiply_i64_out(input, 4, dst));
+    ok(tsr_multiply_scalar_out(input, TSR_I64(4), dst));
     same(dst, ints(TSR_INT32, {2}, {8, -12}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
-    ok(tsr_multiply_i64_inplace(input, 4));
+    ok(tsr_multiply_scalar_inplace(input, TSR_I64(4)));
     same(input, ints(TSR_INT32, {2}, {8, -12}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
     Tensor out;
-    ok(tsr_multiply_c128(input, 0.0, 1.0, out.slot()));
+    ok(tsr_multiply_scalar(input, TSR_C128(0.0, 1.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
-    ok(tsr_multiply_c128_out(input, 0.0, 1.0, dst));
+    ok(tsr_multiply_scalar_out(input, TSR_C128(0.0, 1.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    ok(tsr_multiply_c128_inplace(input, 0.0, 1.0));
+    ok(tsr_multiply_scalar_inplace(input, TSR_C128(0.0, 1.0)));
     same(input, complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_multiply_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_multiply_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_multiply_scalar_inplace(input, TSR_TRUTH(1)));
+    same(input, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
 
@@ -710,86 +700,57 @@ TEST(Op_multiply, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_multiply_f64(nullptr, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_f64(wrong_kind(), 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_f64(as_complex(input), 0.5, out.slot()));
-    survives(tsr_multiply_f64(as_bool(input), 0.5, out.slot()));
-    refused(tsr_multiply_f64(input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar(nullptr, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar(wrong_kind(), TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar(as_complex(input), TSR_F64(0.5), out.slot()));
+    survives(tsr_multiply_scalar(as_bool(input), TSR_F64(0.5), out.slot()));
+    refused(tsr_multiply_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_multiply_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_multiply_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_multiply_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_multiply_scalar(input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1}));
-    refused(tsr_multiply_f64_out(nullptr, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_f64_out(wrong_kind(), 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_f64_out(as_complex(input), 0.5, dst));
-    survives(tsr_multiply_f64_out(as_bool(input), 0.5, dst));
-    refused(tsr_multiply_f64_out(input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_f64_out(input, 0.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_f64_out(input, 0.5, as_complex(dst)));
-    survives(tsr_multiply_f64_out(input, 0.5, as_bool(dst)));
+    refused(tsr_multiply_scalar_out(nullptr, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_out(wrong_kind(), TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar_out(as_complex(input), TSR_F64(0.5), dst));
+    survives(tsr_multiply_scalar_out(as_bool(input), TSR_F64(0.5), dst));
+    refused(tsr_multiply_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_multiply_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_multiply_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_multiply_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_multiply_scalar_out(input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_out(input, TSR_F64(0.5), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar_out(input, TSR_F64(0.5), as_complex(dst)));
+    survives(tsr_multiply_scalar_out(input, TSR_F64(0.5), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_multiply_f64_inplace(nullptr, 0.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_f64_inplace(wrong_kind(), 0.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_f64_inplace(as_complex(input), 0.5));
-    survives(tsr_multiply_f64_inplace(as_bool(input), 0.5));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
-    Tensor out;
-    refused(tsr_multiply_i64(nullptr, 4, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_i64(wrong_kind(), 4, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_i64(as_complex(input), 4, out.slot()));
-    survives(tsr_multiply_i64(as_bool(input), 4, out.slot()));
-    refused(tsr_multiply_i64(input, 4, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
-    const Tensor dst = place_for(ints(TSR_INT32, {2}, {8, -12}));
-    refused(tsr_multiply_i64_out(nullptr, 4, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_i64_out(wrong_kind(), 4, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_i64_out(as_complex(input), 4, dst));
-    survives(tsr_multiply_i64_out(as_bool(input), 4, dst));
-    refused(tsr_multiply_i64_out(input, 4, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_i64_out(input, 4, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_i64_out(input, 4, as_complex(dst)));
-    survives(tsr_multiply_i64_out(input, 4, as_bool(dst)));
-  }
-  {
-    const Tensor input(ints(TSR_INT32, {2}, {2, -3}));
-    refused(tsr_multiply_i64_inplace(nullptr, 4), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_i64_inplace(wrong_kind(), 4), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_i64_inplace(as_complex(input), 4));
-    survives(tsr_multiply_i64_inplace(as_bool(input), 4));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    Tensor out;
-    refused(tsr_multiply_c128(nullptr, 0.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_c128(wrong_kind(), 0.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_c128(as_complex(input), 0.0, 1.0, out.slot()));
-    survives(tsr_multiply_c128(as_bool(input), 0.0, 1.0, out.slot()));
-    refused(tsr_multiply_c128(input, 0.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {-2.0, 1.0}));
-    refused(tsr_multiply_c128_out(nullptr, 0.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_c128_out(wrong_kind(), 0.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_c128_out(as_complex(input), 0.0, 1.0, dst));
-    survives(tsr_multiply_c128_out(as_bool(input), 0.0, 1.0, dst));
-    refused(tsr_multiply_c128_out(input, 0.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_c128_out(input, 0.0, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_c128_out(input, 0.0, 1.0, as_complex(dst)));
-    survives(tsr_multiply_c128_out(input, 0.0, 1.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {1.0, 2.0}));
-    refused(tsr_multiply_c128_inplace(nullptr, 0.0, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_multiply_c128_inplace(wrong_kind(), 0.0, 1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_multiply_c128_inplace(as_complex(input), 0.0, 1.0));
-    survives(tsr_multiply_c128_inplace(as_bool(input), 0.0, 1.0));
+    refused(tsr_multiply_scalar_inplace(nullptr, TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_inplace(wrong_kind(), TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar_inplace(as_complex(input), TSR_F64(0.5)));
+    survives(tsr_multiply_scalar_inplace(as_bool(input), TSR_F64(0.5)));
+    refused(tsr_multiply_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_multiply_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_multiply_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_multiply_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_multiply_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_multiply_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -847,59 +808,59 @@ TEST(Op_divide, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_divide_f64(input, 4.0, out.slot()));
+    ok(tsr_divide_scalar(input, TSR_F64(4.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
-    ok(tsr_divide_f64_out(input, 4.0, dst));
-    same(dst, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_divide_f64_inplace(input, 4.0));
-    same(input, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_divide_i64(input, 4, out.slot()));
+    ok(tsr_divide_scalar(input, TSR_I64(4), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
-    ok(tsr_divide_i64_out(input, 4, dst));
+    ok(tsr_divide_scalar_out(input, TSR_F64(4.0), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_divide_i64_inplace(input, 4));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
+    ok(tsr_divide_scalar_out(input, TSR_I64(4), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    ok(tsr_divide_scalar_inplace(input, TSR_F64(4.0)));
+    same(input, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    ok(tsr_divide_scalar_inplace(input, TSR_I64(4)));
     same(input, reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
     Tensor out;
-    ok(tsr_divide_f64_left(1.0, other, out.slot()));
+    ok(tsr_divide_scalar_left(TSR_F64(1.0), other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {0.25, 2}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
+    Tensor out;
+    ok(tsr_divide_scalar_left(TSR_I64(1), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.25, 2}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    ok(tsr_divide_f64_left_out(1.0, other, dst));
+    ok(tsr_divide_scalar_left_out(TSR_F64(1.0), other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.25, 2}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
-    Tensor out;
-    ok(tsr_divide_i64_left(1, other, out.slot()));
-    same(out, reals(TSR_FLOAT32, {2}, {0.25, 2}));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    ok(tsr_divide_i64_left_out(1, other, dst));
+    ok(tsr_divide_scalar_left_out(TSR_I64(1), other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.25, 2}));
   }
   {
@@ -925,31 +886,43 @@ TEST(Op_divide, computes_its_cases) {
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
     Tensor out;
-    ok(tsr_divide_c128(input, 0.0, 2.0, out.slot()));
+    ok(tsr_divide_scalar(input, TSR_C128(0.0, 2.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
-    ok(tsr_divide_c128_out(input, 0.0, 2.0, dst));
+    ok(tsr_divide_scalar_out(input, TSR_C128(0.0, 2.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
-    ok(tsr_divide_c128_inplace(input, 0.0, 2.0));
+    ok(tsr_divide_scalar_inplace(input, TSR_C128(0.0, 2.0)));
     same(input, complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
   }
   {
     const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
     Tensor out;
-    ok(tsr_divide_c128_left(0.0, 2.0, other, out.slot()));
+    ok(tsr_divide_scalar_left(TSR_C128(0.0, 2.0), other, out.slot()));
     same(out, complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
   }
   {
     const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
-    ok(tsr_divide_c128_left_out(0.0, 2.0, other, dst));
+    ok(tsr_divide_scalar_left_out(TSR_C128(0.0, 2.0), other, dst));
     same(dst, complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_divide_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 0}));
+    ok(tsr_divide_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {1, 0}));
   }
 }
 
@@ -1000,149 +973,96 @@ TEST(Op_divide, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_divide_f64(nullptr, 4.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64(wrong_kind(), 4.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64(as_complex(input), 4.0, out.slot()));
-    survives(tsr_divide_f64(as_bool(input), 4.0, out.slot()));
-    refused(tsr_divide_f64(input, 4.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar(nullptr, TSR_F64(4.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar(wrong_kind(), TSR_F64(4.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar(as_complex(input), TSR_F64(4.0), out.slot()));
+    survives(tsr_divide_scalar(as_bool(input), TSR_F64(4.0), out.slot()));
+    refused(tsr_divide_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_divide_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_divide_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_divide_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_divide_scalar(input, TSR_F64(4.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
-    refused(tsr_divide_f64_out(nullptr, 4.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64_out(wrong_kind(), 4.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64_out(as_complex(input), 4.0, dst));
-    survives(tsr_divide_f64_out(as_bool(input), 4.0, dst));
-    refused(tsr_divide_f64_out(input, 4.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64_out(input, 4.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64_out(input, 4.0, as_complex(dst)));
-    survives(tsr_divide_f64_out(input, 4.0, as_bool(dst)));
+    refused(tsr_divide_scalar_out(nullptr, TSR_F64(4.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_out(wrong_kind(), TSR_F64(4.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_out(as_complex(input), TSR_F64(4.0), dst));
+    survives(tsr_divide_scalar_out(as_bool(input), TSR_F64(4.0), dst));
+    refused(tsr_divide_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_divide_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_divide_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_divide_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_divide_scalar_out(input, TSR_F64(4.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_out(input, TSR_F64(4.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_out(input, TSR_F64(4.0), as_complex(dst)));
+    survives(tsr_divide_scalar_out(input, TSR_F64(4.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_divide_f64_inplace(nullptr, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64_inplace(wrong_kind(), 4.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64_inplace(as_complex(input), 4.0));
-    survives(tsr_divide_f64_inplace(as_bool(input), 4.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    Tensor out;
-    refused(tsr_divide_i64(nullptr, 4, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64(wrong_kind(), 4, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64(as_complex(input), 4, out.slot()));
-    survives(tsr_divide_i64(as_bool(input), 4, out.slot()));
-    refused(tsr_divide_i64(input, 4, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 0.5}));
-    refused(tsr_divide_i64_out(nullptr, 4, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64_out(wrong_kind(), 4, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64_out(as_complex(input), 4, dst));
-    survives(tsr_divide_i64_out(as_bool(input), 4, dst));
-    refused(tsr_divide_i64_out(input, 4, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64_out(input, 4, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64_out(input, 4, as_complex(dst)));
-    survives(tsr_divide_i64_out(input, 4, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_divide_i64_inplace(nullptr, 4), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64_inplace(wrong_kind(), 4), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64_inplace(as_complex(input), 4));
-    survives(tsr_divide_i64_inplace(as_bool(input), 4));
+    refused(tsr_divide_scalar_inplace(nullptr, TSR_F64(4.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_inplace(wrong_kind(), TSR_F64(4.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_inplace(as_complex(input), TSR_F64(4.0)));
+    survives(tsr_divide_scalar_inplace(as_bool(input), TSR_F64(4.0)));
+    refused(tsr_divide_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_divide_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_divide_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_divide_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
     Tensor out;
-    refused(tsr_divide_f64_left(1.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64_left(1.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64_left(1.0, as_complex(other), out.slot()));
-    survives(tsr_divide_f64_left(1.0, as_bool(other), out.slot()));
-    refused(tsr_divide_f64_left(1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    refused(tsr_divide_f64_left_out(1.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64_left_out(1.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64_left_out(1.0, as_complex(other), dst));
-    survives(tsr_divide_f64_left_out(1.0, as_bool(other), dst));
-    refused(tsr_divide_f64_left_out(1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_f64_left_out(1.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_f64_left_out(1.0, other, as_complex(dst)));
-    survives(tsr_divide_f64_left_out(1.0, other, as_bool(dst)));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
-    Tensor out;
-    refused(tsr_divide_i64_left(1, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64_left(1, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64_left(1, as_complex(other), out.slot()));
-    survives(tsr_divide_i64_left(1, as_bool(other), out.slot()));
-    refused(tsr_divide_i64_left(1, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left(kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left(kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left(kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left(kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_divide_scalar_left(TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_divide_scalar_left(TSR_F64(kNan), other, out.slot()));
+    survives(tsr_divide_scalar_left(TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_divide_scalar_left(TSR_F64(1.0), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left(TSR_F64(1.0), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_left(TSR_F64(1.0), as_complex(other), out.slot()));
+    survives(tsr_divide_scalar_left(TSR_F64(1.0), as_bool(other), out.slot()));
+    refused(tsr_divide_scalar_left(TSR_F64(1.0), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {4, 0.5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.25, 2}));
-    refused(tsr_divide_i64_left_out(1, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64_left_out(1, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64_left_out(1, as_complex(other), dst));
-    survives(tsr_divide_i64_left_out(1, as_bool(other), dst));
-    refused(tsr_divide_i64_left_out(1, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_i64_left_out(1, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_i64_left_out(1, other, as_complex(dst)));
-    survives(tsr_divide_i64_left_out(1, other, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
-    Tensor out;
-    refused(tsr_divide_c128(nullptr, 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128(wrong_kind(), 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128(as_complex(input), 0.0, 2.0, out.slot()));
-    survives(tsr_divide_c128(as_bool(input), 0.0, 2.0, out.slot()));
-    refused(tsr_divide_c128(input, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, -1.0}));
-    refused(tsr_divide_c128_out(nullptr, 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128_out(wrong_kind(), 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128_out(as_complex(input), 0.0, 2.0, dst));
-    survives(tsr_divide_c128_out(as_bool(input), 0.0, 2.0, dst));
-    refused(tsr_divide_c128_out(input, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128_out(input, 0.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128_out(input, 0.0, 2.0, as_complex(dst)));
-    survives(tsr_divide_c128_out(input, 0.0, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {1}, {2.0, 4.0}));
-    refused(tsr_divide_c128_inplace(nullptr, 0.0, 2.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128_inplace(wrong_kind(), 0.0, 2.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128_inplace(as_complex(input), 0.0, 2.0));
-    survives(tsr_divide_c128_inplace(as_bool(input), 0.0, 2.0));
-  }
-  {
-    const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
-    Tensor out;
-    refused(tsr_divide_c128_left(0.0, 2.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128_left(0.0, 2.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128_left(0.0, 2.0, as_complex(other), out.slot()));
-    survives(tsr_divide_c128_left(0.0, 2.0, as_bool(other), out.slot()));
-    refused(tsr_divide_c128_left(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(complexes(TSR_COMPLEX64, {1}, {0.0, 1.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {1}, {2.0, 0.0}));
-    refused(tsr_divide_c128_left_out(0.0, 2.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128_left_out(0.0, 2.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128_left_out(0.0, 2.0, as_complex(other), dst));
-    survives(tsr_divide_c128_left_out(0.0, 2.0, as_bool(other), dst));
-    refused(tsr_divide_c128_left_out(0.0, 2.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_divide_c128_left_out(0.0, 2.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_divide_c128_left_out(0.0, 2.0, other, as_complex(dst)));
-    survives(tsr_divide_c128_left_out(0.0, 2.0, other, as_bool(dst)));
+    refused(tsr_divide_scalar_left_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left_out(kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left_out(kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left_out(kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left_out(kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_left_out(TSR_TRUTH(1), other, dst));
+    survives(tsr_divide_scalar_left_out(TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_divide_scalar_left_out(TSR_F64(kNan), other, dst));
+    survives(tsr_divide_scalar_left_out(TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_divide_scalar_left_out(TSR_F64(1.0), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left_out(TSR_F64(1.0), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_left_out(TSR_F64(1.0), as_complex(other), dst));
+    survives(tsr_divide_scalar_left_out(TSR_F64(1.0), as_bool(other), dst));
+    refused(tsr_divide_scalar_left_out(TSR_F64(1.0), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_divide_scalar_left_out(TSR_F64(1.0), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_divide_scalar_left_out(TSR_F64(1.0), other, as_complex(dst)));
+    survives(tsr_divide_scalar_left_out(TSR_F64(1.0), other, as_bool(dst)));
   }
 }
 
@@ -1206,77 +1126,89 @@ TEST(Op_floor_divide, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT64, {1}, {7}));
     Tensor out;
-    ok(tsr_floor_divide_i64(input, 2, out.slot()));
+    ok(tsr_floor_divide_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {7}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
-    ok(tsr_floor_divide_i64_out(input, 2, dst));
+    ok(tsr_floor_divide_scalar_out(input, TSR_I64(2), dst));
     same(dst, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {7}));
-    ok(tsr_floor_divide_i64_inplace(input, 2));
+    ok(tsr_floor_divide_scalar_inplace(input, TSR_I64(2)));
     same(input, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {2}));
     Tensor out;
-    ok(tsr_floor_divide_i64_left(7, other, out.slot()));
+    ok(tsr_floor_divide_scalar_left(TSR_I64(7), other, out.slot()));
     same(out, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {2}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
-    ok(tsr_floor_divide_i64_left_out(7, other, dst));
+    ok(tsr_floor_divide_scalar_left_out(TSR_I64(7), other, dst));
     same(dst, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     Tensor out;
-    ok(tsr_floor_divide_f64(input, -2.0, out.slot()));
+    ok(tsr_floor_divide_scalar(input, TSR_F64(-2.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {-4}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
-    ok(tsr_floor_divide_f64_out(input, -2.0, dst));
-    same(dst, reals(TSR_FLOAT32, {1}, {-4}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    ok(tsr_floor_divide_f64_inplace(input, -2.0));
-    same(input, reals(TSR_FLOAT32, {1}, {-4}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     Tensor out;
-    ok(tsr_floor_divide_i64(input, -2, out.slot()));
+    ok(tsr_floor_divide_scalar(input, TSR_I64(-2), out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {-4}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
-    ok(tsr_floor_divide_i64_out(input, -2, dst));
+    ok(tsr_floor_divide_scalar_out(input, TSR_F64(-2.0), dst));
     same(dst, reals(TSR_FLOAT32, {1}, {-4}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    ok(tsr_floor_divide_i64_inplace(input, -2));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
+    ok(tsr_floor_divide_scalar_out(input, TSR_I64(-2), dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    ok(tsr_floor_divide_scalar_inplace(input, TSR_F64(-2.0)));
+    same(input, reals(TSR_FLOAT32, {1}, {-4}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    ok(tsr_floor_divide_scalar_inplace(input, TSR_I64(-2)));
     same(input, reals(TSR_FLOAT32, {1}, {-4}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
     Tensor out;
-    ok(tsr_floor_divide_f64_left(7.5, other, out.slot()));
+    ok(tsr_floor_divide_scalar_left(TSR_F64(7.5), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {3}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
-    ok(tsr_floor_divide_f64_left_out(7.5, other, dst));
+    ok(tsr_floor_divide_scalar_left_out(TSR_F64(7.5), other, dst));
     same(dst, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_floor_divide_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_INT64, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 0}));
+    ok(tsr_floor_divide_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_INT64, {2}, {1, 0}));
   }
 }
 
@@ -1291,6 +1223,15 @@ TEST(Op_floor_divide, refuses_bad_arguments) {
     const Tensor input(ints(TSR_INT32, {1}, {1}));
     const Tensor other(ints(TSR_INT32, {1}, {0}));
     refused(tsr_floor_divide_inplace(input, other), TSR_VALUE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    Tensor out;
+    refused(tsr_floor_divide_scalar(input, TSR_C128(0.0, 1.0), out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    refused(tsr_floor_divide_scalar_inplace(input, TSR_C128(0.0, 1.0)), TSR_DTYPE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {7, -7}));
@@ -1338,100 +1279,96 @@ TEST(Op_floor_divide, refuses_bad_arguments) {
   {
     const Tensor input(ints(TSR_INT64, {1}, {7}));
     Tensor out;
-    refused(tsr_floor_divide_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_floor_divide_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_floor_divide_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar(nullptr, TSR_I64(2), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar(wrong_kind(), TSR_I64(2), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar(as_complex(input), TSR_I64(2), out.slot()));
+    survives(tsr_floor_divide_scalar(as_bool(input), TSR_I64(2), out.slot()));
+    refused(tsr_floor_divide_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_floor_divide_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_floor_divide_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_floor_divide_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_floor_divide_scalar(input, TSR_I64(2), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {7}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
-    refused(tsr_floor_divide_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64_out(as_complex(input), 2, dst));
-    survives(tsr_floor_divide_i64_out(as_bool(input), 2, dst));
-    refused(tsr_floor_divide_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_floor_divide_i64_out(input, 2, as_bool(dst)));
+    refused(tsr_floor_divide_scalar_out(nullptr, TSR_I64(2), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_out(wrong_kind(), TSR_I64(2), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_out(as_complex(input), TSR_I64(2), dst));
+    survives(tsr_floor_divide_scalar_out(as_bool(input), TSR_I64(2), dst));
+    refused(tsr_floor_divide_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_floor_divide_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_floor_divide_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_floor_divide_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_floor_divide_scalar_out(input, TSR_I64(2), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_out(input, TSR_I64(2), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_out(input, TSR_I64(2), as_complex(dst)));
+    survives(tsr_floor_divide_scalar_out(input, TSR_I64(2), as_bool(dst)));
   }
   {
     const Tensor input(ints(TSR_INT64, {1}, {7}));
-    refused(tsr_floor_divide_i64_inplace(nullptr, 2), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64_inplace(wrong_kind(), 2), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64_inplace(as_complex(input), 2));
-    survives(tsr_floor_divide_i64_inplace(as_bool(input), 2));
+    refused(tsr_floor_divide_scalar_inplace(nullptr, TSR_I64(2)), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_inplace(wrong_kind(), TSR_I64(2)), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_inplace(as_complex(input), TSR_I64(2)));
+    survives(tsr_floor_divide_scalar_inplace(as_bool(input), TSR_I64(2)));
+    refused(tsr_floor_divide_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_floor_divide_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_floor_divide_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_floor_divide_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {2}));
     Tensor out;
-    refused(tsr_floor_divide_i64_left(7, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64_left(7, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64_left(7, as_complex(other), out.slot()));
-    survives(tsr_floor_divide_i64_left(7, as_bool(other), out.slot()));
-    refused(tsr_floor_divide_i64_left(7, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left(kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left(kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left(kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left(kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_floor_divide_scalar_left(TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_floor_divide_scalar_left(TSR_F64(kNan), other, out.slot()));
+    survives(tsr_floor_divide_scalar_left(TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_floor_divide_scalar_left(TSR_I64(7), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left(TSR_I64(7), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_left(TSR_I64(7), as_complex(other), out.slot()));
+    survives(tsr_floor_divide_scalar_left(TSR_I64(7), as_bool(other), out.slot()));
+    refused(tsr_floor_divide_scalar_left(TSR_I64(7), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {2}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
-    refused(tsr_floor_divide_i64_left_out(7, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64_left_out(7, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64_left_out(7, as_complex(other), dst));
-    survives(tsr_floor_divide_i64_left_out(7, as_bool(other), dst));
-    refused(tsr_floor_divide_i64_left_out(7, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_i64_left_out(7, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_i64_left_out(7, other, as_complex(dst)));
-    survives(tsr_floor_divide_i64_left_out(7, other, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    Tensor out;
-    refused(tsr_floor_divide_f64(nullptr, -2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64(wrong_kind(), -2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64(as_complex(input), -2.0, out.slot()));
-    survives(tsr_floor_divide_f64(as_bool(input), -2.0, out.slot()));
-    refused(tsr_floor_divide_f64(input, -2.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-4}));
-    refused(tsr_floor_divide_f64_out(nullptr, -2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64_out(wrong_kind(), -2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64_out(as_complex(input), -2.0, dst));
-    survives(tsr_floor_divide_f64_out(as_bool(input), -2.0, dst));
-    refused(tsr_floor_divide_f64_out(input, -2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64_out(input, -2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64_out(input, -2.0, as_complex(dst)));
-    survives(tsr_floor_divide_f64_out(input, -2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    refused(tsr_floor_divide_f64_inplace(nullptr, -2.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64_inplace(wrong_kind(), -2.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64_inplace(as_complex(input), -2.0));
-    survives(tsr_floor_divide_f64_inplace(as_bool(input), -2.0));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
-    Tensor out;
-    refused(tsr_floor_divide_f64_left(7.5, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64_left(7.5, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64_left(7.5, as_complex(other), out.slot()));
-    survives(tsr_floor_divide_f64_left(7.5, as_bool(other), out.slot()));
-    refused(tsr_floor_divide_f64_left(7.5, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {1}, {2}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
-    refused(tsr_floor_divide_f64_left_out(7.5, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64_left_out(7.5, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64_left_out(7.5, as_complex(other), dst));
-    survives(tsr_floor_divide_f64_left_out(7.5, as_bool(other), dst));
-    refused(tsr_floor_divide_f64_left_out(7.5, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_floor_divide_f64_left_out(7.5, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_floor_divide_f64_left_out(7.5, other, as_complex(dst)));
-    survives(tsr_floor_divide_f64_left_out(7.5, other, as_bool(dst)));
+    refused(tsr_floor_divide_scalar_left_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left_out(kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left_out(kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left_out(kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left_out(kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_left_out(TSR_TRUTH(1), other, dst));
+    survives(tsr_floor_divide_scalar_left_out(TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_floor_divide_scalar_left_out(TSR_F64(kNan), other, dst));
+    survives(tsr_floor_divide_scalar_left_out(TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_floor_divide_scalar_left_out(TSR_I64(7), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left_out(TSR_I64(7), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_left_out(TSR_I64(7), as_complex(other), dst));
+    survives(tsr_floor_divide_scalar_left_out(TSR_I64(7), as_bool(other), dst));
+    refused(tsr_floor_divide_scalar_left_out(TSR_I64(7), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_floor_divide_scalar_left_out(TSR_I64(7), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_floor_divide_scalar_left_out(TSR_I64(7), other, as_complex(dst)));
+    survives(tsr_floor_divide_scalar_left_out(TSR_I64(7), other, as_bool(dst)));
   }
 }
 
@@ -1495,71 +1432,71 @@ TEST(Op_remainder, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     Tensor out;
-    ok(tsr_remainder_f64(input, -3.0, out.slot()));
+    ok(tsr_remainder_scalar(input, TSR_F64(-3.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {-2}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-2}));
-    ok(tsr_remainder_f64_out(input, -3.0, dst));
-    same(dst, reals(TSR_FLOAT32, {1}, {-2}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    ok(tsr_remainder_f64_inplace(input, -3.0));
-    same(input, reals(TSR_FLOAT32, {1}, {-2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     Tensor out;
-    ok(tsr_remainder_i64(input, -3, out.slot()));
+    ok(tsr_remainder_scalar(input, TSR_I64(-3), out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {-2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-2}));
-    ok(tsr_remainder_i64_out(input, -3, dst));
+    ok(tsr_remainder_scalar_out(input, TSR_F64(-3.0), dst));
     same(dst, reals(TSR_FLOAT32, {1}, {-2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    ok(tsr_remainder_i64_inplace(input, -3));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-2}));
+    ok(tsr_remainder_scalar_out(input, TSR_I64(-3), dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {-2}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    ok(tsr_remainder_scalar_inplace(input, TSR_F64(-3.0)));
+    same(input, reals(TSR_FLOAT32, {1}, {-2}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
+    ok(tsr_remainder_scalar_inplace(input, TSR_I64(-3)));
     same(input, reals(TSR_FLOAT32, {1}, {-2}));
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {4}));
     Tensor out;
-    ok(tsr_remainder_i64_left(7, other, out.slot()));
+    ok(tsr_remainder_scalar_left(TSR_I64(7), other, out.slot()));
     same(out, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {4}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
-    ok(tsr_remainder_i64_left_out(7, other, dst));
+    ok(tsr_remainder_scalar_left_out(TSR_I64(7), other, dst));
     same(dst, ints(TSR_INT64, {1}, {3}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
     Tensor out;
-    ok(tsr_remainder_f64_left(7.0, other, out.slot()));
+    ok(tsr_remainder_scalar_left(TSR_F64(7.0), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {3}));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
-    ok(tsr_remainder_f64_left_out(7.0, other, dst));
-    same(dst, reals(TSR_FLOAT32, {1}, {3}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
     Tensor out;
-    ok(tsr_remainder_i64_left(7, other, out.slot()));
+    ok(tsr_remainder_scalar_left(TSR_I64(7), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {3}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
-    ok(tsr_remainder_i64_left_out(7, other, dst));
+    ok(tsr_remainder_scalar_left_out(TSR_F64(7.0), other, dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {3}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_remainder_scalar_left_out(TSR_I64(7), other, dst));
     same(dst, reals(TSR_FLOAT32, {1}, {3}));
   }
 }
@@ -1611,100 +1548,96 @@ TEST(Op_remainder, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     Tensor out;
-    refused(tsr_remainder_f64(nullptr, -3.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64(wrong_kind(), -3.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64(as_complex(input), -3.0, out.slot()));
-    survives(tsr_remainder_f64(as_bool(input), -3.0, out.slot()));
-    refused(tsr_remainder_f64(input, -3.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar(nullptr, TSR_F64(-3.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar(wrong_kind(), TSR_F64(-3.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar(as_complex(input), TSR_F64(-3.0), out.slot()));
+    survives(tsr_remainder_scalar(as_bool(input), TSR_F64(-3.0), out.slot()));
+    refused(tsr_remainder_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_remainder_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_remainder_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_remainder_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_remainder_scalar(input, TSR_F64(-3.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-2}));
-    refused(tsr_remainder_f64_out(nullptr, -3.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64_out(wrong_kind(), -3.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64_out(as_complex(input), -3.0, dst));
-    survives(tsr_remainder_f64_out(as_bool(input), -3.0, dst));
-    refused(tsr_remainder_f64_out(input, -3.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64_out(input, -3.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64_out(input, -3.0, as_complex(dst)));
-    survives(tsr_remainder_f64_out(input, -3.0, as_bool(dst)));
+    refused(tsr_remainder_scalar_out(nullptr, TSR_F64(-3.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_out(wrong_kind(), TSR_F64(-3.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_out(as_complex(input), TSR_F64(-3.0), dst));
+    survives(tsr_remainder_scalar_out(as_bool(input), TSR_F64(-3.0), dst));
+    refused(tsr_remainder_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_remainder_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_remainder_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_remainder_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_remainder_scalar_out(input, TSR_F64(-3.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_out(input, TSR_F64(-3.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_out(input, TSR_F64(-3.0), as_complex(dst)));
+    survives(tsr_remainder_scalar_out(input, TSR_F64(-3.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    refused(tsr_remainder_f64_inplace(nullptr, -3.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64_inplace(wrong_kind(), -3.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64_inplace(as_complex(input), -3.0));
-    survives(tsr_remainder_f64_inplace(as_bool(input), -3.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    Tensor out;
-    refused(tsr_remainder_i64(nullptr, -3, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64(wrong_kind(), -3, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64(as_complex(input), -3, out.slot()));
-    survives(tsr_remainder_i64(as_bool(input), -3, out.slot()));
-    refused(tsr_remainder_i64(input, -3, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {-2}));
-    refused(tsr_remainder_i64_out(nullptr, -3, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64_out(wrong_kind(), -3, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64_out(as_complex(input), -3, dst));
-    survives(tsr_remainder_i64_out(as_bool(input), -3, dst));
-    refused(tsr_remainder_i64_out(input, -3, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64_out(input, -3, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64_out(input, -3, as_complex(dst)));
-    survives(tsr_remainder_i64_out(input, -3, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {7}));
-    refused(tsr_remainder_i64_inplace(nullptr, -3), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64_inplace(wrong_kind(), -3), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64_inplace(as_complex(input), -3));
-    survives(tsr_remainder_i64_inplace(as_bool(input), -3));
+    refused(tsr_remainder_scalar_inplace(nullptr, TSR_F64(-3.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_inplace(wrong_kind(), TSR_F64(-3.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_inplace(as_complex(input), TSR_F64(-3.0)));
+    survives(tsr_remainder_scalar_inplace(as_bool(input), TSR_F64(-3.0)));
+    refused(tsr_remainder_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_remainder_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_remainder_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_remainder_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {4}));
     Tensor out;
-    refused(tsr_remainder_i64_left(7, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64_left(7, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64_left(7, as_complex(other), out.slot()));
-    survives(tsr_remainder_i64_left(7, as_bool(other), out.slot()));
-    refused(tsr_remainder_i64_left(7, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left(kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left(kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left(kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left(kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_remainder_scalar_left(TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_remainder_scalar_left(TSR_F64(kNan), other, out.slot()));
+    survives(tsr_remainder_scalar_left(TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_remainder_scalar_left(TSR_I64(7), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left(TSR_I64(7), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_left(TSR_I64(7), as_complex(other), out.slot()));
+    survives(tsr_remainder_scalar_left(TSR_I64(7), as_bool(other), out.slot()));
+    refused(tsr_remainder_scalar_left(TSR_I64(7), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor other(ints(TSR_INT64, {1}, {4}));
     const Tensor dst = place_for(ints(TSR_INT64, {1}, {3}));
-    refused(tsr_remainder_i64_left_out(7, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64_left_out(7, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64_left_out(7, as_complex(other), dst));
-    survives(tsr_remainder_i64_left_out(7, as_bool(other), dst));
-    refused(tsr_remainder_i64_left_out(7, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_i64_left_out(7, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_i64_left_out(7, other, as_complex(dst)));
-    survives(tsr_remainder_i64_left_out(7, other, as_bool(dst)));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
-    Tensor out;
-    refused(tsr_remainder_f64_left(7.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64_left(7.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64_left(7.0, as_complex(other), out.slot()));
-    survives(tsr_remainder_f64_left(7.0, as_bool(other), out.slot()));
-    refused(tsr_remainder_f64_left(7.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {1}, {4}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {3}));
-    refused(tsr_remainder_f64_left_out(7.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64_left_out(7.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64_left_out(7.0, as_complex(other), dst));
-    survives(tsr_remainder_f64_left_out(7.0, as_bool(other), dst));
-    refused(tsr_remainder_f64_left_out(7.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_remainder_f64_left_out(7.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_remainder_f64_left_out(7.0, other, as_complex(dst)));
-    survives(tsr_remainder_f64_left_out(7.0, other, as_bool(dst)));
+    refused(tsr_remainder_scalar_left_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left_out(kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left_out(kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left_out(kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left_out(kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_left_out(TSR_TRUTH(1), other, dst));
+    survives(tsr_remainder_scalar_left_out(TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_remainder_scalar_left_out(TSR_F64(kNan), other, dst));
+    survives(tsr_remainder_scalar_left_out(TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_remainder_scalar_left_out(TSR_I64(7), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left_out(TSR_I64(7), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_left_out(TSR_I64(7), as_complex(other), dst));
+    survives(tsr_remainder_scalar_left_out(TSR_I64(7), as_bool(other), dst));
+    refused(tsr_remainder_scalar_left_out(TSR_I64(7), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_remainder_scalar_left_out(TSR_I64(7), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_remainder_scalar_left_out(TSR_I64(7), other, as_complex(dst)));
+    survives(tsr_remainder_scalar_left_out(TSR_I64(7), other, as_bool(dst)));
   }
 }
 
@@ -1768,89 +1701,101 @@ TEST(Op_pow, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
     Tensor out;
-    ok(tsr_pow_f64(input, 2.0, out.slot()));
+    ok(tsr_pow_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {9, 16}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {9, 16}));
-    ok(tsr_pow_f64_out(input, 2.0, dst));
-    same(dst, reals(TSR_FLOAT32, {2}, {9, 16}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    ok(tsr_pow_f64_inplace(input, 2.0));
-    same(input, reals(TSR_FLOAT32, {2}, {9, 16}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
     Tensor out;
-    ok(tsr_pow_i64(input, 2, out.slot()));
+    ok(tsr_pow_scalar(input, TSR_I64(2), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {9, 16}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {9, 16}));
-    ok(tsr_pow_i64_out(input, 2, dst));
+    ok(tsr_pow_scalar_out(input, TSR_F64(2.0), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {9, 16}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    ok(tsr_pow_i64_inplace(input, 2));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {9, 16}));
+    ok(tsr_pow_scalar_out(input, TSR_I64(2), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {9, 16}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
+    ok(tsr_pow_scalar_inplace(input, TSR_F64(2.0)));
+    same(input, reals(TSR_FLOAT32, {2}, {9, 16}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
+    ok(tsr_pow_scalar_inplace(input, TSR_I64(2)));
     same(input, reals(TSR_FLOAT32, {2}, {9, 16}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
     Tensor out;
-    ok(tsr_pow_f64_left(2.0, other, out.slot()));
+    ok(tsr_pow_scalar_left(TSR_F64(2.0), other, out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {8, 0.5}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
+    Tensor out;
+    ok(tsr_pow_scalar_left(TSR_I64(2), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {8, 0.5}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {8, 0.5}));
-    ok(tsr_pow_f64_left_out(2.0, other, dst));
+    ok(tsr_pow_scalar_left_out(TSR_F64(2.0), other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {8, 0.5}));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
-    Tensor out;
-    ok(tsr_pow_i64_left(2, other, out.slot()));
-    same(out, reals(TSR_FLOAT32, {2}, {8, 0.5}));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {8, 0.5}));
-    ok(tsr_pow_i64_left_out(2, other, dst));
+    ok(tsr_pow_scalar_left_out(TSR_I64(2), other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {8, 0.5}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
     Tensor out;
-    ok(tsr_pow_c128(input, 2.0, 0.0, out.slot()));
+    ok(tsr_pow_scalar(input, TSR_C128(2.0, 0.0), out.slot()));
     same(out, complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
-    ok(tsr_pow_c128_out(input, 2.0, 0.0, dst));
+    ok(tsr_pow_scalar_out(input, TSR_C128(2.0, 0.0), dst));
     same(dst, complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
-    ok(tsr_pow_c128_inplace(input, 2.0, 0.0));
+    ok(tsr_pow_scalar_inplace(input, TSR_C128(2.0, 0.0)));
     same(input, complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
   }
   {
     const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
     Tensor out;
-    ok(tsr_pow_c128_left(2.0, 0.0, other, out.slot()));
+    ok(tsr_pow_scalar_left(TSR_C128(2.0, 0.0), other, out.slot()));
     same(out, complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
   }
   {
     const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
-    ok(tsr_pow_c128_left_out(2.0, 0.0, other, dst));
+    ok(tsr_pow_scalar_left_out(TSR_C128(2.0, 0.0), other, dst));
     same(dst, complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_pow_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_INT64, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 0}));
+    ok(tsr_pow_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_INT64, {2}, {1, 0}));
   }
 }
 
@@ -1869,11 +1814,11 @@ TEST(Op_pow, refuses_bad_arguments) {
   {
     const Tensor input(ints(TSR_UINT8, {1}, {2}));
     Tensor out;
-    refused(tsr_pow_i64(input, -1, out.slot()), TSR_VALUE);
+    refused(tsr_pow_scalar(input, TSR_I64(-1), out.slot()), TSR_VALUE);
   }
   {
     const Tensor input(ints(TSR_UINT8, {1}, {2}));
-    refused(tsr_pow_i64_inplace(input, -1), TSR_VALUE);
+    refused(tsr_pow_scalar_inplace(input, TSR_I64(-1)), TSR_VALUE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 9}));
@@ -1921,149 +1866,96 @@ TEST(Op_pow, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
     Tensor out;
-    refused(tsr_pow_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_pow_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_pow_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_pow_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_pow_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_pow_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_pow_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_pow_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_pow_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {9, 16}));
-    refused(tsr_pow_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_pow_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_pow_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_pow_f64_out(input, 2.0, as_bool(dst)));
+    refused(tsr_pow_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_pow_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_pow_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_pow_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_pow_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_pow_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_pow_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_pow_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    refused(tsr_pow_f64_inplace(nullptr, 2.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64_inplace(wrong_kind(), 2.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64_inplace(as_complex(input), 2.0));
-    survives(tsr_pow_f64_inplace(as_bool(input), 2.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    Tensor out;
-    refused(tsr_pow_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_pow_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_pow_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {9, 16}));
-    refused(tsr_pow_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64_out(as_complex(input), 2, dst));
-    survives(tsr_pow_i64_out(as_bool(input), 2, dst));
-    refused(tsr_pow_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_pow_i64_out(input, 2, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {3, 4}));
-    refused(tsr_pow_i64_inplace(nullptr, 2), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64_inplace(wrong_kind(), 2), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64_inplace(as_complex(input), 2));
-    survives(tsr_pow_i64_inplace(as_bool(input), 2));
+    refused(tsr_pow_scalar_inplace(nullptr, TSR_F64(2.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_inplace(wrong_kind(), TSR_F64(2.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_inplace(as_complex(input), TSR_F64(2.0)));
+    survives(tsr_pow_scalar_inplace(as_bool(input), TSR_F64(2.0)));
+    refused(tsr_pow_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_pow_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_pow_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_pow_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
     Tensor out;
-    refused(tsr_pow_f64_left(2.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64_left(2.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64_left(2.0, as_complex(other), out.slot()));
-    survives(tsr_pow_f64_left(2.0, as_bool(other), out.slot()));
-    refused(tsr_pow_f64_left(2.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {8, 0.5}));
-    refused(tsr_pow_f64_left_out(2.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64_left_out(2.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64_left_out(2.0, as_complex(other), dst));
-    survives(tsr_pow_f64_left_out(2.0, as_bool(other), dst));
-    refused(tsr_pow_f64_left_out(2.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_f64_left_out(2.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_f64_left_out(2.0, other, as_complex(dst)));
-    survives(tsr_pow_f64_left_out(2.0, other, as_bool(dst)));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
-    Tensor out;
-    refused(tsr_pow_i64_left(2, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64_left(2, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64_left(2, as_complex(other), out.slot()));
-    survives(tsr_pow_i64_left(2, as_bool(other), out.slot()));
-    refused(tsr_pow_i64_left(2, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left(kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left(kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left(kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left(kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_pow_scalar_left(TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_pow_scalar_left(TSR_F64(kNan), other, out.slot()));
+    survives(tsr_pow_scalar_left(TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_pow_scalar_left(TSR_F64(2.0), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left(TSR_F64(2.0), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_left(TSR_F64(2.0), as_complex(other), out.slot()));
+    survives(tsr_pow_scalar_left(TSR_F64(2.0), as_bool(other), out.slot()));
+    refused(tsr_pow_scalar_left(TSR_F64(2.0), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, -1}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {8, 0.5}));
-    refused(tsr_pow_i64_left_out(2, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64_left_out(2, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64_left_out(2, as_complex(other), dst));
-    survives(tsr_pow_i64_left_out(2, as_bool(other), dst));
-    refused(tsr_pow_i64_left_out(2, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_i64_left_out(2, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_i64_left_out(2, other, as_complex(dst)));
-    survives(tsr_pow_i64_left_out(2, other, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
-    Tensor out;
-    refused(tsr_pow_c128(nullptr, 2.0, 0.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128(wrong_kind(), 2.0, 0.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128(as_complex(input), 2.0, 0.0, out.slot()));
-    survives(tsr_pow_c128(as_bool(input), 2.0, 0.0, out.slot()));
-    refused(tsr_pow_c128(input, 2.0, 0.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {4.0, 0.0}));
-    refused(tsr_pow_c128_out(nullptr, 2.0, 0.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128_out(wrong_kind(), 2.0, 0.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128_out(as_complex(input), 2.0, 0.0, dst));
-    survives(tsr_pow_c128_out(as_bool(input), 2.0, 0.0, dst));
-    refused(tsr_pow_c128_out(input, 2.0, 0.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128_out(input, 2.0, 0.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128_out(input, 2.0, 0.0, as_complex(dst)));
-    survives(tsr_pow_c128_out(input, 2.0, 0.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX128, {1}, {2.0, 0.0}));
-    refused(tsr_pow_c128_inplace(nullptr, 2.0, 0.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128_inplace(wrong_kind(), 2.0, 0.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128_inplace(as_complex(input), 2.0, 0.0));
-    survives(tsr_pow_c128_inplace(as_bool(input), 2.0, 0.0));
-  }
-  {
-    const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
-    Tensor out;
-    refused(tsr_pow_c128_left(2.0, 0.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128_left(2.0, 0.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128_left(2.0, 0.0, as_complex(other), out.slot()));
-    survives(tsr_pow_c128_left(2.0, 0.0, as_bool(other), out.slot()));
-    refused(tsr_pow_c128_left(2.0, 0.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(complexes(TSR_COMPLEX128, {1}, {3.0, 0.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX128, {1}, {8.0, 0.0}));
-    refused(tsr_pow_c128_left_out(2.0, 0.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128_left_out(2.0, 0.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128_left_out(2.0, 0.0, as_complex(other), dst));
-    survives(tsr_pow_c128_left_out(2.0, 0.0, as_bool(other), dst));
-    refused(tsr_pow_c128_left_out(2.0, 0.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_pow_c128_left_out(2.0, 0.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_pow_c128_left_out(2.0, 0.0, other, as_complex(dst)));
-    survives(tsr_pow_c128_left_out(2.0, 0.0, other, as_bool(dst)));
+    refused(tsr_pow_scalar_left_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left_out(kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left_out(kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left_out(kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left_out(kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_left_out(TSR_TRUTH(1), other, dst));
+    survives(tsr_pow_scalar_left_out(TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_pow_scalar_left_out(TSR_F64(kNan), other, dst));
+    survives(tsr_pow_scalar_left_out(TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_pow_scalar_left_out(TSR_F64(2.0), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left_out(TSR_F64(2.0), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_left_out(TSR_F64(2.0), as_complex(other), dst));
+    survives(tsr_pow_scalar_left_out(TSR_F64(2.0), as_bool(other), dst));
+    refused(tsr_pow_scalar_left_out(TSR_F64(2.0), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_pow_scalar_left_out(TSR_F64(2.0), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_pow_scalar_left_out(TSR_F64(2.0), other, as_complex(dst)));
+    survives(tsr_pow_scalar_left_out(TSR_F64(2.0), other, as_bool(dst)));
   }
 }
 
@@ -2107,40 +1999,66 @@ TEST(Op_maximum, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     Tensor out;
-    ok(tsr_maximum_f64(input, 2.0, out.slot()));
+    ok(tsr_maximum_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {2, 5}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {2, 5}));
-    ok(tsr_maximum_f64_out(input, 2.0, dst));
-    same(dst, reals(TSR_FLOAT32, {2}, {2, 5}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    ok(tsr_maximum_f64_inplace(input, 2.0));
-    same(input, reals(TSR_FLOAT32, {2}, {2, 5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     Tensor out;
-    ok(tsr_maximum_i64(input, 2, out.slot()));
+    ok(tsr_maximum_scalar(input, TSR_I64(2), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {2, 5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {2, 5}));
-    ok(tsr_maximum_i64_out(input, 2, dst));
+    ok(tsr_maximum_scalar_out(input, TSR_F64(2.0), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {2, 5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    ok(tsr_maximum_i64_inplace(input, 2));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {2, 5}));
+    ok(tsr_maximum_scalar_out(input, TSR_I64(2), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {2, 5}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
+    ok(tsr_maximum_scalar_inplace(input, TSR_F64(2.0)));
     same(input, reals(TSR_FLOAT32, {2}, {2, 5}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
+    ok(tsr_maximum_scalar_inplace(input, TSR_I64(2)));
+    same(input, reals(TSR_FLOAT32, {2}, {2, 5}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_maximum_scalar(input, TSR_TRUTH(0), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_maximum_scalar_out(input, TSR_TRUTH(0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_maximum_scalar_inplace(input, TSR_TRUTH(0)));
+    same(input, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
 
 TEST(Op_maximum, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    Tensor out;
+    refused(tsr_maximum_scalar(input, TSR_C128(0.0, 1.0), out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    refused(tsr_maximum_scalar_inplace(input, TSR_C128(0.0, 1.0)), TSR_DTYPE);
+  }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {1, 5, kNan}));
     const Tensor other(reals(TSR_FLOAT32, {3}, {3, 2, 1}));
@@ -2187,58 +2105,57 @@ TEST(Op_maximum, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     Tensor out;
-    refused(tsr_maximum_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_maximum_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_maximum_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_maximum_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_maximum_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_maximum_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_maximum_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_maximum_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_maximum_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {2, 5}));
-    refused(tsr_maximum_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_maximum_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_maximum_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_maximum_f64_out(input, 2.0, as_bool(dst)));
+    refused(tsr_maximum_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_maximum_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_maximum_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_maximum_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_maximum_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_maximum_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_maximum_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_maximum_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    refused(tsr_maximum_f64_inplace(nullptr, 2.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_f64_inplace(wrong_kind(), 2.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_f64_inplace(as_complex(input), 2.0));
-    survives(tsr_maximum_f64_inplace(as_bool(input), 2.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    Tensor out;
-    refused(tsr_maximum_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_maximum_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_maximum_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {2, 5}));
-    refused(tsr_maximum_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_i64_out(as_complex(input), 2, dst));
-    survives(tsr_maximum_i64_out(as_bool(input), 2, dst));
-    refused(tsr_maximum_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_maximum_i64_out(input, 2, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    refused(tsr_maximum_i64_inplace(nullptr, 2), TSR_INVALID_ARGUMENT);
-    refused(tsr_maximum_i64_inplace(wrong_kind(), 2), TSR_INVALID_ARGUMENT);
-    survives(tsr_maximum_i64_inplace(as_complex(input), 2));
-    survives(tsr_maximum_i64_inplace(as_bool(input), 2));
+    refused(tsr_maximum_scalar_inplace(nullptr, TSR_F64(2.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_inplace(wrong_kind(), TSR_F64(2.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar_inplace(as_complex(input), TSR_F64(2.0)));
+    survives(tsr_maximum_scalar_inplace(as_bool(input), TSR_F64(2.0)));
+    refused(tsr_maximum_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_maximum_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_maximum_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_maximum_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_maximum_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_maximum_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -2282,35 +2199,35 @@ TEST(Op_minimum, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     Tensor out;
-    ok(tsr_minimum_f64(input, 2.0, out.slot()));
+    ok(tsr_minimum_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {1, 2}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_minimum_f64_out(input, 2.0, dst));
-    same(dst, reals(TSR_FLOAT32, {2}, {1, 2}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    ok(tsr_minimum_f64_inplace(input, 2.0));
-    same(input, reals(TSR_FLOAT32, {2}, {1, 2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     Tensor out;
-    ok(tsr_minimum_i64(input, 2, out.slot()));
+    ok(tsr_minimum_scalar(input, TSR_I64(2), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {1, 2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 2}));
-    ok(tsr_minimum_i64_out(input, 2, dst));
+    ok(tsr_minimum_scalar_out(input, TSR_F64(2.0), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {1, 2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    ok(tsr_minimum_i64_inplace(input, 2));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 2}));
+    ok(tsr_minimum_scalar_out(input, TSR_I64(2), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {1, 2}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
+    ok(tsr_minimum_scalar_inplace(input, TSR_F64(2.0)));
+    same(input, reals(TSR_FLOAT32, {2}, {1, 2}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
+    ok(tsr_minimum_scalar_inplace(input, TSR_I64(2)));
     same(input, reals(TSR_FLOAT32, {2}, {1, 2}));
   }
 }
@@ -2362,58 +2279,57 @@ TEST(Op_minimum, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     Tensor out;
-    refused(tsr_minimum_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_minimum_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_minimum_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_minimum_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_minimum_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_minimum_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_minimum_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_minimum_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_minimum_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_minimum_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_minimum_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_minimum_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_minimum_f64_out(input, 2.0, as_bool(dst)));
+    refused(tsr_minimum_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_minimum_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_minimum_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_minimum_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_minimum_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_minimum_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_minimum_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_minimum_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    refused(tsr_minimum_f64_inplace(nullptr, 2.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_f64_inplace(wrong_kind(), 2.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_f64_inplace(as_complex(input), 2.0));
-    survives(tsr_minimum_f64_inplace(as_bool(input), 2.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    Tensor out;
-    refused(tsr_minimum_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_minimum_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_minimum_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 2}));
-    refused(tsr_minimum_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_i64_out(as_complex(input), 2, dst));
-    survives(tsr_minimum_i64_out(as_bool(input), 2, dst));
-    refused(tsr_minimum_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_minimum_i64_out(input, 2, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 5}));
-    refused(tsr_minimum_i64_inplace(nullptr, 2), TSR_INVALID_ARGUMENT);
-    refused(tsr_minimum_i64_inplace(wrong_kind(), 2), TSR_INVALID_ARGUMENT);
-    survives(tsr_minimum_i64_inplace(as_complex(input), 2));
-    survives(tsr_minimum_i64_inplace(as_bool(input), 2));
+    refused(tsr_minimum_scalar_inplace(nullptr, TSR_F64(2.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_inplace(wrong_kind(), TSR_F64(2.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar_inplace(as_complex(input), TSR_F64(2.0)));
+    survives(tsr_minimum_scalar_inplace(as_bool(input), TSR_F64(2.0)));
+    refused(tsr_minimum_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_minimum_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_minimum_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_minimum_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_minimum_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_minimum_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -2437,59 +2353,59 @@ TEST(Op_atan2, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
     Tensor out;
-    ok(tsr_atan2_f64(input, 1.0, out.slot()));
+    ok(tsr_atan2_scalar(input, TSR_F64(1.0), out.slot()));
+    same(out, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
+    Tensor out;
+    ok(tsr_atan2_scalar(input, TSR_I64(1), out.slot()));
     same(out, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
     const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    ok(tsr_atan2_f64_out(input, 1.0, dst));
+    ok(tsr_atan2_scalar_out(input, TSR_F64(1.0), dst));
     same(dst, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    ok(tsr_atan2_f64_inplace(input, 1.0));
+    const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
+    ok(tsr_atan2_scalar_out(input, TSR_I64(1), dst));
+    same(dst, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
+    ok(tsr_atan2_scalar_inplace(input, TSR_F64(1.0)));
     same(input, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    Tensor out;
-    ok(tsr_atan2_i64(input, 1, out.slot()));
-    same(out, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    ok(tsr_atan2_i64_out(input, 1, dst));
-    same(dst, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    ok(tsr_atan2_i64_inplace(input, 1));
+    ok(tsr_atan2_scalar_inplace(input, TSR_I64(1)));
     same(input, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
     const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
     Tensor out;
-    ok(tsr_atan2_f64_left(1.0, other, out.slot()));
+    ok(tsr_atan2_scalar_left(TSR_F64(1.0), other, out.slot()));
     same(out, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
-    const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    ok(tsr_atan2_f64_left_out(1.0, other, dst));
-    same(dst, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
     const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
     Tensor out;
-    ok(tsr_atan2_i64_left(1, other, out.slot()));
+    ok(tsr_atan2_scalar_left(TSR_I64(1), other, out.slot()));
     same(out, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
     const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
     const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    ok(tsr_atan2_i64_left_out(1, other, dst));
+    ok(tsr_atan2_scalar_left_out(TSR_F64(1.0), other, dst));
+    same(dst, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
+  }
+  {
+    const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
+    const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
+    ok(tsr_atan2_scalar_left_out(TSR_I64(1), other, dst));
     same(dst, reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
   }
   {
@@ -2518,100 +2434,96 @@ TEST(Op_atan2, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
     Tensor out;
-    refused(tsr_atan2_f64(nullptr, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64(wrong_kind(), 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64(as_complex(input), 1.0, out.slot()));
-    survives(tsr_atan2_f64(as_bool(input), 1.0, out.slot()));
-    refused(tsr_atan2_f64(input, 1.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar(nullptr, TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar(wrong_kind(), TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar(as_complex(input), TSR_F64(1.0), out.slot()));
+    survives(tsr_atan2_scalar(as_bool(input), TSR_F64(1.0), out.slot()));
+    refused(tsr_atan2_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_atan2_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_atan2_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_atan2_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_atan2_scalar(input, TSR_F64(1.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
     const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    refused(tsr_atan2_f64_out(nullptr, 1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64_out(wrong_kind(), 1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64_out(as_complex(input), 1.0, dst));
-    survives(tsr_atan2_f64_out(as_bool(input), 1.0, dst));
-    refused(tsr_atan2_f64_out(input, 1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64_out(input, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64_out(input, 1.0, as_complex(dst)));
-    survives(tsr_atan2_f64_out(input, 1.0, as_bool(dst)));
+    refused(tsr_atan2_scalar_out(nullptr, TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_out(wrong_kind(), TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_out(as_complex(input), TSR_F64(1.0), dst));
+    survives(tsr_atan2_scalar_out(as_bool(input), TSR_F64(1.0), dst));
+    refused(tsr_atan2_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_atan2_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_atan2_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_atan2_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_atan2_scalar_out(input, TSR_F64(1.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_out(input, TSR_F64(1.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_out(input, TSR_F64(1.0), as_complex(dst)));
+    survives(tsr_atan2_scalar_out(input, TSR_F64(1.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    refused(tsr_atan2_f64_inplace(nullptr, 1.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64_inplace(wrong_kind(), 1.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64_inplace(as_complex(input), 1.0));
-    survives(tsr_atan2_f64_inplace(as_bool(input), 1.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    Tensor out;
-    refused(tsr_atan2_i64(nullptr, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64(wrong_kind(), 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64(as_complex(input), 1, out.slot()));
-    survives(tsr_atan2_i64(as_bool(input), 1, out.slot()));
-    refused(tsr_atan2_i64(input, 1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    refused(tsr_atan2_i64_out(nullptr, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64_out(wrong_kind(), 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64_out(as_complex(input), 1, dst));
-    survives(tsr_atan2_i64_out(as_bool(input), 1, dst));
-    refused(tsr_atan2_i64_out(input, 1, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64_out(input, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64_out(input, 1, as_complex(dst)));
-    survives(tsr_atan2_i64_out(input, 1, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT64, {1}, {1}));
-    refused(tsr_atan2_i64_inplace(nullptr, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64_inplace(wrong_kind(), 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64_inplace(as_complex(input), 1));
-    survives(tsr_atan2_i64_inplace(as_bool(input), 1));
+    refused(tsr_atan2_scalar_inplace(nullptr, TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_inplace(wrong_kind(), TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_inplace(as_complex(input), TSR_F64(1.0)));
+    survives(tsr_atan2_scalar_inplace(as_bool(input), TSR_F64(1.0)));
+    refused(tsr_atan2_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_atan2_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_atan2_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_atan2_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
   {
     const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
     Tensor out;
-    refused(tsr_atan2_f64_left(1.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64_left(1.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64_left(1.0, as_complex(other), out.slot()));
-    survives(tsr_atan2_f64_left(1.0, as_bool(other), out.slot()));
-    refused(tsr_atan2_f64_left(1.0, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left(nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left(kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left(kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left(kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left(kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_left(TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_atan2_scalar_left(TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_atan2_scalar_left(TSR_F64(kNan), other, out.slot()));
+    survives(tsr_atan2_scalar_left(TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_atan2_scalar_left(TSR_F64(1.0), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left(TSR_F64(1.0), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_left(TSR_F64(1.0), as_complex(other), out.slot()));
+    survives(tsr_atan2_scalar_left(TSR_F64(1.0), as_bool(other), out.slot()));
+    refused(tsr_atan2_scalar_left(TSR_F64(1.0), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
     const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    refused(tsr_atan2_f64_left_out(1.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64_left_out(1.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64_left_out(1.0, as_complex(other), dst));
-    survives(tsr_atan2_f64_left_out(1.0, as_bool(other), dst));
-    refused(tsr_atan2_f64_left_out(1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_f64_left_out(1.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_f64_left_out(1.0, other, as_complex(dst)));
-    survives(tsr_atan2_f64_left_out(1.0, other, as_bool(dst)));
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
-    Tensor out;
-    refused(tsr_atan2_i64_left(1, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64_left(1, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64_left(1, as_complex(other), out.slot()));
-    survives(tsr_atan2_i64_left(1, as_bool(other), out.slot()));
-    refused(tsr_atan2_i64_left(1, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor other(reals(TSR_FLOAT64, {1}, {1}));
-    const Tensor dst = place_for(reals(TSR_FLOAT64, {1}, {0.7853981633974483}));
-    refused(tsr_atan2_i64_left_out(1, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64_left_out(1, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64_left_out(1, as_complex(other), dst));
-    survives(tsr_atan2_i64_left_out(1, as_bool(other), dst));
-    refused(tsr_atan2_i64_left_out(1, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_atan2_i64_left_out(1, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_atan2_i64_left_out(1, other, as_complex(dst)));
-    survives(tsr_atan2_i64_left_out(1, other, as_bool(dst)));
+    refused(tsr_atan2_scalar_left_out(nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left_out(kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left_out(kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left_out(kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left_out(kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_left_out(TSR_TRUTH(1), other, dst));
+    survives(tsr_atan2_scalar_left_out(TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_atan2_scalar_left_out(TSR_F64(kNan), other, dst));
+    survives(tsr_atan2_scalar_left_out(TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_atan2_scalar_left_out(TSR_F64(1.0), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left_out(TSR_F64(1.0), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_left_out(TSR_F64(1.0), as_complex(other), dst));
+    survives(tsr_atan2_scalar_left_out(TSR_F64(1.0), as_bool(other), dst));
+    refused(tsr_atan2_scalar_left_out(TSR_F64(1.0), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_atan2_scalar_left_out(TSR_F64(1.0), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_atan2_scalar_left_out(TSR_F64(1.0), other, as_complex(dst)));
+    survives(tsr_atan2_scalar_left_out(TSR_F64(1.0), other, as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT64, {2}, {1, -1}));
@@ -2698,35 +2610,35 @@ TEST(Op_hypot, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
     Tensor out;
-    ok(tsr_hypot_f64(input, 4.0, out.slot()));
+    ok(tsr_hypot_scalar(input, TSR_F64(4.0), out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {5}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {5}));
-    ok(tsr_hypot_f64_out(input, 4.0, dst));
-    same(dst, reals(TSR_FLOAT32, {1}, {5}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    ok(tsr_hypot_f64_inplace(input, 4.0));
-    same(input, reals(TSR_FLOAT32, {1}, {5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
     Tensor out;
-    ok(tsr_hypot_i64(input, 4, out.slot()));
+    ok(tsr_hypot_scalar(input, TSR_I64(4), out.slot()));
     same(out, reals(TSR_FLOAT32, {1}, {5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {5}));
-    ok(tsr_hypot_i64_out(input, 4, dst));
+    ok(tsr_hypot_scalar_out(input, TSR_F64(4.0), dst));
     same(dst, reals(TSR_FLOAT32, {1}, {5}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    ok(tsr_hypot_i64_inplace(input, 4));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {5}));
+    ok(tsr_hypot_scalar_out(input, TSR_I64(4), dst));
+    same(dst, reals(TSR_FLOAT32, {1}, {5}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_hypot_scalar_inplace(input, TSR_F64(4.0)));
+    same(input, reals(TSR_FLOAT32, {1}, {5}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
+    ok(tsr_hypot_scalar_inplace(input, TSR_I64(4)));
     same(input, reals(TSR_FLOAT32, {1}, {5}));
   }
 }
@@ -2778,58 +2690,57 @@ TEST(Op_hypot, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
     Tensor out;
-    refused(tsr_hypot_f64(nullptr, 4.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_f64(wrong_kind(), 4.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_f64(as_complex(input), 4.0, out.slot()));
-    survives(tsr_hypot_f64(as_bool(input), 4.0, out.slot()));
-    refused(tsr_hypot_f64(input, 4.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar(nullptr, TSR_F64(4.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar(wrong_kind(), TSR_F64(4.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar(as_complex(input), TSR_F64(4.0), out.slot()));
+    survives(tsr_hypot_scalar(as_bool(input), TSR_F64(4.0), out.slot()));
+    refused(tsr_hypot_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_hypot_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_hypot_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_hypot_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_hypot_scalar(input, TSR_F64(4.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {5}));
-    refused(tsr_hypot_f64_out(nullptr, 4.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_f64_out(wrong_kind(), 4.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_f64_out(as_complex(input), 4.0, dst));
-    survives(tsr_hypot_f64_out(as_bool(input), 4.0, dst));
-    refused(tsr_hypot_f64_out(input, 4.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_f64_out(input, 4.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_f64_out(input, 4.0, as_complex(dst)));
-    survives(tsr_hypot_f64_out(input, 4.0, as_bool(dst)));
+    refused(tsr_hypot_scalar_out(nullptr, TSR_F64(4.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_out(wrong_kind(), TSR_F64(4.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar_out(as_complex(input), TSR_F64(4.0), dst));
+    survives(tsr_hypot_scalar_out(as_bool(input), TSR_F64(4.0), dst));
+    refused(tsr_hypot_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_hypot_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_hypot_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_hypot_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_hypot_scalar_out(input, TSR_F64(4.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_out(input, TSR_F64(4.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar_out(input, TSR_F64(4.0), as_complex(dst)));
+    survives(tsr_hypot_scalar_out(input, TSR_F64(4.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    refused(tsr_hypot_f64_inplace(nullptr, 4.0), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_f64_inplace(wrong_kind(), 4.0), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_f64_inplace(as_complex(input), 4.0));
-    survives(tsr_hypot_f64_inplace(as_bool(input), 4.0));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    Tensor out;
-    refused(tsr_hypot_i64(nullptr, 4, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_i64(wrong_kind(), 4, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_i64(as_complex(input), 4, out.slot()));
-    survives(tsr_hypot_i64(as_bool(input), 4, out.slot()));
-    refused(tsr_hypot_i64(input, 4, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {1}, {5}));
-    refused(tsr_hypot_i64_out(nullptr, 4, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_i64_out(wrong_kind(), 4, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_i64_out(as_complex(input), 4, dst));
-    survives(tsr_hypot_i64_out(as_bool(input), 4, dst));
-    refused(tsr_hypot_i64_out(input, 4, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_i64_out(input, 4, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_i64_out(input, 4, as_complex(dst)));
-    survives(tsr_hypot_i64_out(input, 4, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {1}, {3}));
-    refused(tsr_hypot_i64_inplace(nullptr, 4), TSR_INVALID_ARGUMENT);
-    refused(tsr_hypot_i64_inplace(wrong_kind(), 4), TSR_INVALID_ARGUMENT);
-    survives(tsr_hypot_i64_inplace(as_complex(input), 4));
-    survives(tsr_hypot_i64_inplace(as_bool(input), 4));
+    refused(tsr_hypot_scalar_inplace(nullptr, TSR_F64(4.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_inplace(wrong_kind(), TSR_F64(4.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar_inplace(as_complex(input), TSR_F64(4.0)));
+    survives(tsr_hypot_scalar_inplace(as_bool(input), TSR_F64(4.0)));
+    refused(tsr_hypot_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_hypot_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_hypot_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_hypot_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_hypot_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_hypot_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -2867,50 +2778,62 @@ TEST(Op_equal, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_equal_f64(input, 2.0, out.slot()));
+    ok(tsr_equal_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 0}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_equal_f64_out(input, 2.0, dst));
-    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_equal_i64(input, 2, out.slot()));
+    ok(tsr_equal_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_equal_i64_out(input, 2, dst));
+    ok(tsr_equal_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_equal_scalar_out(input, TSR_I64(2), dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
     Tensor out;
-    ok(tsr_equal_c128(input, 1.0, 2.0, out.slot()));
+    ok(tsr_equal_scalar(input, TSR_C128(1.0, 2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_equal_c128_out(input, 1.0, 2.0, dst));
+    ok(tsr_equal_scalar_out(input, TSR_C128(1.0, 2.0), dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
     Tensor out;
-    ok(tsr_equal_i64(input, 300, out.slot()));
+    ok(tsr_equal_scalar(input, TSR_I64(300), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 0}));
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 44}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
-    ok(tsr_equal_i64_out(input, 300, dst));
+    ok(tsr_equal_scalar_out(input, TSR_I64(300), dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_equal_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_equal_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
 
@@ -2949,65 +2872,41 @@ TEST(Op_equal, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    refused(tsr_equal_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_equal_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_equal_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_equal_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_equal_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_equal_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_equal_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_equal_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_equal_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_equal_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_equal_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_equal_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_equal_f64_out(input, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    Tensor out;
-    refused(tsr_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_equal_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_i64_out(as_complex(input), 2, dst));
-    survives(tsr_equal_i64_out(as_bool(input), 2, dst));
-    refused(tsr_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_equal_i64_out(input, 2, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
-    Tensor out;
-    refused(tsr_equal_c128(nullptr, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_c128(wrong_kind(), 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_c128(as_complex(input), 1.0, 2.0, out.slot()));
-    survives(tsr_equal_c128(as_bool(input), 1.0, 2.0, out.slot()));
-    refused(tsr_equal_c128(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_equal_c128_out(nullptr, 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_c128_out(wrong_kind(), 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_c128_out(as_complex(input), 1.0, 2.0, dst));
-    survives(tsr_equal_c128_out(as_bool(input), 1.0, 2.0, dst));
-    refused(tsr_equal_c128_out(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_equal_c128_out(input, 1.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_equal_c128_out(input, 1.0, 2.0, as_complex(dst)));
-    survives(tsr_equal_c128_out(input, 1.0, 2.0, as_bool(dst)));
+    refused(tsr_equal_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_equal_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_equal_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_equal_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_equal_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_equal_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_equal_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_equal_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_equal_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_equal_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
 }
 
@@ -3029,37 +2928,37 @@ TEST(Op_not_equal, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_not_equal_f64(input, 2.0, out.slot()));
+    ok(tsr_not_equal_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 1}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    ok(tsr_not_equal_f64_out(input, 2.0, dst));
-    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_not_equal_i64(input, 2, out.slot()));
+    ok(tsr_not_equal_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    ok(tsr_not_equal_i64_out(input, 2, dst));
+    ok(tsr_not_equal_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_not_equal_scalar_out(input, TSR_I64(2), dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
     Tensor out;
-    ok(tsr_not_equal_c128(input, 1.0, 2.0, out.slot()));
+    ok(tsr_not_equal_scalar(input, TSR_C128(1.0, 2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 1}));
   }
   {
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    ok(tsr_not_equal_c128_out(input, 1.0, 2.0, dst));
+    ok(tsr_not_equal_scalar_out(input, TSR_C128(1.0, 2.0), dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
@@ -3099,65 +2998,41 @@ TEST(Op_not_equal, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    refused(tsr_not_equal_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_not_equal_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_not_equal_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_not_equal_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_not_equal_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_not_equal_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_not_equal_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_not_equal_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_not_equal_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    refused(tsr_not_equal_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_not_equal_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_not_equal_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_not_equal_f64_out(input, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    Tensor out;
-    refused(tsr_not_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_not_equal_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_not_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    refused(tsr_not_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_i64_out(as_complex(input), 2, dst));
-    survives(tsr_not_equal_i64_out(as_bool(input), 2, dst));
-    refused(tsr_not_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_not_equal_i64_out(input, 2, as_bool(dst)));
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
-    Tensor out;
-    refused(tsr_not_equal_c128(nullptr, 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_c128(wrong_kind(), 1.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_c128(as_complex(input), 1.0, 2.0, out.slot()));
-    survives(tsr_not_equal_c128(as_bool(input), 1.0, 2.0, out.slot()));
-    refused(tsr_not_equal_c128(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {1.0, 2.0, 1.0, 0.0}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    refused(tsr_not_equal_c128_out(nullptr, 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_c128_out(wrong_kind(), 1.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_c128_out(as_complex(input), 1.0, 2.0, dst));
-    survives(tsr_not_equal_c128_out(as_bool(input), 1.0, 2.0, dst));
-    refused(tsr_not_equal_c128_out(input, 1.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_not_equal_c128_out(input, 1.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_not_equal_c128_out(input, 1.0, 2.0, as_complex(dst)));
-    survives(tsr_not_equal_c128_out(input, 1.0, 2.0, as_bool(dst)));
+    refused(tsr_not_equal_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_not_equal_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_not_equal_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_not_equal_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_not_equal_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_not_equal_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_not_equal_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_not_equal_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_not_equal_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_not_equal_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
 }
 
@@ -3179,26 +3054,38 @@ TEST(Op_less, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_less_f64(input, 2.0, out.slot()));
+    ok(tsr_less_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 0}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
-    ok(tsr_less_f64_out(input, 2.0, dst));
-    same(dst, ints(TSR_BOOL, {2}, {0, 0}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_less_i64(input, 2, out.slot()));
+    ok(tsr_less_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 0}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
-    ok(tsr_less_i64_out(input, 2, dst));
+    ok(tsr_less_scalar_out(input, TSR_F64(2.0), dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
+    ok(tsr_less_scalar_out(input, TSR_I64(2), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_less_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_less_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
 
@@ -3237,44 +3124,41 @@ TEST(Op_less, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    refused(tsr_less_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_less_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_less_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_less_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_less_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_less_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_less_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_less_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_less_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
-    refused(tsr_less_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_less_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_less_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_less_f64_out(input, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    Tensor out;
-    refused(tsr_less_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_less_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_less_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 0}));
-    refused(tsr_less_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_i64_out(as_complex(input), 2, dst));
-    survives(tsr_less_i64_out(as_bool(input), 2, dst));
-    refused(tsr_less_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_less_i64_out(input, 2, as_bool(dst)));
+    refused(tsr_less_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_less_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_less_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_less_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_less_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_less_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_less_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_less_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
 }
 
@@ -3296,25 +3180,25 @@ TEST(Op_less_equal, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_less_equal_f64(input, 2.0, out.slot()));
+    ok(tsr_less_equal_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 0}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_less_equal_f64_out(input, 2.0, dst));
-    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_less_equal_i64(input, 2, out.slot()));
+    ok(tsr_less_equal_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 0}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    ok(tsr_less_equal_i64_out(input, 2, dst));
+    ok(tsr_less_equal_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_less_equal_scalar_out(input, TSR_I64(2), dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
@@ -3354,44 +3238,41 @@ TEST(Op_less_equal, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    refused(tsr_less_equal_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_equal_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_equal_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_less_equal_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_less_equal_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_less_equal_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_less_equal_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_less_equal_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_less_equal_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_less_equal_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_less_equal_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_less_equal_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_equal_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_equal_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_less_equal_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_less_equal_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_equal_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_equal_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_less_equal_f64_out(input, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    Tensor out;
-    refused(tsr_less_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_equal_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_less_equal_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_less_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
-    refused(tsr_less_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_equal_i64_out(as_complex(input), 2, dst));
-    survives(tsr_less_equal_i64_out(as_bool(input), 2, dst));
-    refused(tsr_less_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_less_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_less_equal_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_less_equal_i64_out(input, 2, as_bool(dst)));
+    refused(tsr_less_equal_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_less_equal_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_less_equal_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_less_equal_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_less_equal_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_less_equal_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_less_equal_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_less_equal_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_less_equal_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_less_equal_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
 }
 
@@ -3413,25 +3294,25 @@ TEST(Op_greater, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_greater_f64(input, 2.0, out.slot()));
+    ok(tsr_greater_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 1}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    ok(tsr_greater_f64_out(input, 2.0, dst));
-    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_greater_i64(input, 2, out.slot()));
+    ok(tsr_greater_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {0, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    ok(tsr_greater_i64_out(input, 2, dst));
+    ok(tsr_greater_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_greater_scalar_out(input, TSR_I64(2), dst));
     same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
@@ -3471,44 +3352,41 @@ TEST(Op_greater, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    refused(tsr_greater_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_greater_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_greater_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_greater_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_greater_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_greater_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_greater_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_greater_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_greater_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    refused(tsr_greater_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_greater_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_greater_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_greater_f64_out(input, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    Tensor out;
-    refused(tsr_greater_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_greater_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_greater_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
-    refused(tsr_greater_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_i64_out(as_complex(input), 2, dst));
-    survives(tsr_greater_i64_out(as_bool(input), 2, dst));
-    refused(tsr_greater_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_greater_i64_out(input, 2, as_bool(dst)));
+    refused(tsr_greater_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_greater_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_greater_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_greater_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_greater_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_greater_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_greater_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_greater_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
 }
 
@@ -3530,25 +3408,25 @@ TEST(Op_greater_equal, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_greater_equal_f64(input, 2.0, out.slot()));
+    ok(tsr_greater_equal_scalar(input, TSR_F64(2.0), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 1}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
-    ok(tsr_greater_equal_f64_out(input, 2.0, dst));
-    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    ok(tsr_greater_equal_i64(input, 2, out.slot()));
+    ok(tsr_greater_equal_scalar(input, TSR_I64(2), out.slot()));
     same(out, ints(TSR_BOOL, {2}, {1, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
-    ok(tsr_greater_equal_i64_out(input, 2, dst));
+    ok(tsr_greater_equal_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_greater_equal_scalar_out(input, TSR_I64(2), dst));
     same(dst, ints(TSR_BOOL, {2}, {1, 1}));
   }
 }
@@ -3588,44 +3466,41 @@ TEST(Op_greater_equal, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     Tensor out;
-    refused(tsr_greater_equal_f64(nullptr, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_equal_f64(wrong_kind(), 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_equal_f64(as_complex(input), 2.0, out.slot()));
-    survives(tsr_greater_equal_f64(as_bool(input), 2.0, out.slot()));
-    refused(tsr_greater_equal_f64(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_greater_equal_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_greater_equal_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_greater_equal_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_greater_equal_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_greater_equal_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_greater_equal_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
     const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
-    refused(tsr_greater_equal_f64_out(nullptr, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_equal_f64_out(wrong_kind(), 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_equal_f64_out(as_complex(input), 2.0, dst));
-    survives(tsr_greater_equal_f64_out(as_bool(input), 2.0, dst));
-    refused(tsr_greater_equal_f64_out(input, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_equal_f64_out(input, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_equal_f64_out(input, 2.0, as_complex(dst)));
-    survives(tsr_greater_equal_f64_out(input, 2.0, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    Tensor out;
-    refused(tsr_greater_equal_i64(nullptr, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_equal_i64(wrong_kind(), 2, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_equal_i64(as_complex(input), 2, out.slot()));
-    survives(tsr_greater_equal_i64(as_bool(input), 2, out.slot()));
-    refused(tsr_greater_equal_i64(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {2}, {2, 5}));
-    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
-    refused(tsr_greater_equal_i64_out(nullptr, 2, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_equal_i64_out(wrong_kind(), 2, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_equal_i64_out(as_complex(input), 2, dst));
-    survives(tsr_greater_equal_i64_out(as_bool(input), 2, dst));
-    refused(tsr_greater_equal_i64_out(input, 2, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_greater_equal_i64_out(input, 2, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_greater_equal_i64_out(input, 2, as_complex(dst)));
-    survives(tsr_greater_equal_i64_out(input, 2, as_bool(dst)));
+    refused(tsr_greater_equal_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_greater_equal_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_greater_equal_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_greater_equal_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_greater_equal_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_greater_equal_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_greater_equal_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_greater_equal_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_greater_equal_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_greater_equal_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
   }
 }
 
@@ -3643,6 +3518,54 @@ TEST(Op_logical_and, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_BOOL, {3}, {1, 0, 0}));
     ok(tsr_logical_and_out(input, other, dst));
     same(dst, ints(TSR_BOOL, {3}, {1, 0, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_and_scalar(input, TSR_F64(2.0), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_and_scalar(input, TSR_I64(2), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_logical_and_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_logical_and_scalar_out(input, TSR_I64(2), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_and_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_logical_and_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_and_scalar(input, TSR_I64(300), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_UINT8, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_logical_and_scalar_out(input, TSR_I64(300), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
 
@@ -3678,6 +3601,45 @@ TEST(Op_logical_and, refuses_bad_arguments) {
     survives(tsr_logical_and_out(input, other, as_complex(dst)));
     survives(tsr_logical_and_out(input, other, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_logical_and_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_and_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_logical_and_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_logical_and_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_and_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_logical_and_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_logical_and_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_logical_and_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_logical_and_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_logical_and_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_and_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_logical_and_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_logical_and_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_and_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_logical_and_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_logical_and_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_logical_and_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_logical_and_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_and_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_and_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_logical_and_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
+  }
 }
 
 TEST(Op_logical_or, computes_its_cases) {
@@ -3694,6 +3656,42 @@ TEST(Op_logical_or, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_BOOL, {3}, {1, 1, 0}));
     ok(tsr_logical_or_out(input, other, dst));
     same(dst, ints(TSR_BOOL, {3}, {1, 1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_or_scalar(input, TSR_F64(0.0), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_or_scalar(input, TSR_I64(0), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_logical_or_scalar_out(input, TSR_F64(0.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_logical_or_scalar_out(input, TSR_I64(0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_or_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_logical_or_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
   }
 }
 
@@ -3729,6 +3727,45 @@ TEST(Op_logical_or, refuses_bad_arguments) {
     survives(tsr_logical_or_out(input, other, as_complex(dst)));
     survives(tsr_logical_or_out(input, other, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_logical_or_scalar(nullptr, TSR_F64(0.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar(wrong_kind(), TSR_F64(0.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_or_scalar(as_complex(input), TSR_F64(0.0), out.slot()));
+    survives(tsr_logical_or_scalar(as_bool(input), TSR_F64(0.0), out.slot()));
+    refused(tsr_logical_or_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_or_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_logical_or_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_logical_or_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_logical_or_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_logical_or_scalar(input, TSR_F64(0.0), nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    refused(tsr_logical_or_scalar_out(nullptr, TSR_F64(0.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar_out(wrong_kind(), TSR_F64(0.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_or_scalar_out(as_complex(input), TSR_F64(0.0), dst));
+    survives(tsr_logical_or_scalar_out(as_bool(input), TSR_F64(0.0), dst));
+    refused(tsr_logical_or_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_or_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_logical_or_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_logical_or_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_logical_or_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_logical_or_scalar_out(input, TSR_F64(0.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_or_scalar_out(input, TSR_F64(0.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_or_scalar_out(input, TSR_F64(0.0), as_complex(dst)));
+    survives(tsr_logical_or_scalar_out(input, TSR_F64(0.0), as_bool(dst)));
+  }
 }
 
 TEST(Op_logical_xor, computes_its_cases) {
@@ -3745,6 +3782,42 @@ TEST(Op_logical_xor, computes_its_cases) {
     const Tensor dst = place_for(ints(TSR_BOOL, {3}, {0, 1, 0}));
     ok(tsr_logical_xor_out(input, other, dst));
     same(dst, ints(TSR_BOOL, {3}, {0, 1, 0}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_xor_scalar(input, TSR_F64(2.0), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_xor_scalar(input, TSR_I64(2), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_logical_xor_scalar_out(input, TSR_F64(2.0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_logical_xor_scalar_out(input, TSR_I64(2), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_logical_xor_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_logical_xor_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
 
@@ -3780,6 +3853,45 @@ TEST(Op_logical_xor, refuses_bad_arguments) {
     survives(tsr_logical_xor_out(input, other, as_complex(dst)));
     survives(tsr_logical_xor_out(input, other, as_bool(dst)));
   }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    Tensor out;
+    refused(tsr_logical_xor_scalar(nullptr, TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar(wrong_kind(), TSR_F64(2.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_xor_scalar(as_complex(input), TSR_F64(2.0), out.slot()));
+    survives(tsr_logical_xor_scalar(as_bool(input), TSR_F64(2.0), out.slot()));
+    refused(tsr_logical_xor_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_xor_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_logical_xor_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_logical_xor_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_logical_xor_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_logical_xor_scalar(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    refused(tsr_logical_xor_scalar_out(nullptr, TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar_out(wrong_kind(), TSR_F64(2.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_xor_scalar_out(as_complex(input), TSR_F64(2.0), dst));
+    survives(tsr_logical_xor_scalar_out(as_bool(input), TSR_F64(2.0), dst));
+    refused(tsr_logical_xor_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_xor_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_logical_xor_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_logical_xor_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_logical_xor_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_logical_xor_scalar_out(input, TSR_F64(2.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_logical_xor_scalar_out(input, TSR_F64(2.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_logical_xor_scalar_out(input, TSR_F64(2.0), as_complex(dst)));
+    survives(tsr_logical_xor_scalar_out(input, TSR_F64(2.0), as_bool(dst)));
+  }
 }
 
 TEST(Op_bitwise_and, computes_its_cases) {
@@ -3806,19 +3918,36 @@ TEST(Op_bitwise_and, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     Tensor out;
-    ok(tsr_bitwise_and_i64(input, 10, out.slot()));
+    ok(tsr_bitwise_and_scalar(input, TSR_I64(10), out.slot()));
     same(out, ints(TSR_INT32, {2}, {8, 2}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {8, 2}));
-    ok(tsr_bitwise_and_i64_out(input, 10, dst));
+    ok(tsr_bitwise_and_scalar_out(input, TSR_I64(10), dst));
     same(dst, ints(TSR_INT32, {2}, {8, 2}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
-    ok(tsr_bitwise_and_i64_inplace(input, 10));
+    ok(tsr_bitwise_and_scalar_inplace(input, TSR_I64(10)));
     same(input, ints(TSR_INT32, {2}, {8, 2}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_bitwise_and_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_bitwise_and_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_bitwise_and_scalar_inplace(input, TSR_TRUTH(1)));
+    same(input, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
 
@@ -3833,6 +3962,15 @@ TEST(Op_bitwise_and, refuses_bad_arguments) {
     const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
     const Tensor other(reals(TSR_FLOAT32, {1}, {1}));
     refused(tsr_bitwise_and_inplace(input, other), TSR_DTYPE);
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {1}, {1}));
+    Tensor out;
+    refused(tsr_bitwise_and_scalar(input, TSR_F64(0.5), out.slot()), TSR_DTYPE);
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {1}, {1}));
+    refused(tsr_bitwise_and_scalar_inplace(input, TSR_F64(0.5)), TSR_DTYPE);
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
@@ -3880,30 +4018,57 @@ TEST(Op_bitwise_and, refuses_bad_arguments) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     Tensor out;
-    refused(tsr_bitwise_and_i64(nullptr, 10, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_and_i64(wrong_kind(), 10, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_and_i64(as_complex(input), 10, out.slot()));
-    survives(tsr_bitwise_and_i64(as_bool(input), 10, out.slot()));
-    refused(tsr_bitwise_and_i64(input, 10, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar(nullptr, TSR_I64(10), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar(wrong_kind(), TSR_I64(10), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar(as_complex(input), TSR_I64(10), out.slot()));
+    survives(tsr_bitwise_and_scalar(as_bool(input), TSR_I64(10), out.slot()));
+    refused(tsr_bitwise_and_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_bitwise_and_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_bitwise_and_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_bitwise_and_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_bitwise_and_scalar(input, TSR_I64(10), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {8, 2}));
-    refused(tsr_bitwise_and_i64_out(nullptr, 10, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_and_i64_out(wrong_kind(), 10, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_and_i64_out(as_complex(input), 10, dst));
-    survives(tsr_bitwise_and_i64_out(as_bool(input), 10, dst));
-    refused(tsr_bitwise_and_i64_out(input, 10, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_and_i64_out(input, 10, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_and_i64_out(input, 10, as_complex(dst)));
-    survives(tsr_bitwise_and_i64_out(input, 10, as_bool(dst)));
+    refused(tsr_bitwise_and_scalar_out(nullptr, TSR_I64(10), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_out(wrong_kind(), TSR_I64(10), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar_out(as_complex(input), TSR_I64(10), dst));
+    survives(tsr_bitwise_and_scalar_out(as_bool(input), TSR_I64(10), dst));
+    refused(tsr_bitwise_and_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_bitwise_and_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_bitwise_and_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_bitwise_and_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_bitwise_and_scalar_out(input, TSR_I64(10), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_out(input, TSR_I64(10), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar_out(input, TSR_I64(10), as_complex(dst)));
+    survives(tsr_bitwise_and_scalar_out(input, TSR_I64(10), as_bool(dst)));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
-    refused(tsr_bitwise_and_i64_inplace(nullptr, 10), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_and_i64_inplace(wrong_kind(), 10), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_and_i64_inplace(as_complex(input), 10));
-    survives(tsr_bitwise_and_i64_inplace(as_bool(input), 10));
+    refused(tsr_bitwise_and_scalar_inplace(nullptr, TSR_I64(10)), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_inplace(wrong_kind(), TSR_I64(10)), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar_inplace(as_complex(input), TSR_I64(10)));
+    survives(tsr_bitwise_and_scalar_inplace(as_bool(input), TSR_I64(10)));
+    refused(tsr_bitwise_and_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_and_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_and_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_bitwise_and_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_bitwise_and_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_bitwise_and_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -3931,19 +4096,36 @@ TEST(Op_bitwise_or, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     Tensor out;
-    ok(tsr_bitwise_or_i64(input, 10, out.slot()));
+    ok(tsr_bitwise_or_scalar(input, TSR_I64(10), out.slot()));
     same(out, ints(TSR_INT32, {2}, {14, 11}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {14, 11}));
-    ok(tsr_bitwise_or_i64_out(input, 10, dst));
+    ok(tsr_bitwise_or_scalar_out(input, TSR_I64(10), dst));
     same(dst, ints(TSR_INT32, {2}, {14, 11}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
-    ok(tsr_bitwise_or_i64_inplace(input, 10));
+    ok(tsr_bitwise_or_scalar_inplace(input, TSR_I64(10)));
     same(input, ints(TSR_INT32, {2}, {14, 11}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_bitwise_or_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_bitwise_or_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_bitwise_or_scalar_inplace(input, TSR_TRUTH(1)));
+    same(input, ints(TSR_BOOL, {2}, {1, 1}));
   }
 }
 
@@ -4005,30 +4187,57 @@ TEST(Op_bitwise_or, refuses_bad_arguments) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     Tensor out;
-    refused(tsr_bitwise_or_i64(nullptr, 10, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_or_i64(wrong_kind(), 10, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_or_i64(as_complex(input), 10, out.slot()));
-    survives(tsr_bitwise_or_i64(as_bool(input), 10, out.slot()));
-    refused(tsr_bitwise_or_i64(input, 10, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar(nullptr, TSR_I64(10), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar(wrong_kind(), TSR_I64(10), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar(as_complex(input), TSR_I64(10), out.slot()));
+    survives(tsr_bitwise_or_scalar(as_bool(input), TSR_I64(10), out.slot()));
+    refused(tsr_bitwise_or_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_bitwise_or_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_bitwise_or_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_bitwise_or_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_bitwise_or_scalar(input, TSR_I64(10), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {14, 11}));
-    refused(tsr_bitwise_or_i64_out(nullptr, 10, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_or_i64_out(wrong_kind(), 10, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_or_i64_out(as_complex(input), 10, dst));
-    survives(tsr_bitwise_or_i64_out(as_bool(input), 10, dst));
-    refused(tsr_bitwise_or_i64_out(input, 10, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_or_i64_out(input, 10, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_or_i64_out(input, 10, as_complex(dst)));
-    survives(tsr_bitwise_or_i64_out(input, 10, as_bool(dst)));
+    refused(tsr_bitwise_or_scalar_out(nullptr, TSR_I64(10), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_out(wrong_kind(), TSR_I64(10), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar_out(as_complex(input), TSR_I64(10), dst));
+    survives(tsr_bitwise_or_scalar_out(as_bool(input), TSR_I64(10), dst));
+    refused(tsr_bitwise_or_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_bitwise_or_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_bitwise_or_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_bitwise_or_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_bitwise_or_scalar_out(input, TSR_I64(10), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_out(input, TSR_I64(10), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar_out(input, TSR_I64(10), as_complex(dst)));
+    survives(tsr_bitwise_or_scalar_out(input, TSR_I64(10), as_bool(dst)));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
-    refused(tsr_bitwise_or_i64_inplace(nullptr, 10), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_or_i64_inplace(wrong_kind(), 10), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_or_i64_inplace(as_complex(input), 10));
-    survives(tsr_bitwise_or_i64_inplace(as_bool(input), 10));
+    refused(tsr_bitwise_or_scalar_inplace(nullptr, TSR_I64(10)), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_inplace(wrong_kind(), TSR_I64(10)), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar_inplace(as_complex(input), TSR_I64(10)));
+    survives(tsr_bitwise_or_scalar_inplace(as_bool(input), TSR_I64(10)));
+    refused(tsr_bitwise_or_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_or_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_or_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_bitwise_or_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_bitwise_or_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_bitwise_or_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }
 
@@ -4056,19 +4265,36 @@ TEST(Op_bitwise_xor, computes_its_cases) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     Tensor out;
-    ok(tsr_bitwise_xor_i64(input, 10, out.slot()));
+    ok(tsr_bitwise_xor_scalar(input, TSR_I64(10), out.slot()));
     same(out, ints(TSR_INT32, {2}, {6, 9}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {6, 9}));
-    ok(tsr_bitwise_xor_i64_out(input, 10, dst));
+    ok(tsr_bitwise_xor_scalar_out(input, TSR_I64(10), dst));
     same(dst, ints(TSR_INT32, {2}, {6, 9}));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
-    ok(tsr_bitwise_xor_i64_inplace(input, 10));
+    ok(tsr_bitwise_xor_scalar_inplace(input, TSR_I64(10)));
     same(input, ints(TSR_INT32, {2}, {6, 9}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_bitwise_xor_scalar(input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {0, 1}));
+    ok(tsr_bitwise_xor_scalar_out(input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {0, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_bitwise_xor_scalar_inplace(input, TSR_TRUTH(1)));
+    same(input, ints(TSR_BOOL, {2}, {0, 1}));
   }
 }
 
@@ -4130,29 +4356,56 @@ TEST(Op_bitwise_xor, refuses_bad_arguments) {
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     Tensor out;
-    refused(tsr_bitwise_xor_i64(nullptr, 10, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_xor_i64(wrong_kind(), 10, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_xor_i64(as_complex(input), 10, out.slot()));
-    survives(tsr_bitwise_xor_i64(as_bool(input), 10, out.slot()));
-    refused(tsr_bitwise_xor_i64(input, 10, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar(nullptr, TSR_I64(10), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar(wrong_kind(), TSR_I64(10), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar(as_complex(input), TSR_I64(10), out.slot()));
+    survives(tsr_bitwise_xor_scalar(as_bool(input), TSR_I64(10), out.slot()));
+    refused(tsr_bitwise_xor_scalar(input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar(input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar(input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar(input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar(input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar(input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_bitwise_xor_scalar(input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_bitwise_xor_scalar(input, TSR_F64(kNan), out.slot()));
+    survives(tsr_bitwise_xor_scalar(input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_bitwise_xor_scalar(input, TSR_I64(10), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
     const Tensor dst = place_for(ints(TSR_INT32, {2}, {6, 9}));
-    refused(tsr_bitwise_xor_i64_out(nullptr, 10, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_xor_i64_out(wrong_kind(), 10, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_xor_i64_out(as_complex(input), 10, dst));
-    survives(tsr_bitwise_xor_i64_out(as_bool(input), 10, dst));
-    refused(tsr_bitwise_xor_i64_out(input, 10, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_xor_i64_out(input, 10, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_xor_i64_out(input, 10, as_complex(dst)));
-    survives(tsr_bitwise_xor_i64_out(input, 10, as_bool(dst)));
+    refused(tsr_bitwise_xor_scalar_out(nullptr, TSR_I64(10), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_out(wrong_kind(), TSR_I64(10), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar_out(as_complex(input), TSR_I64(10), dst));
+    survives(tsr_bitwise_xor_scalar_out(as_bool(input), TSR_I64(10), dst));
+    refused(tsr_bitwise_xor_scalar_out(input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_out(input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_out(input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_out(input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_out(input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar_out(input, TSR_TRUTH(1), dst));
+    survives(tsr_bitwise_xor_scalar_out(input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_bitwise_xor_scalar_out(input, TSR_F64(kNan), dst));
+    survives(tsr_bitwise_xor_scalar_out(input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_bitwise_xor_scalar_out(input, TSR_I64(10), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_out(input, TSR_I64(10), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar_out(input, TSR_I64(10), as_complex(dst)));
+    survives(tsr_bitwise_xor_scalar_out(input, TSR_I64(10), as_bool(dst)));
   }
   {
     const Tensor input(ints(TSR_INT32, {2}, {12, 3}));
-    refused(tsr_bitwise_xor_i64_inplace(nullptr, 10), TSR_INVALID_ARGUMENT);
-    refused(tsr_bitwise_xor_i64_inplace(wrong_kind(), 10), TSR_INVALID_ARGUMENT);
-    survives(tsr_bitwise_xor_i64_inplace(as_complex(input), 10));
-    survives(tsr_bitwise_xor_i64_inplace(as_bool(input), 10));
+    refused(tsr_bitwise_xor_scalar_inplace(nullptr, TSR_I64(10)), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_inplace(wrong_kind(), TSR_I64(10)), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar_inplace(as_complex(input), TSR_I64(10)));
+    survives(tsr_bitwise_xor_scalar_inplace(as_bool(input), TSR_I64(10)));
+    refused(tsr_bitwise_xor_scalar_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_inplace(input, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_inplace(input, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_inplace(input, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_bitwise_xor_scalar_inplace(input, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_bitwise_xor_scalar_inplace(input, TSR_TRUTH(1)));
+    survives(tsr_bitwise_xor_scalar_inplace(input, TSR_I64(INT64_MIN)));
+    survives(tsr_bitwise_xor_scalar_inplace(input, TSR_F64(kNan)));
+    survives(tsr_bitwise_xor_scalar_inplace(input, TSR_C128(kNan, kInf)));
   }
 }

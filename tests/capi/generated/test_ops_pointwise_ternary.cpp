@@ -26,121 +26,161 @@ TEST(Op_where, computes_its_cases) {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_where_f64(condition, input, 0.5, out.slot()));
+    ok(tsr_where_scalar(condition, input, TSR_F64(0.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {1, 0.5}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 0.5}));
-    ok(tsr_where_f64_out(condition, input, 0.5, dst));
+    ok(tsr_where_scalar_out(condition, input, TSR_F64(0.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {1, 0.5}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
     Tensor out;
-    ok(tsr_where_f64_left(condition, 0.5, other, out.slot()));
+    ok(tsr_where_scalar_left(condition, TSR_F64(0.5), other, out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.5, 4}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 4}));
-    ok(tsr_where_f64_left_out(condition, 0.5, other, dst));
+    ok(tsr_where_scalar_left_out(condition, TSR_F64(0.5), other, dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.5, 4}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_where_i64(condition, input, 7, out.slot()));
+    ok(tsr_where_scalar(condition, input, TSR_I64(7), out.slot()));
     same(out, ints(TSR_INT64, {2}, {1, 7}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
     const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 7}));
-    ok(tsr_where_i64_out(condition, input, 7, dst));
+    ok(tsr_where_scalar_out(condition, input, TSR_I64(7), dst));
     same(dst, ints(TSR_INT64, {2}, {1, 7}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_where_i64_left(condition, 7, other, out.slot()));
+    ok(tsr_where_scalar_left(condition, TSR_I64(7), other, out.slot()));
     same(out, ints(TSR_INT64, {2}, {7, 2}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
     const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
-    ok(tsr_where_i64_left_out(condition, 7, other, dst));
+    ok(tsr_where_scalar_left_out(condition, TSR_I64(7), other, dst));
     same(dst, ints(TSR_INT64, {2}, {7, 2}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_where_i64_both(condition, 1, 0, out.slot()));
+    ok(tsr_where_scalars(condition, TSR_I64(1), TSR_I64(0), out.slot()));
     same(out, ints(TSR_INT64, {2}, {1, 0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 0}));
-    ok(tsr_where_i64_both_out(condition, 1, 0, dst));
+    ok(tsr_where_scalars_out(condition, TSR_I64(1), TSR_I64(0), dst));
     same(dst, ints(TSR_INT64, {2}, {1, 0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_where_f64_both(condition, 0.5, 1.5, out.slot()));
+    ok(tsr_where_scalars(condition, TSR_F64(0.5), TSR_F64(1.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
-    ok(tsr_where_f64_both_out(condition, 0.5, 1.5, dst));
+    ok(tsr_where_scalars_out(condition, TSR_F64(0.5), TSR_F64(1.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     Tensor out;
-    ok(tsr_where_c128(condition, input, 1.0, 1.0, out.slot()));
+    ok(tsr_where_scalar(condition, input, TSR_C128(1.0, 1.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
-    ok(tsr_where_c128_out(condition, input, 1.0, 1.0, dst));
+    ok(tsr_where_scalar_out(condition, input, TSR_C128(1.0, 1.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     Tensor out;
-    ok(tsr_where_c128_left(condition, 1.0, 1.0, other, out.slot()));
+    ok(tsr_where_scalar_left(condition, TSR_C128(1.0, 1.0), other, out.slot()));
     same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
-    ok(tsr_where_c128_left_out(condition, 1.0, 1.0, other, dst));
+    ok(tsr_where_scalar_left_out(condition, TSR_C128(1.0, 1.0), other, dst));
     same(dst, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    ok(tsr_where_c128_both(condition, 1.0, 1.0, 0.0, 2.0, out.slot()));
+    ok(tsr_where_scalars(condition, TSR_C128(1.0, 1.0), TSR_C128(0.0, 2.0), out.slot()));
     same(out, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
-    ok(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, dst));
+    ok(tsr_where_scalars_out(condition, TSR_C128(1.0, 1.0), TSR_C128(0.0, 2.0), dst));
     same(dst, complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(ints(TSR_BOOL, {2}, {1, 1}));
+    Tensor out;
+    ok(tsr_where_scalar_left(condition, TSR_TRUTH(1), other, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor other(ints(TSR_BOOL, {2}, {1, 1}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_where_scalar_left_out(condition, TSR_TRUTH(1), other, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_where_scalars(condition, TSR_TRUTH(1), TSR_TRUTH(0), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_where_scalars_out(condition, TSR_TRUTH(1), TSR_TRUTH(0), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(ints(TSR_INT64, {2}, {5, 6}));
+    Tensor out;
+    ok(tsr_where_scalar(condition, input, TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_INT64, {2}, {5, 1}));
+  }
+  {
+    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor input(ints(TSR_INT64, {2}, {5, 6}));
+    const Tensor dst = place_for(ints(TSR_INT64, {2}, {5, 1}));
+    ok(tsr_where_scalar_out(condition, input, TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_INT64, {2}, {5, 1}));
   }
 }
 
@@ -197,250 +237,156 @@ TEST(Op_where, refuses_bad_arguments) {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_where_f64(nullptr, input, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64(wrong_kind(), input, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64(as_complex(condition), input, 0.5, out.slot()));
-    survives(tsr_where_f64(as_bool(condition), input, 0.5, out.slot()));
-    refused(tsr_where_f64(condition, nullptr, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64(condition, wrong_kind(), 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64(condition, as_complex(input), 0.5, out.slot()));
-    survives(tsr_where_f64(condition, as_bool(input), 0.5, out.slot()));
-    refused(tsr_where_f64(condition, input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(nullptr, input, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(wrong_kind(), input, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar(as_complex(condition), input, TSR_F64(0.5), out.slot()));
+    survives(tsr_where_scalar(as_bool(condition), input, TSR_F64(0.5), out.slot()));
+    refused(tsr_where_scalar(condition, nullptr, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(condition, wrong_kind(), TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar(condition, as_complex(input), TSR_F64(0.5), out.slot()));
+    survives(tsr_where_scalar(condition, as_bool(input), TSR_F64(0.5), out.slot()));
+    refused(tsr_where_scalar(condition, input, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(condition, input, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(condition, input, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(condition, input, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar(condition, input, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar(condition, input, TSR_TRUTH(1), out.slot()));
+    survives(tsr_where_scalar(condition, input, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_where_scalar(condition, input, TSR_F64(kNan), out.slot()));
+    survives(tsr_where_scalar(condition, input, TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_where_scalar(condition, input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 0.5}));
-    refused(tsr_where_f64_out(nullptr, input, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_out(wrong_kind(), input, 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_out(as_complex(condition), input, 0.5, dst));
-    survives(tsr_where_f64_out(as_bool(condition), input, 0.5, dst));
-    refused(tsr_where_f64_out(condition, nullptr, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_out(condition, wrong_kind(), 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_out(condition, as_complex(input), 0.5, dst));
-    survives(tsr_where_f64_out(condition, as_bool(input), 0.5, dst));
-    refused(tsr_where_f64_out(condition, input, 0.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_out(condition, input, 0.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_out(condition, input, 0.5, as_complex(dst)));
-    survives(tsr_where_f64_out(condition, input, 0.5, as_bool(dst)));
+    refused(tsr_where_scalar_out(nullptr, input, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(wrong_kind(), input, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_out(as_complex(condition), input, TSR_F64(0.5), dst));
+    survives(tsr_where_scalar_out(as_bool(condition), input, TSR_F64(0.5), dst));
+    refused(tsr_where_scalar_out(condition, nullptr, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(condition, wrong_kind(), TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_out(condition, as_complex(input), TSR_F64(0.5), dst));
+    survives(tsr_where_scalar_out(condition, as_bool(input), TSR_F64(0.5), dst));
+    refused(tsr_where_scalar_out(condition, input, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(condition, input, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(condition, input, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(condition, input, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(condition, input, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_out(condition, input, TSR_TRUTH(1), dst));
+    survives(tsr_where_scalar_out(condition, input, TSR_I64(INT64_MIN), dst));
+    survives(tsr_where_scalar_out(condition, input, TSR_F64(kNan), dst));
+    survives(tsr_where_scalar_out(condition, input, TSR_C128(kNan, kInf), dst));
+    refused(tsr_where_scalar_out(condition, input, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_out(condition, input, TSR_F64(0.5), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_out(condition, input, TSR_F64(0.5), as_complex(dst)));
+    survives(tsr_where_scalar_out(condition, input, TSR_F64(0.5), as_bool(dst)));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
     Tensor out;
-    refused(tsr_where_f64_left(nullptr, 0.5, other, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_left(wrong_kind(), 0.5, other, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_left(as_complex(condition), 0.5, other, out.slot()));
-    survives(tsr_where_f64_left(as_bool(condition), 0.5, other, out.slot()));
-    refused(tsr_where_f64_left(condition, 0.5, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_left(condition, 0.5, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_left(condition, 0.5, as_complex(other), out.slot()));
-    survives(tsr_where_f64_left(condition, 0.5, as_bool(other), out.slot()));
-    refused(tsr_where_f64_left(condition, 0.5, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(nullptr, TSR_F64(0.5), other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(wrong_kind(), TSR_F64(0.5), other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left(as_complex(condition), TSR_F64(0.5), other, out.slot()));
+    survives(tsr_where_scalar_left(as_bool(condition), TSR_F64(0.5), other, out.slot()));
+    refused(tsr_where_scalar_left(condition, nullptr, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(condition, kNoNumbers + 0, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(condition, kNoNumbers + 1, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(condition, kNoNumbers + 2, other, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(condition, kNoNumbers + 3, other, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left(condition, TSR_TRUTH(1), other, out.slot()));
+    survives(tsr_where_scalar_left(condition, TSR_I64(INT64_MIN), other, out.slot()));
+    survives(tsr_where_scalar_left(condition, TSR_F64(kNan), other, out.slot()));
+    survives(tsr_where_scalar_left(condition, TSR_C128(kNan, kInf), other, out.slot()));
+    refused(tsr_where_scalar_left(condition, TSR_F64(0.5), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left(condition, TSR_F64(0.5), wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left(condition, TSR_F64(0.5), as_complex(other), out.slot()));
+    survives(tsr_where_scalar_left(condition, TSR_F64(0.5), as_bool(other), out.slot()));
+    refused(tsr_where_scalar_left(condition, TSR_F64(0.5), other, nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {3, 4}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 4}));
-    refused(tsr_where_f64_left_out(nullptr, 0.5, other, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_left_out(wrong_kind(), 0.5, other, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_left_out(as_complex(condition), 0.5, other, dst));
-    survives(tsr_where_f64_left_out(as_bool(condition), 0.5, other, dst));
-    refused(tsr_where_f64_left_out(condition, 0.5, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_left_out(condition, 0.5, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_left_out(condition, 0.5, as_complex(other), dst));
-    survives(tsr_where_f64_left_out(condition, 0.5, as_bool(other), dst));
-    refused(tsr_where_f64_left_out(condition, 0.5, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_left_out(condition, 0.5, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_left_out(condition, 0.5, other, as_complex(dst)));
-    survives(tsr_where_f64_left_out(condition, 0.5, other, as_bool(dst)));
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
-    Tensor out;
-    refused(tsr_where_i64(nullptr, input, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64(wrong_kind(), input, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64(as_complex(condition), input, 7, out.slot()));
-    survives(tsr_where_i64(as_bool(condition), input, 7, out.slot()));
-    refused(tsr_where_i64(condition, nullptr, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64(condition, wrong_kind(), 7, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64(condition, as_complex(input), 7, out.slot()));
-    survives(tsr_where_i64(condition, as_bool(input), 7, out.slot()));
-    refused(tsr_where_i64(condition, input, 7, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor input(ints(TSR_INT64, {2}, {1, 2}));
-    const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 7}));
-    refused(tsr_where_i64_out(nullptr, input, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_out(wrong_kind(), input, 7, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_out(as_complex(condition), input, 7, dst));
-    survives(tsr_where_i64_out(as_bool(condition), input, 7, dst));
-    refused(tsr_where_i64_out(condition, nullptr, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_out(condition, wrong_kind(), 7, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_out(condition, as_complex(input), 7, dst));
-    survives(tsr_where_i64_out(condition, as_bool(input), 7, dst));
-    refused(tsr_where_i64_out(condition, input, 7, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_out(condition, input, 7, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_out(condition, input, 7, as_complex(dst)));
-    survives(tsr_where_i64_out(condition, input, 7, as_bool(dst)));
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
-    Tensor out;
-    refused(tsr_where_i64_left(nullptr, 7, other, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_left(wrong_kind(), 7, other, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_left(as_complex(condition), 7, other, out.slot()));
-    survives(tsr_where_i64_left(as_bool(condition), 7, other, out.slot()));
-    refused(tsr_where_i64_left(condition, 7, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_left(condition, 7, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_left(condition, 7, as_complex(other), out.slot()));
-    survives(tsr_where_i64_left(condition, 7, as_bool(other), out.slot()));
-    refused(tsr_where_i64_left(condition, 7, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor other(ints(TSR_INT64, {2}, {1, 2}));
-    const Tensor dst = place_for(ints(TSR_INT64, {2}, {7, 2}));
-    refused(tsr_where_i64_left_out(nullptr, 7, other, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_left_out(wrong_kind(), 7, other, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_left_out(as_complex(condition), 7, other, dst));
-    survives(tsr_where_i64_left_out(as_bool(condition), 7, other, dst));
-    refused(tsr_where_i64_left_out(condition, 7, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_left_out(condition, 7, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_left_out(condition, 7, as_complex(other), dst));
-    survives(tsr_where_i64_left_out(condition, 7, as_bool(other), dst));
-    refused(tsr_where_i64_left_out(condition, 7, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_left_out(condition, 7, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_left_out(condition, 7, other, as_complex(dst)));
-    survives(tsr_where_i64_left_out(condition, 7, other, as_bool(dst)));
+    refused(tsr_where_scalar_left_out(nullptr, TSR_F64(0.5), other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(wrong_kind(), TSR_F64(0.5), other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left_out(as_complex(condition), TSR_F64(0.5), other, dst));
+    survives(tsr_where_scalar_left_out(as_bool(condition), TSR_F64(0.5), other, dst));
+    refused(tsr_where_scalar_left_out(condition, nullptr, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(condition, kNoNumbers + 0, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(condition, kNoNumbers + 1, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(condition, kNoNumbers + 2, other, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(condition, kNoNumbers + 3, other, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left_out(condition, TSR_TRUTH(1), other, dst));
+    survives(tsr_where_scalar_left_out(condition, TSR_I64(INT64_MIN), other, dst));
+    survives(tsr_where_scalar_left_out(condition, TSR_F64(kNan), other, dst));
+    survives(tsr_where_scalar_left_out(condition, TSR_C128(kNan, kInf), other, dst));
+    refused(tsr_where_scalar_left_out(condition, TSR_F64(0.5), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(condition, TSR_F64(0.5), wrong_kind(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left_out(condition, TSR_F64(0.5), as_complex(other), dst));
+    survives(tsr_where_scalar_left_out(condition, TSR_F64(0.5), as_bool(other), dst));
+    refused(tsr_where_scalar_left_out(condition, TSR_F64(0.5), other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalar_left_out(condition, TSR_F64(0.5), other, wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalar_left_out(condition, TSR_F64(0.5), other, as_complex(dst)));
+    survives(tsr_where_scalar_left_out(condition, TSR_F64(0.5), other, as_bool(dst)));
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     Tensor out;
-    refused(tsr_where_i64_both(nullptr, 1, 0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_both(wrong_kind(), 1, 0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_both(as_complex(condition), 1, 0, out.slot()));
-    survives(tsr_where_i64_both(as_bool(condition), 1, 0, out.slot()));
-    refused(tsr_where_i64_both(condition, 1, 0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(nullptr, TSR_I64(1), TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(wrong_kind(), TSR_I64(1), TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars(as_complex(condition), TSR_I64(1), TSR_I64(0), out.slot()));
+    survives(tsr_where_scalars(as_bool(condition), TSR_I64(1), TSR_I64(0), out.slot()));
+    refused(tsr_where_scalars(condition, nullptr, TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, kNoNumbers + 0, TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, kNoNumbers + 1, TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, kNoNumbers + 2, TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, kNoNumbers + 3, TSR_I64(0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars(condition, TSR_TRUTH(1), TSR_I64(0), out.slot()));
+    survives(tsr_where_scalars(condition, TSR_I64(INT64_MIN), TSR_I64(0), out.slot()));
+    survives(tsr_where_scalars(condition, TSR_F64(kNan), TSR_I64(0), out.slot()));
+    survives(tsr_where_scalars(condition, TSR_C128(kNan, kInf), TSR_I64(0), out.slot()));
+    refused(tsr_where_scalars(condition, TSR_I64(1), nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, TSR_I64(1), kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, TSR_I64(1), kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, TSR_I64(1), kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars(condition, TSR_I64(1), kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars(condition, TSR_I64(1), TSR_TRUTH(1), out.slot()));
+    survives(tsr_where_scalars(condition, TSR_I64(1), TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_where_scalars(condition, TSR_I64(1), TSR_F64(kNan), out.slot()));
+    survives(tsr_where_scalars(condition, TSR_I64(1), TSR_C128(kNan, kInf), out.slot()));
+    refused(tsr_where_scalars(condition, TSR_I64(1), TSR_I64(0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
     const Tensor dst = place_for(ints(TSR_INT64, {2}, {1, 0}));
-    refused(tsr_where_i64_both_out(nullptr, 1, 0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_both_out(wrong_kind(), 1, 0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_both_out(as_complex(condition), 1, 0, dst));
-    survives(tsr_where_i64_both_out(as_bool(condition), 1, 0, dst));
-    refused(tsr_where_i64_both_out(condition, 1, 0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_i64_both_out(condition, 1, 0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_i64_both_out(condition, 1, 0, as_complex(dst)));
-    survives(tsr_where_i64_both_out(condition, 1, 0, as_bool(dst)));
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    Tensor out;
-    refused(tsr_where_f64_both(nullptr, 0.5, 1.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_both(wrong_kind(), 0.5, 1.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_both(as_complex(condition), 0.5, 1.5, out.slot()));
-    survives(tsr_where_f64_both(as_bool(condition), 0.5, 1.5, out.slot()));
-    refused(tsr_where_f64_both(condition, 0.5, 1.5, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 1.5}));
-    refused(tsr_where_f64_both_out(nullptr, 0.5, 1.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_both_out(wrong_kind(), 0.5, 1.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_both_out(as_complex(condition), 0.5, 1.5, dst));
-    survives(tsr_where_f64_both_out(as_bool(condition), 0.5, 1.5, dst));
-    refused(tsr_where_f64_both_out(condition, 0.5, 1.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_f64_both_out(condition, 0.5, 1.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_f64_both_out(condition, 0.5, 1.5, as_complex(dst)));
-    survives(tsr_where_f64_both_out(condition, 0.5, 1.5, as_bool(dst)));
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
-    Tensor out;
-    refused(tsr_where_c128(nullptr, input, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128(wrong_kind(), input, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128(as_complex(condition), input, 1.0, 1.0, out.slot()));
-    survives(tsr_where_c128(as_bool(condition), input, 1.0, 1.0, out.slot()));
-    refused(tsr_where_c128(condition, nullptr, 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128(condition, wrong_kind(), 1.0, 1.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128(condition, as_complex(input), 1.0, 1.0, out.slot()));
-    survives(tsr_where_c128(condition, as_bool(input), 1.0, 1.0, out.slot()));
-    refused(tsr_where_c128(condition, input, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor input(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 1.0, 1.0}));
-    refused(tsr_where_c128_out(nullptr, input, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_out(wrong_kind(), input, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_out(as_complex(condition), input, 1.0, 1.0, dst));
-    survives(tsr_where_c128_out(as_bool(condition), input, 1.0, 1.0, dst));
-    refused(tsr_where_c128_out(condition, nullptr, 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_out(condition, wrong_kind(), 1.0, 1.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_out(condition, as_complex(input), 1.0, 1.0, dst));
-    survives(tsr_where_c128_out(condition, as_bool(input), 1.0, 1.0, dst));
-    refused(tsr_where_c128_out(condition, input, 1.0, 1.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_out(condition, input, 1.0, 1.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_out(condition, input, 1.0, 1.0, as_complex(dst)));
-    survives(tsr_where_c128_out(condition, input, 1.0, 1.0, as_bool(dst)));
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
-    Tensor out;
-    refused(tsr_where_c128_left(nullptr, 1.0, 1.0, other, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_left(wrong_kind(), 1.0, 1.0, other, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_left(as_complex(condition), 1.0, 1.0, other, out.slot()));
-    survives(tsr_where_c128_left(as_bool(condition), 1.0, 1.0, other, out.slot()));
-    refused(tsr_where_c128_left(condition, 1.0, 1.0, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_left(condition, 1.0, 1.0, wrong_kind(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_left(condition, 1.0, 1.0, as_complex(other), out.slot()));
-    survives(tsr_where_c128_left(condition, 1.0, 1.0, as_bool(other), out.slot()));
-    refused(tsr_where_c128_left(condition, 1.0, 1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor other(complexes(TSR_COMPLEX64, {2}, {0.0, 1.0, 0.0, 2.0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
-    refused(tsr_where_c128_left_out(nullptr, 1.0, 1.0, other, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_left_out(wrong_kind(), 1.0, 1.0, other, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_left_out(as_complex(condition), 1.0, 1.0, other, dst));
-    survives(tsr_where_c128_left_out(as_bool(condition), 1.0, 1.0, other, dst));
-    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, nullptr, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, wrong_kind(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, as_complex(other), dst));
-    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, as_bool(other), dst));
-    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, other, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_left_out(condition, 1.0, 1.0, other, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, other, as_complex(dst)));
-    survives(tsr_where_c128_left_out(condition, 1.0, 1.0, other, as_bool(dst)));
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    Tensor out;
-    refused(tsr_where_c128_both(nullptr, 1.0, 1.0, 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_both(wrong_kind(), 1.0, 1.0, 0.0, 2.0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_both(as_complex(condition), 1.0, 1.0, 0.0, 2.0, out.slot()));
-    survives(tsr_where_c128_both(as_bool(condition), 1.0, 1.0, 0.0, 2.0, out.slot()));
-    refused(tsr_where_c128_both(condition, 1.0, 1.0, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor condition(ints(TSR_BOOL, {2}, {1, 0}));
-    const Tensor dst = place_for(complexes(TSR_COMPLEX64, {2}, {1.0, 1.0, 0.0, 2.0}));
-    refused(tsr_where_c128_both_out(nullptr, 1.0, 1.0, 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_both_out(wrong_kind(), 1.0, 1.0, 0.0, 2.0, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_both_out(as_complex(condition), 1.0, 1.0, 0.0, 2.0, dst));
-    survives(tsr_where_c128_both_out(as_bool(condition), 1.0, 1.0, 0.0, 2.0, dst));
-    refused(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, as_complex(dst)));
-    survives(tsr_where_c128_both_out(condition, 1.0, 1.0, 0.0, 2.0, as_bool(dst)));
+    refused(tsr_where_scalars_out(nullptr, TSR_I64(1), TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(wrong_kind(), TSR_I64(1), TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars_out(as_complex(condition), TSR_I64(1), TSR_I64(0), dst));
+    survives(tsr_where_scalars_out(as_bool(condition), TSR_I64(1), TSR_I64(0), dst));
+    refused(tsr_where_scalars_out(condition, nullptr, TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, kNoNumbers + 0, TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, kNoNumbers + 1, TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, kNoNumbers + 2, TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, kNoNumbers + 3, TSR_I64(0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars_out(condition, TSR_TRUTH(1), TSR_I64(0), dst));
+    survives(tsr_where_scalars_out(condition, TSR_I64(INT64_MIN), TSR_I64(0), dst));
+    survives(tsr_where_scalars_out(condition, TSR_F64(kNan), TSR_I64(0), dst));
+    survives(tsr_where_scalars_out(condition, TSR_C128(kNan, kInf), TSR_I64(0), dst));
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars_out(condition, TSR_I64(1), TSR_TRUTH(1), dst));
+    survives(tsr_where_scalars_out(condition, TSR_I64(1), TSR_I64(INT64_MIN), dst));
+    survives(tsr_where_scalars_out(condition, TSR_I64(1), TSR_F64(kNan), dst));
+    survives(tsr_where_scalars_out(condition, TSR_I64(1), TSR_C128(kNan, kInf), dst));
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), TSR_I64(0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_where_scalars_out(condition, TSR_I64(1), TSR_I64(0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_where_scalars_out(condition, TSR_I64(1), TSR_I64(0), as_complex(dst)));
+    survives(tsr_where_scalars_out(condition, TSR_I64(1), TSR_I64(0), as_bool(dst)));
   }
 }
 
@@ -480,25 +426,50 @@ TEST(Op_lerp, computes_its_cases) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
     Tensor out;
-    ok(tsr_lerp_f64(input, other, 0.5, out.slot()));
+    ok(tsr_lerp_scalar(input, other, TSR_F64(0.5), out.slot()));
     same(out, reals(TSR_FLOAT32, {2}, {0.5, 15}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 15}));
-    ok(tsr_lerp_f64_out(input, other, 0.5, dst));
+    ok(tsr_lerp_scalar_out(input, other, TSR_F64(0.5), dst));
     same(dst, reals(TSR_FLOAT32, {2}, {0.5, 15}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
-    ok(tsr_lerp_f64_inplace(input, other, 0.5));
+    ok(tsr_lerp_scalar_inplace(input, other, TSR_F64(0.5)));
     same(input, reals(TSR_FLOAT32, {2}, {0.5, 15}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {0, 10}));
+    const Tensor other(ints(TSR_INT32, {2}, {1, 20}));
+    Tensor out;
+    ok(tsr_lerp_scalar(input, other, TSR_I64(1), out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {1, 20}));
+  }
+  {
+    const Tensor input(ints(TSR_INT32, {2}, {0, 10}));
+    const Tensor other(ints(TSR_INT32, {2}, {1, 20}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 20}));
+    ok(tsr_lerp_scalar_out(input, other, TSR_I64(1), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {1, 20}));
   }
 }
 
 TEST(Op_lerp, refuses_bad_arguments) {
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {0}));
+    const Tensor other(reals(TSR_FLOAT32, {1}, {1}));
+    Tensor out;
+    refused(tsr_lerp_scalar(input, other, TSR_C128(0.0, 1.0), out.slot()), TSR_TYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {0}));
+    const Tensor other(reals(TSR_FLOAT32, {1}, {1}));
+    refused(tsr_lerp_scalar_inplace(input, other, TSR_C128(0.0, 1.0)), TSR_TYPE);
+  }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
@@ -561,44 +532,71 @@ TEST(Op_lerp, refuses_bad_arguments) {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
     Tensor out;
-    refused(tsr_lerp_f64(nullptr, other, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64(wrong_kind(), other, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64(as_complex(input), other, 0.5, out.slot()));
-    survives(tsr_lerp_f64(as_bool(input), other, 0.5, out.slot()));
-    refused(tsr_lerp_f64(input, nullptr, 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64(input, wrong_kind(), 0.5, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64(input, as_complex(other), 0.5, out.slot()));
-    survives(tsr_lerp_f64(input, as_bool(other), 0.5, out.slot()));
-    refused(tsr_lerp_f64(input, other, 0.5, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(nullptr, other, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(wrong_kind(), other, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar(as_complex(input), other, TSR_F64(0.5), out.slot()));
+    survives(tsr_lerp_scalar(as_bool(input), other, TSR_F64(0.5), out.slot()));
+    refused(tsr_lerp_scalar(input, nullptr, TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(input, wrong_kind(), TSR_F64(0.5), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar(input, as_complex(other), TSR_F64(0.5), out.slot()));
+    survives(tsr_lerp_scalar(input, as_bool(other), TSR_F64(0.5), out.slot()));
+    refused(tsr_lerp_scalar(input, other, nullptr, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(input, other, kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(input, other, kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(input, other, kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar(input, other, kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar(input, other, TSR_TRUTH(1), out.slot()));
+    survives(tsr_lerp_scalar(input, other, TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_lerp_scalar(input, other, TSR_F64(kNan), out.slot()));
+    refused(tsr_lerp_scalar(input, other, TSR_C128(kNan, kInf), out.slot()), TSR_TYPE);
+    refused(tsr_lerp_scalar(input, other, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {0.5, 15}));
-    refused(tsr_lerp_f64_out(nullptr, other, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64_out(wrong_kind(), other, 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64_out(as_complex(input), other, 0.5, dst));
-    survives(tsr_lerp_f64_out(as_bool(input), other, 0.5, dst));
-    refused(tsr_lerp_f64_out(input, nullptr, 0.5, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64_out(input, wrong_kind(), 0.5, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64_out(input, as_complex(other), 0.5, dst));
-    survives(tsr_lerp_f64_out(input, as_bool(other), 0.5, dst));
-    refused(tsr_lerp_f64_out(input, other, 0.5, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64_out(input, other, 0.5, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64_out(input, other, 0.5, as_complex(dst)));
-    survives(tsr_lerp_f64_out(input, other, 0.5, as_bool(dst)));
+    refused(tsr_lerp_scalar_out(nullptr, other, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(wrong_kind(), other, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_out(as_complex(input), other, TSR_F64(0.5), dst));
+    survives(tsr_lerp_scalar_out(as_bool(input), other, TSR_F64(0.5), dst));
+    refused(tsr_lerp_scalar_out(input, nullptr, TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(input, wrong_kind(), TSR_F64(0.5), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_out(input, as_complex(other), TSR_F64(0.5), dst));
+    survives(tsr_lerp_scalar_out(input, as_bool(other), TSR_F64(0.5), dst));
+    refused(tsr_lerp_scalar_out(input, other, nullptr, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(input, other, kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(input, other, kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(input, other, kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(input, other, kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_out(input, other, TSR_TRUTH(1), dst));
+    survives(tsr_lerp_scalar_out(input, other, TSR_I64(INT64_MIN), dst));
+    survives(tsr_lerp_scalar_out(input, other, TSR_F64(kNan), dst));
+    refused(tsr_lerp_scalar_out(input, other, TSR_C128(kNan, kInf), dst), TSR_TYPE);
+    refused(tsr_lerp_scalar_out(input, other, TSR_F64(0.5), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_out(input, other, TSR_F64(0.5), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_out(input, other, TSR_F64(0.5), as_complex(dst)));
+    survives(tsr_lerp_scalar_out(input, other, TSR_F64(0.5), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {0, 10}));
     const Tensor other(reals(TSR_FLOAT32, {2}, {1, 20}));
-    refused(tsr_lerp_f64_inplace(nullptr, other, 0.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64_inplace(wrong_kind(), other, 0.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64_inplace(as_complex(input), other, 0.5));
-    survives(tsr_lerp_f64_inplace(as_bool(input), other, 0.5));
-    refused(tsr_lerp_f64_inplace(input, nullptr, 0.5), TSR_INVALID_ARGUMENT);
-    refused(tsr_lerp_f64_inplace(input, wrong_kind(), 0.5), TSR_INVALID_ARGUMENT);
-    survives(tsr_lerp_f64_inplace(input, as_complex(other), 0.5));
-    survives(tsr_lerp_f64_inplace(input, as_bool(other), 0.5));
+    refused(tsr_lerp_scalar_inplace(nullptr, other, TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_inplace(wrong_kind(), other, TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_inplace(as_complex(input), other, TSR_F64(0.5)));
+    survives(tsr_lerp_scalar_inplace(as_bool(input), other, TSR_F64(0.5)));
+    refused(tsr_lerp_scalar_inplace(input, nullptr, TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_inplace(input, wrong_kind(), TSR_F64(0.5)), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_inplace(input, as_complex(other), TSR_F64(0.5)));
+    survives(tsr_lerp_scalar_inplace(input, as_bool(other), TSR_F64(0.5)));
+    refused(tsr_lerp_scalar_inplace(input, other, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_inplace(input, other, kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_inplace(input, other, kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_inplace(input, other, kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_lerp_scalar_inplace(input, other, kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_lerp_scalar_inplace(input, other, TSR_TRUTH(1)));
+    survives(tsr_lerp_scalar_inplace(input, other, TSR_I64(INT64_MIN)));
+    survives(tsr_lerp_scalar_inplace(input, other, TSR_F64(kNan)));
+    refused(tsr_lerp_scalar_inplace(input, other, TSR_C128(kNan, kInf)), TSR_TYPE);
   }
 }
 
@@ -869,104 +867,138 @@ TEST(Op_clip, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     Tensor out;
-    ok(tsr_clip_f64(input, 0.0, 1, 1.0, 1, out.slot()));
+    ok(tsr_clip_scalars(input, TSR_F64(0.0), TSR_F64(1.0), out.slot()));
+    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    Tensor out;
+    ok(tsr_clip_scalars(input, TSR_I64(0), TSR_I64(1), out.slot()));
     same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    ok(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, dst));
+    ok(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_F64(1.0), dst));
     same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_f64_inplace(input, 0.0, 1, 1.0, 1));
-    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    ok(tsr_clip_i64(input, 0, 1, 1, 1, out.slot()));
-    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    ok(tsr_clip_i64_out(input, 0, 1, 1, 1, dst));
+    ok(tsr_clip_scalars_out(input, TSR_I64(0), TSR_I64(1), dst));
     same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_i64_inplace(input, 0, 1, 1, 1));
+    ok(tsr_clip_scalars_inplace(input, TSR_F64(0.0), TSR_F64(1.0)));
+    same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    ok(tsr_clip_scalars_inplace(input, TSR_I64(0), TSR_I64(1)));
     same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     Tensor out;
-    ok(tsr_clip_f64(input, 0.0, 1, 0.0, 0, out.slot()));
+    ok(tsr_clip_scalars(input, TSR_F64(0.0), nullptr, out.slot()));
+    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    Tensor out;
+    ok(tsr_clip_scalars(input, TSR_I64(0), nullptr, out.slot()));
     same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-    ok(tsr_clip_f64_out(input, 0.0, 1, 0.0, 0, dst));
+    ok(tsr_clip_scalars_out(input, TSR_F64(0.0), nullptr, dst));
     same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_f64_inplace(input, 0.0, 1, 0.0, 0));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+    ok(tsr_clip_scalars_out(input, TSR_I64(0), nullptr, dst));
+    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
+    ok(tsr_clip_scalars_inplace(input, TSR_F64(0.0), nullptr));
     same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    ok(tsr_clip_i64(input, 0, 1, 0, 0, out.slot()));
-    same(out, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-    ok(tsr_clip_i64_out(input, 0, 1, 0, 0, dst));
-    same(dst, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    ok(tsr_clip_i64_inplace(input, 0, 1, 0, 0));
+    ok(tsr_clip_scalars_inplace(input, TSR_I64(0), nullptr));
     same(input, reals(TSR_FLOAT32, {3}, {0, 0.5, 3}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
     Tensor out;
-    ok(tsr_clip_i64(input, 0, 1, 3, 1, out.slot()));
+    ok(tsr_clip_scalars(input, TSR_I64(0), TSR_I64(3), out.slot()));
     same(out, ints(TSR_INT64, {2}, {0, 3}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
     const Tensor dst = place_for(ints(TSR_INT64, {2}, {0, 3}));
-    ok(tsr_clip_i64_out(input, 0, 1, 3, 1, dst));
+    ok(tsr_clip_scalars_out(input, TSR_I64(0), TSR_I64(3), dst));
     same(dst, ints(TSR_INT64, {2}, {0, 3}));
   }
   {
     const Tensor input(ints(TSR_INT64, {2}, {-1, 5}));
-    ok(tsr_clip_i64_inplace(input, 0, 1, 3, 1));
+    ok(tsr_clip_scalars_inplace(input, TSR_I64(0), TSR_I64(3)));
     same(input, ints(TSR_INT64, {2}, {0, 3}));
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
     Tensor out;
-    ok(tsr_clip_i64(input, -1, 1, 300, 1, out.slot()));
+    ok(tsr_clip_scalars(input, TSR_I64(-1), TSR_I64(300), out.slot()));
     same(out, ints(TSR_UINT8, {2}, {1, 200}));
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
     const Tensor dst = place_for(ints(TSR_UINT8, {2}, {1, 200}));
-    ok(tsr_clip_i64_out(input, -1, 1, 300, 1, dst));
+    ok(tsr_clip_scalars_out(input, TSR_I64(-1), TSR_I64(300), dst));
     same(dst, ints(TSR_UINT8, {2}, {1, 200}));
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
-    ok(tsr_clip_i64_inplace(input, -1, 1, 300, 1));
+    ok(tsr_clip_scalars_inplace(input, TSR_I64(-1), TSR_I64(300)));
     same(input, ints(TSR_UINT8, {2}, {1, 200}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_clip_scalars(input, TSR_TRUTH(1), nullptr, out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 1}));
+    ok(tsr_clip_scalars_out(input, TSR_TRUTH(1), nullptr, dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_clip_scalars_inplace(input, TSR_TRUTH(1), nullptr));
+    same(input, ints(TSR_BOOL, {2}, {1, 1}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    Tensor out;
+    ok(tsr_clip_scalars(input, TSR_TRUTH(0), TSR_TRUTH(1), out.slot()));
+    same(out, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    const Tensor dst = place_for(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_clip_scalars_out(input, TSR_TRUTH(0), TSR_TRUTH(1), dst));
+    same(dst, ints(TSR_BOOL, {2}, {1, 0}));
+  }
+  {
+    const Tensor input(ints(TSR_BOOL, {2}, {1, 0}));
+    ok(tsr_clip_scalars_inplace(input, TSR_TRUTH(0), TSR_TRUTH(1)));
+    same(input, ints(TSR_BOOL, {2}, {1, 0}));
   }
 }
 
@@ -983,20 +1015,29 @@ TEST(Op_clip, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {-1, 0.5}));
     Tensor out;
-    refused(tsr_clip_f64(input, 0.0, 0, 0.0, 0, out.slot()), TSR_VALUE);
+    refused(tsr_clip_scalars(input, nullptr, nullptr, out.slot()), TSR_VALUE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {-1, 0.5}));
-    refused(tsr_clip_f64_inplace(input, 0.0, 0, 0.0, 0), TSR_VALUE);
+    refused(tsr_clip_scalars_inplace(input, nullptr, nullptr), TSR_VALUE);
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
     Tensor out;
-    refused(tsr_clip_i64(input, 0, 0, -1, 1, out.slot()), TSR_VALUE);
+    refused(tsr_clip_scalars(input, nullptr, TSR_I64(-1), out.slot()), TSR_VALUE);
   }
   {
     const Tensor input(ints(TSR_UINT8, {2}, {1, 200}));
-    refused(tsr_clip_i64_inplace(input, 0, 0, -1, 1), TSR_VALUE);
+    refused(tsr_clip_scalars_inplace(input, nullptr, TSR_I64(-1)), TSR_VALUE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    Tensor out;
+    refused(tsr_clip_scalars(input, TSR_C128(0.0, 1.0), nullptr, out.slot()), TSR_TYPE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {1}, {1}));
+    refused(tsr_clip_scalars_inplace(input, TSR_C128(0.0, 1.0), nullptr), TSR_TYPE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
@@ -1053,70 +1094,78 @@ TEST(Op_clip, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     Tensor out;
-    refused(tsr_clip_f64(nullptr, 0.0, 1, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64(wrong_kind(), 0.0, 1, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_f64(as_complex(input), 0.0, 1, 1.0, 1, out.slot()));
-    survives(tsr_clip_f64(as_bool(input), 0.0, 1, 1.0, 1, out.slot()));
-    refused(tsr_clip_f64(input, 0.0, 7, 1.0, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64(input, 0.0, 1, 1.0, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64(input, 0.0, 1, 1.0, 1, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(nullptr, TSR_F64(0.0), TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(wrong_kind(), TSR_F64(0.0), TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars(as_complex(input), TSR_F64(0.0), TSR_F64(1.0), out.slot()));
+    survives(tsr_clip_scalars(as_bool(input), TSR_F64(0.0), TSR_F64(1.0), out.slot()));
+    refused(tsr_clip_scalars(input, kNoNumbers + 0, TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(input, kNoNumbers + 1, TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(input, kNoNumbers + 2, TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(input, kNoNumbers + 3, TSR_F64(1.0), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars(input, TSR_TRUTH(1), TSR_F64(1.0), out.slot()));
+    survives(tsr_clip_scalars(input, TSR_I64(INT64_MIN), TSR_F64(1.0), out.slot()));
+    survives(tsr_clip_scalars(input, TSR_F64(kNan), TSR_F64(1.0), out.slot()));
+    refused(tsr_clip_scalars(input, TSR_C128(kNan, kInf), TSR_F64(1.0), out.slot()), TSR_TYPE);
+    refused(tsr_clip_scalars(input, TSR_F64(0.0), kNoNumbers + 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(input, TSR_F64(0.0), kNoNumbers + 1, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(input, TSR_F64(0.0), kNoNumbers + 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars(input, TSR_F64(0.0), kNoNumbers + 3, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars(input, TSR_F64(0.0), TSR_TRUTH(1), out.slot()));
+    survives(tsr_clip_scalars(input, TSR_F64(0.0), TSR_I64(INT64_MIN), out.slot()));
+    survives(tsr_clip_scalars(input, TSR_F64(0.0), TSR_F64(kNan), out.slot()));
+    refused(tsr_clip_scalars(input, TSR_F64(0.0), TSR_C128(kNan, kInf), out.slot()), TSR_TYPE);
+    refused(tsr_clip_scalars(input, TSR_F64(0.0), TSR_F64(1.0), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    refused(tsr_clip_f64_out(nullptr, 0.0, 1, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64_out(wrong_kind(), 0.0, 1, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_f64_out(as_complex(input), 0.0, 1, 1.0, 1, dst));
-    survives(tsr_clip_f64_out(as_bool(input), 0.0, 1, 1.0, 1, dst));
-    refused(tsr_clip_f64_out(input, 0.0, 7, 1.0, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64_out(input, 0.0, 1, 1.0, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, as_complex(dst)));
-    survives(tsr_clip_f64_out(input, 0.0, 1, 1.0, 1, as_bool(dst)));
+    refused(tsr_clip_scalars_out(nullptr, TSR_F64(0.0), TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(wrong_kind(), TSR_F64(0.0), TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_out(as_complex(input), TSR_F64(0.0), TSR_F64(1.0), dst));
+    survives(tsr_clip_scalars_out(as_bool(input), TSR_F64(0.0), TSR_F64(1.0), dst));
+    refused(tsr_clip_scalars_out(input, kNoNumbers + 0, TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, kNoNumbers + 1, TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, kNoNumbers + 2, TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, kNoNumbers + 3, TSR_F64(1.0), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_out(input, TSR_TRUTH(1), TSR_F64(1.0), dst));
+    survives(tsr_clip_scalars_out(input, TSR_I64(INT64_MIN), TSR_F64(1.0), dst));
+    survives(tsr_clip_scalars_out(input, TSR_F64(kNan), TSR_F64(1.0), dst));
+    refused(tsr_clip_scalars_out(input, TSR_C128(kNan, kInf), TSR_F64(1.0), dst), TSR_TYPE);
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), kNoNumbers + 0, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), kNoNumbers + 1, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), kNoNumbers + 2, dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), kNoNumbers + 3, dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_TRUTH(1), dst));
+    survives(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_I64(INT64_MIN), dst));
+    survives(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_F64(kNan), dst));
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_C128(kNan, kInf), dst), TSR_TYPE);
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_F64(1.0), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_F64(1.0), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_F64(1.0), as_complex(dst)));
+    survives(tsr_clip_scalars_out(input, TSR_F64(0.0), TSR_F64(1.0), as_bool(dst)));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    refused(tsr_clip_f64_inplace(nullptr, 0.0, 1, 1.0, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64_inplace(wrong_kind(), 0.0, 1, 1.0, 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_f64_inplace(as_complex(input), 0.0, 1, 1.0, 1));
-    survives(tsr_clip_f64_inplace(as_bool(input), 0.0, 1, 1.0, 1));
-    refused(tsr_clip_f64_inplace(input, 0.0, 7, 1.0, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_f64_inplace(input, 0.0, 1, 1.0, 7), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    Tensor out;
-    refused(tsr_clip_i64(nullptr, 0, 1, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64(wrong_kind(), 0, 1, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_i64(as_complex(input), 0, 1, 1, 1, out.slot()));
-    survives(tsr_clip_i64(as_bool(input), 0, 1, 1, 1, out.slot()));
-    refused(tsr_clip_i64(input, 0, 7, 1, 1, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64(input, 0, 1, 1, 7, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64(input, 0, 1, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    const Tensor dst = place_for(reals(TSR_FLOAT32, {3}, {0, 0.5, 1}));
-    refused(tsr_clip_i64_out(nullptr, 0, 1, 1, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64_out(wrong_kind(), 0, 1, 1, 1, dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_i64_out(as_complex(input), 0, 1, 1, 1, dst));
-    survives(tsr_clip_i64_out(as_bool(input), 0, 1, 1, 1, dst));
-    refused(tsr_clip_i64_out(input, 0, 7, 1, 1, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64_out(input, 0, 1, 1, 7, dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64_out(input, 0, 1, 1, 1, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64_out(input, 0, 1, 1, 1, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_i64_out(input, 0, 1, 1, 1, as_complex(dst)));
-    survives(tsr_clip_i64_out(input, 0, 1, 1, 1, as_bool(dst)));
-  }
-  {
-    const Tensor input(reals(TSR_FLOAT32, {3}, {-1, 0.5, 3}));
-    refused(tsr_clip_i64_inplace(nullptr, 0, 1, 1, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64_inplace(wrong_kind(), 0, 1, 1, 1), TSR_INVALID_ARGUMENT);
-    survives(tsr_clip_i64_inplace(as_complex(input), 0, 1, 1, 1));
-    survives(tsr_clip_i64_inplace(as_bool(input), 0, 1, 1, 1));
-    refused(tsr_clip_i64_inplace(input, 0, 7, 1, 1), TSR_INVALID_ARGUMENT);
-    refused(tsr_clip_i64_inplace(input, 0, 1, 1, 7), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(nullptr, TSR_F64(0.0), TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(wrong_kind(), TSR_F64(0.0), TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_inplace(as_complex(input), TSR_F64(0.0), TSR_F64(1.0)));
+    survives(tsr_clip_scalars_inplace(as_bool(input), TSR_F64(0.0), TSR_F64(1.0)));
+    refused(tsr_clip_scalars_inplace(input, kNoNumbers + 0, TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(input, kNoNumbers + 1, TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(input, kNoNumbers + 2, TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(input, kNoNumbers + 3, TSR_F64(1.0)), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_inplace(input, TSR_TRUTH(1), TSR_F64(1.0)));
+    survives(tsr_clip_scalars_inplace(input, TSR_I64(INT64_MIN), TSR_F64(1.0)));
+    survives(tsr_clip_scalars_inplace(input, TSR_F64(kNan), TSR_F64(1.0)));
+    refused(tsr_clip_scalars_inplace(input, TSR_C128(kNan, kInf), TSR_F64(1.0)), TSR_TYPE);
+    refused(tsr_clip_scalars_inplace(input, TSR_F64(0.0), kNoNumbers + 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(input, TSR_F64(0.0), kNoNumbers + 1), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(input, TSR_F64(0.0), kNoNumbers + 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_clip_scalars_inplace(input, TSR_F64(0.0), kNoNumbers + 3), TSR_INVALID_ARGUMENT);
+    survives(tsr_clip_scalars_inplace(input, TSR_F64(0.0), TSR_TRUTH(1)));
+    survives(tsr_clip_scalars_inplace(input, TSR_F64(0.0), TSR_I64(INT64_MIN)));
+    survives(tsr_clip_scalars_inplace(input, TSR_F64(0.0), TSR_F64(kNan)));
+    refused(tsr_clip_scalars_inplace(input, TSR_F64(0.0), TSR_C128(kNan, kInf)), TSR_TYPE);
   }
 }
 

@@ -1200,14 +1200,26 @@ TEST(Op_repeat, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    ok(tsr_repeat_i64(input, 2, tsr_none(), out.slot()));
+    ok(tsr_repeat_scalar(input, TSR_I64(2), tsr_none(), out.slot()));
     same(out, reals(TSR_FLOAT32, {4}, {1, 1, 2, 2}));
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {4}, {1, 1, 2, 2}));
-    ok(tsr_repeat_i64_out(input, 2, tsr_none(), dst));
+    ok(tsr_repeat_scalar_out(input, TSR_I64(2), tsr_none(), dst));
     same(dst, reals(TSR_FLOAT32, {4}, {1, 1, 2, 2}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    Tensor out;
+    ok(tsr_repeat_scalar(input, TSR_TRUTH(1), tsr_none(), out.slot()));
+    same(out, reals(TSR_FLOAT32, {2}, {1, 2}));
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    const Tensor dst = place_for(reals(TSR_FLOAT32, {2}, {1, 2}));
+    ok(tsr_repeat_scalar_out(input, TSR_TRUTH(1), tsr_none(), dst));
+    same(dst, reals(TSR_FLOAT32, {2}, {1, 2}));
   }
 }
 
@@ -1215,7 +1227,12 @@ TEST(Op_repeat, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_repeat_i64(input, -1, tsr_none(), out.slot()), TSR_VALUE);
+    refused(tsr_repeat_scalar(input, TSR_I64(-1), tsr_none(), out.slot()), TSR_VALUE);
+  }
+  {
+    const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
+    Tensor out;
+    refused(tsr_repeat_scalar(input, TSR_F64(0.5), tsr_none(), out.slot()), TSR_TYPE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
@@ -1257,29 +1274,47 @@ TEST(Op_repeat, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     Tensor out;
-    refused(tsr_repeat_i64(nullptr, 2, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_repeat_i64(wrong_kind(), 2, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_repeat_i64(as_complex(input), 2, tsr_none(), out.slot()));
-    survives(tsr_repeat_i64(as_bool(input), 2, tsr_none(), out.slot()));
-    survives(tsr_repeat_i64(input, 2, INT64_MAX, out.slot()));
-    survives(tsr_repeat_i64(input, 2, INT64_MIN, out.slot()));
-    survives(tsr_repeat_i64(input, 2, -1, out.slot()));
-    refused(tsr_repeat_i64(input, 2, tsr_none(), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar(nullptr, TSR_I64(2), tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar(wrong_kind(), TSR_I64(2), tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_repeat_scalar(as_complex(input), TSR_I64(2), tsr_none(), out.slot()));
+    survives(tsr_repeat_scalar(as_bool(input), TSR_I64(2), tsr_none(), out.slot()));
+    refused(tsr_repeat_scalar(input, nullptr, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar(input, kNoNumbers + 0, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar(input, kNoNumbers + 1, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar(input, kNoNumbers + 2, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar(input, kNoNumbers + 3, tsr_none(), out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_repeat_scalar(input, TSR_TRUTH(1), tsr_none(), out.slot()));
+    survives(tsr_repeat_scalar(input, TSR_I64(INT64_MIN), tsr_none(), out.slot()));
+    refused(tsr_repeat_scalar(input, TSR_F64(kNan), tsr_none(), out.slot()), TSR_TYPE);
+    refused(tsr_repeat_scalar(input, TSR_C128(kNan, kInf), tsr_none(), out.slot()), TSR_TYPE);
+    survives(tsr_repeat_scalar(input, TSR_I64(2), INT64_MAX, out.slot()));
+    survives(tsr_repeat_scalar(input, TSR_I64(2), INT64_MIN, out.slot()));
+    survives(tsr_repeat_scalar(input, TSR_I64(2), -1, out.slot()));
+    refused(tsr_repeat_scalar(input, TSR_I64(2), tsr_none(), nullptr), TSR_INVALID_ARGUMENT);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor dst = place_for(reals(TSR_FLOAT32, {4}, {1, 1, 2, 2}));
-    refused(tsr_repeat_i64_out(nullptr, 2, tsr_none(), dst), TSR_INVALID_ARGUMENT);
-    refused(tsr_repeat_i64_out(wrong_kind(), 2, tsr_none(), dst), TSR_INVALID_ARGUMENT);
-    survives(tsr_repeat_i64_out(as_complex(input), 2, tsr_none(), dst));
-    survives(tsr_repeat_i64_out(as_bool(input), 2, tsr_none(), dst));
-    survives(tsr_repeat_i64_out(input, 2, INT64_MAX, dst));
-    survives(tsr_repeat_i64_out(input, 2, INT64_MIN, dst));
-    survives(tsr_repeat_i64_out(input, 2, -1, dst));
-    refused(tsr_repeat_i64_out(input, 2, tsr_none(), nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_repeat_i64_out(input, 2, tsr_none(), wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_repeat_i64_out(input, 2, tsr_none(), as_complex(dst)));
-    survives(tsr_repeat_i64_out(input, 2, tsr_none(), as_bool(dst)));
+    refused(tsr_repeat_scalar_out(nullptr, TSR_I64(2), tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar_out(wrong_kind(), TSR_I64(2), tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_repeat_scalar_out(as_complex(input), TSR_I64(2), tsr_none(), dst));
+    survives(tsr_repeat_scalar_out(as_bool(input), TSR_I64(2), tsr_none(), dst));
+    refused(tsr_repeat_scalar_out(input, nullptr, tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar_out(input, kNoNumbers + 0, tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar_out(input, kNoNumbers + 1, tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar_out(input, kNoNumbers + 2, tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar_out(input, kNoNumbers + 3, tsr_none(), dst), TSR_INVALID_ARGUMENT);
+    survives(tsr_repeat_scalar_out(input, TSR_TRUTH(1), tsr_none(), dst));
+    survives(tsr_repeat_scalar_out(input, TSR_I64(INT64_MIN), tsr_none(), dst));
+    refused(tsr_repeat_scalar_out(input, TSR_F64(kNan), tsr_none(), dst), TSR_TYPE);
+    refused(tsr_repeat_scalar_out(input, TSR_C128(kNan, kInf), tsr_none(), dst), TSR_TYPE);
+    survives(tsr_repeat_scalar_out(input, TSR_I64(2), INT64_MAX, dst));
+    survives(tsr_repeat_scalar_out(input, TSR_I64(2), INT64_MIN, dst));
+    survives(tsr_repeat_scalar_out(input, TSR_I64(2), -1, dst));
+    refused(tsr_repeat_scalar_out(input, TSR_I64(2), tsr_none(), nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_repeat_scalar_out(input, TSR_I64(2), tsr_none(), wrong_kind()), TSR_INVALID_ARGUMENT);
+    survives(tsr_repeat_scalar_out(input, TSR_I64(2), tsr_none(), as_complex(dst)));
+    survives(tsr_repeat_scalar_out(input, TSR_I64(2), tsr_none(), as_bool(dst)));
   }
 }
 

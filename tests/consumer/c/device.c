@@ -7,16 +7,16 @@
 
 int main(void) {
   const int64_t one = 1;
-  double value = 0;
+  tsr_number value;
   tsr_tensor x = NULL, y = NULL;
   if (tsr_ones(&one, 1, -1, TSR_DEVICE_CUDA, 0, &x) || tsr_add(x, x, &y) ||
-      tsr_tensor_item_f64(y, &value)) {
+      tsr_tensor_item(y, &value)) {
     tsr_error_view error = {0};
     error.struct_size = sizeof error;
     if (tsr_error_last(&error) == TSR_OK) puts(error.message);
     return 1;
   }
-  printf("%g\n", value);
+  printf("%g\n", value.real);
   tsr_tensor_release(x);
   tsr_tensor_release(y);
   return 0;

@@ -84,14 +84,19 @@ TEST(Conformance, arange_0) {
   expect_same(out, "arange_0/out/out");
 }
 
-TEST(Conformance, arange_int_0) {
-  const Tensor out = tessera::arange_int(0, 3, 1);
-  expect_same(out, "arange_int_0/out/out");
+TEST(Conformance, arange_2) {
+  const Tensor out = tessera::arange(0, 3, 1);
+  expect_same(out, "arange_2/out/out");
 }
 
-TEST(Conformance, arange_int_1) {
-  const Tensor out = tessera::arange_int(3, 0, -2);
-  expect_same(out, "arange_int_1/out/out");
+TEST(Conformance, arange_3) {
+  const Tensor out = tessera::arange(3, 0, -2);
+  expect_same(out, "arange_3/out/out");
+}
+
+TEST(Conformance, arange_4) {
+  const Tensor out = tessera::arange(0, 1, 0.5);
+  expect_same(out, "arange_4/out/out");
 }
 
 TEST(Conformance, linspace_0) {

@@ -33,6 +33,18 @@ TEST(Conformance, add_4) {
   expect_same(out, "add_4/out/out");
 }
 
+TEST(Conformance, add_6) {
+  const Tensor input = copy("add_6/in/input");
+  const Tensor out = tessera::add(input, true);
+  expect_same(out, "add_6/out/out");
+}
+
+TEST(Conformance, add_7) {
+  const Tensor input = copy("add_7/in/input");
+  const Tensor out = tessera::add(input, true);
+  expect_same(out, "add_7/out/out");
+}
+
 TEST(Conformance, add_gradient) {
   const Tensor input = leaf("add_gradient/in/input");
   const Tensor other = leaf("add_gradient/in/other");
@@ -86,6 +98,12 @@ TEST(Conformance, subtract_6) {
   expect_same(out, "subtract_6/out/out");
 }
 
+TEST(Conformance, subtract_8) {
+  const Tensor other = copy("subtract_8/in/other");
+  const Tensor out = tessera::subtract(true, other);
+  expect_same(out, "subtract_8/out/out");
+}
+
 TEST(Conformance, subtract_gradient) {
   const Tensor input = leaf("subtract_gradient/in/input");
   const Tensor other = leaf("subtract_gradient/in/other");
@@ -126,6 +144,12 @@ TEST(Conformance, multiply_4) {
   const Tensor input = copy("multiply_4/in/input");
   const Tensor out = tessera::multiply(input, std::complex<double>(0.0, 1.0));
   expect_same(out, "multiply_4/out/out");
+}
+
+TEST(Conformance, multiply_5) {
+  const Tensor input = copy("multiply_5/in/input");
+  const Tensor out = tessera::multiply(input, true);
+  expect_same(out, "multiply_5/out/out");
 }
 
 TEST(Conformance, multiply_gradient) {
@@ -195,6 +219,12 @@ TEST(Conformance, divide_6) {
   expect_same(out, "divide_6/out/out");
 }
 
+TEST(Conformance, divide_7) {
+  const Tensor input = copy("divide_7/in/input");
+  const Tensor out = tessera::divide(input, true);
+  expect_same(out, "divide_7/out/out");
+}
+
 TEST(Conformance, divide_gradient) {
   const Tensor input = leaf("divide_gradient/in/input");
   const Tensor other = leaf("divide_gradient/in/other");
@@ -247,6 +277,12 @@ TEST(Conformance, floor_divide_6) {
   const Tensor other = copy("floor_divide_6/in/other");
   const Tensor out = tessera::floor_divide(7.5, other);
   expect_same(out, "floor_divide_6/out/out");
+}
+
+TEST(Conformance, floor_divide_7) {
+  const Tensor input = copy("floor_divide_7/in/input");
+  const Tensor out = tessera::floor_divide(input, true);
+  expect_same(out, "floor_divide_7/out/out");
 }
 
 TEST(Conformance, floor_divide_gradient) {
@@ -363,6 +399,12 @@ TEST(Conformance, pow_7) {
   expect_same(out, "pow_7/out/out");
 }
 
+TEST(Conformance, pow_8) {
+  const Tensor input = copy("pow_8/in/input");
+  const Tensor out = tessera::pow(input, true);
+  expect_same(out, "pow_8/out/out");
+}
+
 TEST(Conformance, pow_gradient) {
   const Tensor input = leaf("pow_gradient/in/input");
   const Tensor other = leaf("pow_gradient/in/other");
@@ -390,6 +432,12 @@ TEST(Conformance, maximum_1_i64) {
   const Tensor input = copy("maximum_1/in/input");
   const Tensor out = tessera::maximum(input, 2);
   expect_same(out, "maximum_1/out/out");
+}
+
+TEST(Conformance, maximum_2) {
+  const Tensor input = copy("maximum_2/in/input");
+  const Tensor out = tessera::maximum(input, false);
+  expect_same(out, "maximum_2/out/out");
 }
 
 TEST(Conformance, maximum_gradient) {
@@ -532,6 +580,12 @@ TEST(Conformance, equal_3) {
   expect_same(out, "equal_3/out/out");
 }
 
+TEST(Conformance, equal_4) {
+  const Tensor input = copy("equal_4/in/input");
+  const Tensor out = tessera::equal(input, true);
+  expect_same(out, "equal_4/out/out");
+}
+
 TEST(Conformance, not_equal_0) {
   const Tensor input = copy("not_equal_0/in/input");
   const Tensor other = copy("not_equal_0/in/other");
@@ -574,6 +628,12 @@ TEST(Conformance, less_1_i64) {
   const Tensor input = copy("less_1/in/input");
   const Tensor out = tessera::less(input, 2);
   expect_same(out, "less_1/out/out");
+}
+
+TEST(Conformance, less_2) {
+  const Tensor input = copy("less_2/in/input");
+  const Tensor out = tessera::less(input, true);
+  expect_same(out, "less_2/out/out");
 }
 
 TEST(Conformance, less_equal_0) {
@@ -640,6 +700,30 @@ TEST(Conformance, logical_and_0) {
   expect_same(out, "logical_and_0/out/out");
 }
 
+TEST(Conformance, logical_and_1_f64) {
+  const Tensor input = copy("logical_and_1/in/input");
+  const Tensor out = tessera::logical_and(input, 2.0);
+  expect_same(out, "logical_and_1/out/out");
+}
+
+TEST(Conformance, logical_and_1_i64) {
+  const Tensor input = copy("logical_and_1/in/input");
+  const Tensor out = tessera::logical_and(input, 2);
+  expect_same(out, "logical_and_1/out/out");
+}
+
+TEST(Conformance, logical_and_2) {
+  const Tensor input = copy("logical_and_2/in/input");
+  const Tensor out = tessera::logical_and(input, true);
+  expect_same(out, "logical_and_2/out/out");
+}
+
+TEST(Conformance, logical_and_3) {
+  const Tensor input = copy("logical_and_3/in/input");
+  const Tensor out = tessera::logical_and(input, 300);
+  expect_same(out, "logical_and_3/out/out");
+}
+
 TEST(Conformance, logical_or_0) {
   const Tensor input = copy("logical_or_0/in/input");
   const Tensor other = copy("logical_or_0/in/other");
@@ -647,11 +731,47 @@ TEST(Conformance, logical_or_0) {
   expect_same(out, "logical_or_0/out/out");
 }
 
+TEST(Conformance, logical_or_1_f64) {
+  const Tensor input = copy("logical_or_1/in/input");
+  const Tensor out = tessera::logical_or(input, 0.0);
+  expect_same(out, "logical_or_1/out/out");
+}
+
+TEST(Conformance, logical_or_1_i64) {
+  const Tensor input = copy("logical_or_1/in/input");
+  const Tensor out = tessera::logical_or(input, 0);
+  expect_same(out, "logical_or_1/out/out");
+}
+
+TEST(Conformance, logical_or_2) {
+  const Tensor input = copy("logical_or_2/in/input");
+  const Tensor out = tessera::logical_or(input, true);
+  expect_same(out, "logical_or_2/out/out");
+}
+
 TEST(Conformance, logical_xor_0) {
   const Tensor input = copy("logical_xor_0/in/input");
   const Tensor other = copy("logical_xor_0/in/other");
   const Tensor out = tessera::logical_xor(input, other);
   expect_same(out, "logical_xor_0/out/out");
+}
+
+TEST(Conformance, logical_xor_1_f64) {
+  const Tensor input = copy("logical_xor_1/in/input");
+  const Tensor out = tessera::logical_xor(input, 2.0);
+  expect_same(out, "logical_xor_1/out/out");
+}
+
+TEST(Conformance, logical_xor_1_i64) {
+  const Tensor input = copy("logical_xor_1/in/input");
+  const Tensor out = tessera::logical_xor(input, 2);
+  expect_same(out, "logical_xor_1/out/out");
+}
+
+TEST(Conformance, logical_xor_2) {
+  const Tensor input = copy("logical_xor_2/in/input");
+  const Tensor out = tessera::logical_xor(input, true);
+  expect_same(out, "logical_xor_2/out/out");
 }
 
 TEST(Conformance, bitwise_and_0) {
@@ -667,6 +787,12 @@ TEST(Conformance, bitwise_and_1) {
   expect_same(out, "bitwise_and_1/out/out");
 }
 
+TEST(Conformance, bitwise_and_3) {
+  const Tensor input = copy("bitwise_and_3/in/input");
+  const Tensor out = tessera::bitwise_and(input, true);
+  expect_same(out, "bitwise_and_3/out/out");
+}
+
 TEST(Conformance, bitwise_or_0) {
   const Tensor input = copy("bitwise_or_0/in/input");
   const Tensor other = copy("bitwise_or_0/in/other");
@@ -680,6 +806,12 @@ TEST(Conformance, bitwise_or_1) {
   expect_same(out, "bitwise_or_1/out/out");
 }
 
+TEST(Conformance, bitwise_or_3) {
+  const Tensor input = copy("bitwise_or_3/in/input");
+  const Tensor out = tessera::bitwise_or(input, true);
+  expect_same(out, "bitwise_or_3/out/out");
+}
+
 TEST(Conformance, bitwise_xor_0) {
   const Tensor input = copy("bitwise_xor_0/in/input");
   const Tensor other = copy("bitwise_xor_0/in/other");
@@ -691,6 +823,12 @@ TEST(Conformance, bitwise_xor_1) {
   const Tensor input = copy("bitwise_xor_1/in/input");
   const Tensor out = tessera::bitwise_xor(input, 10);
   expect_same(out, "bitwise_xor_1/out/out");
+}
+
+TEST(Conformance, bitwise_xor_3) {
+  const Tensor input = copy("bitwise_xor_3/in/input");
+  const Tensor out = tessera::bitwise_xor(input, true);
+  expect_same(out, "bitwise_xor_3/out/out");
 }
 
 }  // namespace

@@ -77,6 +77,26 @@ TEST(Conformance, where_10) {
   expect_same(out, "where_10/out/out");
 }
 
+TEST(Conformance, where_11) {
+  const Tensor condition = copy("where_11/in/condition");
+  const Tensor other = copy("where_11/in/other");
+  const Tensor out = tessera::where(condition, true, other);
+  expect_same(out, "where_11/out/out");
+}
+
+TEST(Conformance, where_12) {
+  const Tensor condition = copy("where_12/in/condition");
+  const Tensor out = tessera::where(condition, true, false);
+  expect_same(out, "where_12/out/out");
+}
+
+TEST(Conformance, where_13) {
+  const Tensor condition = copy("where_13/in/condition");
+  const Tensor input = copy("where_13/in/input");
+  const Tensor out = tessera::where(condition, input, true);
+  expect_same(out, "where_13/out/out");
+}
+
 TEST(Conformance, where_gradient) {
   const Tensor condition = copy("where_gradient/in/condition");
   const Tensor input = leaf("where_gradient/in/input");
@@ -101,6 +121,13 @@ TEST(Conformance, lerp_1) {
   const Tensor other = copy("lerp_1/in/other");
   const Tensor out = tessera::lerp(input, other, 0.5);
   expect_same(out, "lerp_1/out/out");
+}
+
+TEST(Conformance, lerp_2) {
+  const Tensor input = copy("lerp_2/in/input");
+  const Tensor other = copy("lerp_2/in/other");
+  const Tensor out = tessera::lerp(input, other, 1);
+  expect_same(out, "lerp_2/out/out");
 }
 
 TEST(Conformance, lerp_gradient) {
@@ -197,6 +224,18 @@ TEST(Conformance, clip_5) {
   const Tensor input = copy("clip_5/in/input");
   const Tensor out = tessera::clip(input, -1, 300);
   expect_same(out, "clip_5/out/out");
+}
+
+TEST(Conformance, clip_7) {
+  const Tensor input = copy("clip_7/in/input");
+  const Tensor out = tessera::clip(input, true);
+  expect_same(out, "clip_7/out/out");
+}
+
+TEST(Conformance, clip_8) {
+  const Tensor input = copy("clip_8/in/input");
+  const Tensor out = tessera::clip(input, false, true);
+  expect_same(out, "clip_8/out/out");
 }
 
 TEST(Conformance, clip_gradient) {

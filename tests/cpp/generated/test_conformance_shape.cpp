@@ -429,6 +429,12 @@ TEST(Conformance, repeat_1) {
   expect_same(out, "repeat_1/out/out");
 }
 
+TEST(Conformance, repeat_3) {
+  const Tensor input = copy("repeat_3/in/input");
+  const Tensor out = tessera::repeat(input, true);
+  expect_same(out, "repeat_3/out/out");
+}
+
 TEST(Conformance, repeat_gradient) {
   const Tensor input = leaf("repeat_gradient/in/input");
   const Tensor repeats = copy("repeat_gradient/in/repeats");

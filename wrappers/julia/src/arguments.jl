@@ -42,6 +42,14 @@ int_list(x::ShortList) = x
 list_count(::Absent) = -1
 list_count(list) = length(list)
 
+# ---- Numbers, which stay on the stack where the call is compiled inline ----
+
+host_number(x::Bool) = Ref(tsr_number(C.TSR_NUMBER_BOOL, 0, x, 0.0, 0.0))
+host_number(x::Integer) = Ref(tsr_number(C.TSR_NUMBER_INTEGER, 0, x, 0.0, 0.0))
+host_number(x::Real) = Ref(tsr_number(C.TSR_NUMBER_REAL, 0, 0, x, 0.0))
+host_number(x::Complex) = Ref(tsr_number(C.TSR_NUMBER_COMPLEX, 0, 0, real(x), imag(x)))
+host_number(::Nothing) = C_NULL
+
 # ---- Axes and positions, from 1 in Julia and from 0 in the library ----
 
 @inline function zero_based(x::Integer)

@@ -110,27 +110,18 @@ item(t::Tensor) = item(t, info(t).dtype)
     element_type(bits)  # which throws
 end
 
-@inline number(::Type{T}, t) where {T} = T(real_item(t))
-@inline number(::Type{T}, t) where {T<:Complex} = T(complex_item(t))
-@inline number(::Type{T}, t) where {T<:Integer} = integer_item(t) % T
-@inline number(::Type{Bool}, t) = integer_item(t) != 0
-
-@noinline function real_item(t)
-    value = Ref(0.0)
-    check(C.tsr_tensor_item_f64(t, value))
-    return value[]
+@inline number(::Type{T}, t) where {T} = T(number_item(t).real)
+@inline function number(::Type{T}, t) where {T<:Complex}
+    found = number_item(t)
+    return T(found.real, found.imaginary)
 end
+@inline number(::Type{T}, t) where {T<:Integer} = number_item(t).integer % T
+@inline number(::Type{Bool}, t) = number_item(t).integer != 0
 
-@noinline function integer_item(t)
-    value = Ref{Int64}(0)
-    check(C.tsr_tensor_item_i64(t, value))
+@noinline function number_item(t)
+    value = Ref{tsr_number}()
+    check(C.tsr_tensor_item(t, value))
     return value[]
-end
-
-@noinline function complex_item(t)
-    re, im = Ref(0.0), Ref(0.0)
-    check(C.tsr_tensor_item_c128(t, re, im))
-    return complex(re[], im[])
 end
 
 for T in (:Bool, :Int, :Float16, :Float32, :Float64, :ComplexF32, :ComplexF64)

@@ -14,7 +14,7 @@ include("generated/functions.jl")
 
 end
 
-using .C: tsr_tensor, tsr_node, tsr_generator, tsr_ambient
+using .C: tsr_tensor, tsr_node, tsr_generator, tsr_ambient, tsr_number
 using Libdl: Libdl
 
 """

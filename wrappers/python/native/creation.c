@@ -3,28 +3,30 @@
  * arange, whose dtype depends on Python's kinds of numbers. */
 #include "native.h"
 
+/* What counts as a whole number is one; 0 with an exception set. */
+static int tpy_end(PyObject* object, tsr_number* out) {
+  out->reserved = 0;
+  if (PyIndex_Check(object)) {
+    out->kind = TSR_NUMBER_INTEGER;
+    return tpy_as_int64(object, &out->integer);
+  }
+  out->kind = TSR_NUMBER_REAL;
+  out->real = PyFloat_AsDouble(object);
+  if (out->real != -1.0 || !PyErr_Occurred()) return 1;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return 0;
+  PyErr_Clear();
+  PyErr_Format(tpy.type_error, "arange(): expected numbers, got %s", Py_TYPE(object)->tp_name);
+  return 0;
+}
+
 static PyObject* tpy_arange(PyObject* const* ends, tsr_dtype dtype, int32_t type, int32_t index) {
+  tsr_number at[3];
+  for (int i = 0; i < 3; ++i) {
+    if (!tpy_end(ends[i], at + i)) return NULL;
+  }
   tsr_tensor out = NULL;
   tsr_status status;
-  if (PyIndex_Check(ends[0]) && PyIndex_Check(ends[1]) && PyIndex_Check(ends[2])) {
-    int64_t at[3];
-    for (int i = 0; i < 3; ++i) {
-      if (!tpy_as_int64(ends[i], at + i)) return NULL;
-    }
-    TPY_CALL(status, tsr_arange_int(at[0], at[1], at[2], dtype, type, index, &out));
-  } else {
-    double at[3];
-    for (int i = 0; i < 3; ++i) {
-      at[i] = PyFloat_AsDouble(ends[i]);
-      if (at[i] == -1.0 && PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
-        PyErr_Clear();
-        return PyErr_Format(tpy.type_error, "arange(): expected numbers, got %s",
-                            Py_TYPE(ends[i])->tp_name);
-      }
-    }
-    TPY_CALL(status, tsr_arange(at[0], at[1], at[2], dtype, type, index, &out));
-  }
+  TPY_CALL(status, tsr_arange(at, at + 1, at + 2, dtype, type, index, &out));
   return tpy_result(status, out);
 }
 

@@ -122,25 +122,21 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
 static int tpy_store(PyObject* self, tpy_index* index, PyObject* value) {
   const tsr_tensor x = tpy_handle(self);
   PyObject* made = NULL;
-  tpy_number number;
+  tsr_number number;
   tsr_status status;
-  int kind = TPY_NO_NUMBER;
+  int found = TPY_NO_NUMBER;
   if (!tpy_is_tensor(value)) {
-    kind = tpy_sized_number(value, &number);
-    if (kind == TPY_ERROR) return 0;
+    found = tpy_sized_number(value, &number);
+    if (found == TPY_ERROR) return 0;
   }
   const int64_t* items = index->items;
   const tsr_tensor* arrays = index->arrays;
   const int32_t n = index->n_items, m = index->n_arrays;
-  if (kind == TPY_BOOL || kind == TPY_I64) {
-    TPY_CALL(status, tsr_setitem_i64_inplace(x, items, n, arrays, m, number.i));
-  } else if (kind == TPY_F64) {
-    TPY_CALL(status, tsr_setitem_f64_inplace(x, items, n, arrays, m, number.re));
-  } else if (kind == TPY_C128) {
-    TPY_CALL(status, tsr_setitem_c128_inplace(x, items, n, arrays, m, number.re, number.im));
+  if (found == TPY_NUMBER) {
+    TPY_CALL(status, tsr_setitem_scalar_inplace(x, items, n, arrays, m, &number));
   } else {
     if (!tpy_is_tensor(value)) {
-      made = value = PyObject_CallFunctionObjArgs(tpy.operand, value, self, NULL);
+      made = value = PyObject_CallFunctionObjArgs(tpy.storable, value, self, NULL);
       if (made == NULL) return 0;
     }
     TPY_CALL(status, tsr_setitem_inplace(x, items, n, arrays, m, tpy_handle(value)));

@@ -52,7 +52,7 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
       {"tensor", (PyObject**)&tpy.tensor},
       {"raise_status", &tpy.raise_status},
       {"number", &tpy.number},
-      {"operand", &tpy.operand},
+      {"storable", &tpy.storable},
       {"to_dtype", &tpy.to_dtype},
       {"to_device", &tpy.to_device},
       {"make_device", &tpy.make_device},

@@ -47,7 +47,7 @@ typedef struct {
   PyTypeObject* tensor;   /* the class of results */
   PyObject* raise_status; /* (status) raises the exception of this thread's error record */
   PyObject* number;       /* (object) gives a Python number, or NotImplemented */
-  PyObject* operand;      /* (number, tensor) gives a 0-dim tensor to stand for the number */
+  PyObject* storable;     /* (data, tensor) gives a tensor of what is stored in the tensor */
   PyObject* to_dtype;     /* (object) gives a dtype */
   PyObject* to_device;    /* (object) gives a device: any pair (type, index) */
   PyObject* make_device;  /* (type, index) gives a device */
@@ -277,68 +277,42 @@ static inline void tpy_free_tensors(tpy_tensors* list) {
 
 /* ---- numbers.c: numbers of the host ---- */
 
-enum { TPY_BOOL = 0, TPY_I64 = 1, TPY_F64 = 2, TPY_C128 = 3, TPY_NO_NUMBER = -1, TPY_ERROR = -2 };
+/* What an object is; TPY_LARGE is an int beyond 64 bits, for which the number near it stands. */
+enum { TPY_ERROR = -1, TPY_NO_NUMBER = 0, TPY_NUMBER = 1, TPY_LARGE = 2 };
 
-typedef struct {
-  int32_t has;
-  int32_t large; /* an int beyond 64 bits: `re` is near it */
-  int64_t i;
-  double re, im;
-} tpy_number;
-
-/* The kind of a number, TPY_NO_NUMBER for what is none, TPY_ERROR with an exception set. */
-int tpy_as_number(PyObject* object, tpy_number* out);
+/* Makes a number of an object; TPY_ERROR with an exception set. */
+int tpy_as_number(PyObject* object, tsr_number* out);
 /* The same for numbers that are stored or counted with: ints beyond 64 bits are refused. */
-int tpy_sized_number(PyObject* object, tpy_number* out);
-/* A required or optional number; *kind grows to the widest kind seen. */
-int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, tpy_number* out, int* kind);
-/* A tensor or a number: *mask gets the bit of a number, *absent that of nothing. */
+int tpy_sized_number(PyObject* object, tsr_number* out);
+/* A number; where nothing is given the default, or no number, of kind 0. */
+int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, const tsr_number* absent,
+               tsr_number* out);
+/* A tensor or a number, of which *mask gets the bit; the other one is NULL, or of kind 0. */
 int tpy_operand(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* tensor,
-                tpy_number* number, int* kind, unsigned* mask, unsigned* absent);
-/* Whether an object is a bool tensor: a bool number beside it keeps bool, which no overload for
- * integers would. */
-int tpy_is_bool(PyObject* object);
-/* A 0-dim tensor in the place of a number, for calls that have no overload with that number; *keep
- * owns it. */
-int tpy_lift(PyObject* object, PyObject* like, tsr_tensor* tensor, PyObject** keep);
-int tpy_no_kind(const tpy_signature* sig);
+                tsr_number* number, unsigned* mask);
 int tpy_no_tensor(const tpy_signature* sig);
-
-/* The narrowest kind of `known` (bits 1 << kind) that holds numbers of this kind, or TPY_NO_NUMBER.
- */
-static inline int tpy_fit_kind(int kind, int known) {
-  while (kind <= TPY_C128 && !(known >> kind & 1)) ++kind;
-  return kind <= TPY_C128 ? kind : TPY_NO_NUMBER;
-}
+/* A tensor between two bounds, of which one is a tensor and one a number. */
+tsr_status tpy_between(tsr_tensor input, tsr_tensor low, const tsr_number* low_number,
+                       tsr_tensor high, const tsr_number* high_number, tsr_tensor* out);
+/* A result, which is taken over, as it is, or written to `dst`, the handle of `given`. */
+PyObject* tpy_written(tsr_status status, tsr_tensor made, tsr_tensor dst, PyObject* given);
 
 /* ---- operators.c: + - * / and their kind ---- */
 
-typedef struct {
-  tsr_status (*f64)(tsr_tensor, double, tsr_tensor*);
-  tsr_status (*i64)(tsr_tensor, int64_t, tsr_tensor*);
-  tsr_status (*c128)(tsr_tensor, double, double, tsr_tensor*);
-  tsr_status (*boolean)(tsr_tensor, int32_t, tsr_tensor*);
-} tpy_right;
-
-typedef struct {
-  tsr_status (*f64)(double, tsr_tensor, tsr_tensor*);
-  tsr_status (*i64)(int64_t, tsr_tensor, tsr_tensor*);
-  tsr_status (*c128)(double, double, tsr_tensor, tsr_tensor*);
-} tpy_left;
+typedef tsr_status (*tpy_right)(tsr_tensor, const tsr_number*, tsr_tensor*);
 
 /* The C functions of an operator, filled by the generated code. */
 typedef struct {
   tsr_status (*tensors)(tsr_tensor, tsr_tensor, tsr_tensor*);
-  tpy_right right; /* tensor, number */
-  tpy_left left;   /* number, tensor; empty when the operator does not care about the order */
-  int commutes;
+  tpy_right right; /* tensor, number; NULL when the operator takes no numbers */
+  tsr_status (*left)(const tsr_number*, tsr_tensor, tsr_tensor*); /* number, tensor; or NULL: */
+  tpy_right mirrored; /* the `right` that gives the same with both sides exchanged */
+  int compares;       /* has an answer for ints beyond 64 bits: above or below all integers */
 } tpy_operator;
 
 typedef struct {
   tsr_status (*tensors)(tsr_tensor, tsr_tensor);
-  tsr_status (*f64)(tsr_tensor, double);
-  tsr_status (*i64)(tsr_tensor, int64_t);
-  tsr_status (*c128)(tsr_tensor, double, double);
+  tsr_status (*number)(tsr_tensor, const tsr_number*); /* NULL when it takes no numbers */
 } tpy_inplace_operator;
 
 /* One of the two is a tensor, the other one a number, an array, or nothing that the operator knows.

@@ -1739,68 +1739,44 @@ static PyObject* py_add(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_add_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_add_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_add_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_add_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_add_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_add_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_add_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_add(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_add_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_add_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_add_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_add_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_add_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_add(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -1815,40 +1791,21 @@ static PyObject* py_add_inplace(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_add_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_add_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_add_c128_inplace(a0, v1.re, v1.im));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_add_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_add_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_add_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -1863,105 +1820,44 @@ static PyObject* py_subtract(PyObject* self, PyObject* const* args, Py_ssize_t n
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_subtract_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_subtract_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_subtract_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_subtract_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_subtract_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_subtract_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_subtract_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_subtract(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_subtract_f64_left_out(v0.re, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_subtract_f64_left(v0.re, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_subtract_i64_left_out(v0.i, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_subtract_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_subtract_c128_left_out(v0.re, v0.im, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_subtract_c128_left(v0.re, v0.im, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_subtract_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_subtract_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_subtract_scalar_left_out(&v0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_subtract_scalar_left(&v0, a1, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_subtract_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_subtract(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -1976,42 +1872,24 @@ static PyObject* py_subtract_inplace(PyObject* self, PyObject* const* args, Py_s
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_subtract_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_subtract_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_subtract_c128_inplace(a0, v1.re, v1.im));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_subtract_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_subtract_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 1u) {
+      TPY_CALL(status, tsr_subtract_scalar_inplace(a1, &v0));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_subtract_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2026,68 +1904,44 @@ static PyObject* py_multiply(PyObject* self, PyObject* const* args, Py_ssize_t n
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_multiply_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_multiply_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_multiply_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_multiply_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_multiply_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_multiply_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_multiply_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_multiply(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_multiply_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_multiply_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_multiply_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_multiply_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_multiply_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_multiply(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2102,40 +1956,21 @@ static PyObject* py_multiply_inplace(PyObject* self, PyObject* const* args, Py_s
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_multiply_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_multiply_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_multiply_c128_inplace(a0, v1.re, v1.im));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_multiply_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_multiply_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_multiply_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2150,105 +1985,44 @@ static PyObject* py_divide(PyObject* self, PyObject* const* args, Py_ssize_t nar
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_divide_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_divide_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_divide_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_divide_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_divide_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_divide_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_divide_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_divide(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_divide_f64_left_out(v0.re, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_divide_f64_left(v0.re, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_divide_i64_left_out(v0.i, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_divide_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_divide_c128_left_out(v0.re, v0.im, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_divide_c128_left(v0.re, v0.im, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_divide_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_divide_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_divide_scalar_left_out(&v0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_divide_scalar_left(&v0, a1, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_divide_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_divide(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2263,42 +2037,24 @@ static PyObject* py_divide_inplace(PyObject* self, PyObject* const* args, Py_ssi
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_divide_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_divide_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_divide_c128_inplace(a0, v1.re, v1.im));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_divide_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_divide_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 1u) {
+      TPY_CALL(status, tsr_divide_scalar_inplace(a1, &v0));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_divide_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2313,83 +2069,44 @@ static PyObject* py_floor_divide(PyObject* self, PyObject* const* args, Py_ssize
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_floor_divide_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_floor_divide_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_floor_divide_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_floor_divide_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_floor_divide_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_floor_divide(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_floor_divide_f64_left_out(v0.re, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_floor_divide_f64_left(v0.re, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_floor_divide_i64_left_out(v0.i, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_floor_divide_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_floor_divide_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_floor_divide_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_floor_divide_scalar_left_out(&v0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_floor_divide_scalar_left(&v0, a1, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_floor_divide_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_floor_divide(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2404,37 +2121,24 @@ static PyObject* py_floor_divide_inplace(PyObject* self, PyObject* const* args, 
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_floor_divide_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_floor_divide_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_floor_divide_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_floor_divide_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 1u) {
+      TPY_CALL(status, tsr_floor_divide_scalar_inplace(a1, &v0));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_floor_divide_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2449,83 +2153,44 @@ static PyObject* py_remainder(PyObject* self, PyObject* const* args, Py_ssize_t 
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_remainder_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_remainder_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_remainder_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_remainder_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_remainder_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_remainder(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_remainder_f64_left_out(v0.re, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_remainder_f64_left(v0.re, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_remainder_i64_left_out(v0.i, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_remainder_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_remainder_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_remainder_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_remainder_scalar_left_out(&v0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_remainder_scalar_left(&v0, a1, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_remainder_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_remainder(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2540,37 +2205,24 @@ static PyObject* py_remainder_inplace(PyObject* self, PyObject* const* args, Py_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_remainder_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_remainder_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_remainder_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_remainder_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 1u) {
+      TPY_CALL(status, tsr_remainder_scalar_inplace(a1, &v0));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_remainder_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2585,105 +2237,44 @@ static PyObject* py_pow(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_pow_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_pow_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_pow_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_pow_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_pow_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_pow_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_pow_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_pow(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_pow_f64_left_out(v0.re, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_pow_f64_left(v0.re, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_pow_i64_left_out(v0.i, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_pow_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_pow_c128_left_out(v0.re, v0.im, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_pow_c128_left(v0.re, v0.im, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_pow_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_pow_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_pow_scalar_left_out(&v0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_pow_scalar_left(&v0, a1, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_pow_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_pow(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2698,42 +2289,24 @@ static PyObject* py_pow_inplace(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_pow_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_pow_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_pow_c128_inplace(a0, v1.re, v1.im));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_pow_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_pow_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 1u) {
+      TPY_CALL(status, tsr_pow_scalar_inplace(a1, &v0));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_pow_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2748,57 +2321,44 @@ static PyObject* py_maximum(PyObject* self, PyObject* const* args, Py_ssize_t na
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_maximum_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_maximum_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_maximum_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_maximum_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_maximum_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_maximum(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_maximum_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_maximum_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_maximum_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_maximum_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_maximum_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_maximum(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2813,35 +2373,21 @@ static PyObject* py_maximum_inplace(PyObject* self, PyObject* const* args, Py_ss
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_maximum_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_maximum_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_maximum_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_maximum_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_maximum_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2856,57 +2402,44 @@ static PyObject* py_minimum(PyObject* self, PyObject* const* args, Py_ssize_t na
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_minimum_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_minimum_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_minimum_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_minimum_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_minimum_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_minimum(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_minimum_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_minimum_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_minimum_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_minimum_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_minimum_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_minimum(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -2921,35 +2454,21 @@ static PyObject* py_minimum_inplace(PyObject* self, PyObject* const* args, Py_ss
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_minimum_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_minimum_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_minimum_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_minimum_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_minimum_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -2964,83 +2483,44 @@ static PyObject* py_atan2(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_atan2_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_atan2_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_atan2_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_atan2_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_atan2_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_atan2(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~1u) == 0 && (1u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_atan2_f64_left_out(v0.re, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_atan2_f64_left(v0.re, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_atan2_i64_left_out(v0.i, a1, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_atan2_i64_left(v0.i, a1, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_atan2_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_atan2_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_atan2_scalar_left_out(&v0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_atan2_scalar_left(&v0, a1, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_atan2_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_atan2(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3055,37 +2535,24 @@ static PyObject* py_atan2_inplace(PyObject* self, PyObject* const* args, Py_ssiz
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_atan2_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_atan2_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_atan2_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_atan2_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 1u) {
+      TPY_CALL(status, tsr_atan2_scalar_inplace(a1, &v0));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_atan2_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -3100,57 +2567,44 @@ static PyObject* py_hypot(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_hypot_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_hypot_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_hypot_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_hypot_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_hypot_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_hypot(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_hypot_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_hypot_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_hypot_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_hypot_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_hypot_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_hypot(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3165,35 +2619,21 @@ static PyObject* py_hypot_inplace(PyObject* self, PyObject* const* args, Py_ssiz
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_hypot_f64_inplace(a0, v1.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_hypot_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_hypot_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_hypot_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_hypot_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -3208,68 +2648,44 @@ static PyObject* py_equal(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_equal_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_equal_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_equal_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_equal_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_equal_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_equal_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_equal_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_equal(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_equal_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_equal_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_equal_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_equal_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_equal_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_equal(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3284,68 +2700,44 @@ static PyObject* py_not_equal(PyObject* self, PyObject* const* args, Py_ssize_t 
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_not_equal_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_not_equal_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_not_equal_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_not_equal_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_not_equal_c128_out(a0, v1.re, v1.im, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_not_equal_c128(a0, v1.re, v1.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_not_equal_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_not_equal(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_not_equal_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_not_equal_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_not_equal_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_not_equal_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_not_equal_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_not_equal(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3360,57 +2752,44 @@ static PyObject* py_less(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_less_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_less_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_less_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_less_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_less_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_less(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_less_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_less_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_greater_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_greater_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_less_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_less(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3425,57 +2804,44 @@ static PyObject* py_less_equal(PyObject* self, PyObject* const* args, Py_ssize_t
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_less_equal_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_less_equal_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_less_equal_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_less_equal_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_less_equal_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_less_equal(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_less_equal_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_less_equal_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_greater_equal_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_greater_equal_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_less_equal_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_less_equal(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3490,57 +2856,44 @@ static PyObject* py_greater(PyObject* self, PyObject* const* args, Py_ssize_t na
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_greater_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_greater_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_greater_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_greater_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_greater_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_greater(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_greater_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_greater_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_less_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_less_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_greater_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_greater(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3555,57 +2908,44 @@ static PyObject* py_greater_equal(PyObject* self, PyObject* const* args, Py_ssiz
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_greater_equal_f64_out(a0, v1.re, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_greater_equal_f64(a0, v1.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_greater_equal_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_greater_equal_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_greater_equal_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_greater_equal(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_greater_equal_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_greater_equal_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_less_equal_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_less_equal_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_greater_equal_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_greater_equal(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3620,29 +2960,44 @@ static PyObject* py_logical_and(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_logical_and_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_logical_and(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_and_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_and(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_and_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_and_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_and_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_and_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else {
+      tpy_no_tensor(sig);
+    }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3657,29 +3012,44 @@ static PyObject* py_logical_or(PyObject* self, PyObject* const* args, Py_ssize_t
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_logical_or_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_logical_or(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_or_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_or(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_or_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_or_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_or_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_or_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else {
+      tpy_no_tensor(sig);
+    }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3694,29 +3064,44 @@ static PyObject* py_logical_xor(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_logical_xor_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_logical_xor(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_xor_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_xor(a0, a1, &out0));
+        result = tpy_result(status, out0);
       }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_xor_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_xor_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_logical_xor_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_logical_xor_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else {
+      tpy_no_tensor(sig);
+    }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3731,46 +3116,44 @@ static PyObject* py_bitwise_and(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_bitwise_and_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_bitwise_and_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_and_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_and(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_and_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_and_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_and_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_and_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_bitwise_and_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_bitwise_and(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3785,30 +3168,21 @@ static PyObject* py_bitwise_and_inplace(PyObject* self, PyObject* const* args, P
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          TPY_CALL(status, tsr_bitwise_and_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_bitwise_and_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_bitwise_and_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_bitwise_and_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -3823,46 +3197,44 @@ static PyObject* py_bitwise_or(PyObject* self, PyObject* const* args, Py_ssize_t
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_bitwise_or_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_bitwise_or_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_or_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_or(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_or_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_or_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_or_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_or_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_bitwise_or_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_bitwise_or(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3877,30 +3249,21 @@ static PyObject* py_bitwise_or_inplace(PyObject* self, PyObject* const* args, Py
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          TPY_CALL(status, tsr_bitwise_or_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_bitwise_or_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_bitwise_or_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_bitwise_or_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -3915,46 +3278,44 @@ static PyObject* py_bitwise_xor(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
-  tsr_tensor a0; tpy_number v0; PyObject* keep0 = NULL;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  unsigned mask = 0;
+  tsr_tensor a0; tsr_number v0;
+  tsr_tensor a1; tsr_number v1;
   tsr_tensor dst = NULL;
-  if (tpy_operand(sig, 0, s[0], &a0, &v0, &kind, &mask, &absent) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+  if (tpy_operand(sig, 0, s[0], &a0, &v0, &mask) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_tensor(sig, 2, s[2], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_bitwise_xor_i64_out(a0, v1.i, dst));
-            result = tpy_same(status, s[2]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_bitwise_xor_i64(a0, v1.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_xor_out(a0, a1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_xor(a0, a1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_xor_scalar_out(a0, &v1, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_xor_scalar(a0, &v1, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 1u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_bitwise_xor_scalar_out(a1, &v0, dst));
+        result = tpy_same(status, s[2]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_bitwise_xor_scalar(a1, &v0, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 0 & 1) || tpy_lift(s[0], like, &a0, &keep0)) &&
-        (!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_bitwise_xor_out(a0, a1, dst));
-          result = tpy_same(status, s[2]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_bitwise_xor(a0, a1, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep0);
-  Py_XDECREF(keep1);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -3969,30 +3330,21 @@ static PyObject* py_bitwise_xor_inplace(PyObject* self, PyObject* const* args, P
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          TPY_CALL(status, tsr_bitwise_xor_i64_inplace(a0, v1.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_bitwise_xor_inplace(a0, a1));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 2u) {
+      TPY_CALL(status, tsr_bitwise_xor_scalar_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_bitwise_xor_inplace(a0, a1));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[2]);
   return result;
 }
@@ -4880,42 +4232,17 @@ static PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
   tpy_list a0; a0.at = a0.room;
-  tpy_number v1;
+  tsr_number v1;
   tsr_dtype a2;
   int32_t a3, index3;
   if (tpy_ints(sig, 0, s[0], &a0) &&
-      tpy_scalar(sig, 1, s[1], &v1, &kind) &&
+      tpy_scalar(sig, 1, s[1], NULL, &v1) &&
       tpy_dtype(sig, 2, s[2], &a2) &&
       tpy_device(sig, 3, s[3], &a3, &index3)) {
-    switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
-      case TPY_F64: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_f64(a0.at, a0.n, v1.re, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      case TPY_I64: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_i64(a0.at, a0.n, v1.i, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      case TPY_C128: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_c128(a0.at, a0.n, v1.re, v1.im, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      case TPY_BOOL: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_bool(a0.at, a0.n, (int32_t)v1.i, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      default: tpy_no_kind(sig);
-    }
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_full(a0.at, a0.n, &v1, a2, a3, index3, &out0));
+      result = tpy_result(status, out0);
   }
   tpy_free_list(&a0);
   Py_XDECREF(s[5]);
@@ -5004,42 +4331,17 @@ static PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t 
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
   tsr_tensor a0;
-  tpy_number v1;
+  tsr_number v1;
   tsr_dtype a2;
   int32_t a3, index3;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_scalar(sig, 1, s[1], &v1, &kind) &&
+      tpy_scalar(sig, 1, s[1], NULL, &v1) &&
       tpy_dtype(sig, 2, s[2], &a2) &&
       tpy_device(sig, 3, s[3], &a3, &index3)) {
-    switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
-      case TPY_F64: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_like_f64(a0, v1.re, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      case TPY_I64: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_like_i64(a0, v1.i, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      case TPY_C128: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_like_c128(a0, v1.re, v1.im, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      case TPY_BOOL: {
-        tsr_tensor out0 = NULL;
-        TPY_CALL(status, tsr_full_like_bool(a0, (int32_t)v1.i, a2, a3, index3, &out0));
-        result = tpy_result(status, out0);
-        break;
-      }
-      default: tpy_no_kind(sig);
-    }
+      tsr_tensor out0 = NULL;
+      TPY_CALL(status, tsr_full_like(a0, &v1, a2, a3, index3, &out0));
+      result = tpy_result(status, out0);
   }
   Py_XDECREF(s[5]);
   return tpy_requiring(sig, 4, s[4], result);
@@ -5296,144 +4598,55 @@ static PyObject* py_where(PyObject* self, PyObject* const* args, Py_ssize_t narg
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a1; tsr_number v1;
+  tsr_tensor a2; tsr_number v2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask) &&
       tpy_optional_tensor(sig, 3, s[3], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_f64_out(a0, a1, v2.re, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_f64(a0, a1, v2.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_i64_out(a0, a1, v2.i, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_i64(a0, a1, v2.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_c128_out(a0, a1, v2.re, v2.im, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_c128(a0, a1, v2.re, v2.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_where_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_where(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_f64_left_out(a0, v1.re, a2, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_f64_left(a0, v1.re, a2, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_i64_left_out(a0, v1.i, a2, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_i64_left(a0, v1.i, a2, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_c128_left_out(a0, v1.re, v1.im, a2, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_c128_left(a0, v1.re, v1.im, a2, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 4u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_where_scalar_out(a0, a1, &v2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_where_scalar(a0, a1, &v2, &out0));
+        result = tpy_result(status, out0);
       }
-    } else if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_f64_both_out(a0, v1.re, v2.re, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_f64_both(a0, v1.re, v2.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_i64_both_out(a0, v1.i, v2.i, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_i64_both(a0, v1.i, v2.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_where_c128_both_out(a0, v1.re, v1.im, v2.re, v2.im, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_where_c128_both(a0, v1.re, v1.im, v2.re, v2.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_where_scalar_left_out(a0, &v1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_where_scalar_left(a0, &v1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 6u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_where_scalars_out(a0, &v1, &v2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_where_scalars(a0, &v1, &v2, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
-        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_where_out(a0, a1, a2, dst));
-          result = tpy_same(status, s[3]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_where(a0, a1, a2, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
-  Py_XDECREF(keep2);
   Py_XDECREF(s[4]);
   return result;
 }
@@ -5448,46 +4661,37 @@ static PyObject* py_lerp(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
   tsr_tensor a1;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a2; tsr_number v2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask) &&
       tpy_optional_tensor(sig, 3, s[3], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_lerp_f64_out(a0, a1, v2.re, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_lerp_f64(a0, a1, v2.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_lerp_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_lerp(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 4u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_lerp_scalar_out(a0, a1, &v2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_lerp_scalar(a0, a1, &v2, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_lerp_out(a0, a1, a2, dst));
-          result = tpy_same(status, s[3]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_lerp(a0, a1, a2, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep2);
   Py_XDECREF(s[4]);
   return result;
 }
@@ -5502,32 +4706,23 @@ static PyObject* py_lerp_inplace(PyObject* self, PyObject* const* args, Py_ssize
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
   tsr_tensor a1;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a2; tsr_number v2;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_lerp_f64_inplace(a0, a1, v2.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_lerp_inplace(a0, a1, a2));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 4u) {
+      TPY_CALL(status, tsr_lerp_scalar_inplace(a0, a1, &v2));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_lerp_inplace(a0, a1, a2));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep2);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -5658,59 +4853,39 @@ static PyObject* py_clip(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a1; tsr_number v1;
+  tsr_tensor a2; tsr_number v2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask) &&
       tpy_optional_tensor(sig, 3, s[3], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_clip_f64_out(a0, v1.re, v1.has, v2.re, v2.has, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_clip_f64(a0, v1.re, v1.has, v2.re, v2.has, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_clip_i64_out(a0, v1.i, v1.has, v2.i, v2.has, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_clip_i64(a0, v1.i, v1.has, v2.i, v2.has, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_clip_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_clip(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (a1 == NULL && a2 == NULL) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_clip_scalars_out(a0, v1.kind != 0 ? &v1 : NULL, v2.kind != 0 ? &v2 : NULL, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_clip_scalars(a0, v1.kind != 0 ? &v1 : NULL, v2.kind != 0 ? &v2 : NULL, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
-        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_clip_out(a0, a1, a2, dst));
-          result = tpy_same(status, s[3]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_clip(a0, a1, a2, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tsr_tensor limited = NULL;
+      status = tpy_between(a0, a1, &v1, a2, &v2, &limited);
+      result = tpy_written(status, limited, dst, s[3]);
     }
   }
-  Py_XDECREF(keep1);
-  Py_XDECREF(keep2);
   Py_XDECREF(s[4]);
   return result;
 }
@@ -5725,39 +4900,27 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a1; tsr_number v1;
+  tsr_tensor a2; tsr_number v2;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL)) && (mask & ~6u) == 0 && (6u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_clip_f64_inplace(a0, v1.re, v1.has, v2.re, v2.has));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_clip_i64_inplace(a0, v1.i, v1.has, v2.i, v2.has));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_clip_inplace(a0, a1, a2));
+      result = tpy_same(status, s[0]);
+    } else if (a1 == NULL && a2 == NULL) {
+      TPY_CALL(status, tsr_clip_scalars_inplace(a0, v1.kind != 0 ? &v1 : NULL, v2.kind != 0 ? &v2 : NULL));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1)) &&
-        (!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_clip_inplace(a0, a1, a2));
-        result = tpy_same(status, s[0]);
-      }
+      tsr_tensor limited = NULL;
+      status = tpy_between(a0, a1, &v1, a2, &v2, &limited);
+      if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(a0, limited));
+      tsr_tensor_release(limited);
+      result = tpy_same(status, s[0]);
     }
   }
-  Py_XDECREF(keep1);
-  Py_XDECREF(keep2);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -6020,34 +5183,12 @@ static PyObject* py_fill_inplace(PyObject* self, PyObject* const* args, Py_ssize
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
   tsr_tensor a0;
-  tpy_number v1;
+  tsr_number v1;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_scalar(sig, 1, s[1], &v1, &kind)) {
-    switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
-      case TPY_F64: {
-        TPY_CALL(status, tsr_fill_f64_inplace(a0, v1.re));
-        result = tpy_same(status, s[0]);
-        break;
-      }
-      case TPY_I64: {
-        TPY_CALL(status, tsr_fill_i64_inplace(a0, v1.i));
-        result = tpy_same(status, s[0]);
-        break;
-      }
-      case TPY_C128: {
-        TPY_CALL(status, tsr_fill_c128_inplace(a0, v1.re, v1.im));
-        result = tpy_same(status, s[0]);
-        break;
-      }
-      case TPY_BOOL: {
-        TPY_CALL(status, tsr_fill_bool_inplace(a0, (int32_t)v1.i));
-        result = tpy_same(status, s[0]);
-        break;
-      }
-      default: tpy_no_kind(sig);
-    }
+      tpy_scalar(sig, 1, s[1], NULL, &v1)) {
+      TPY_CALL(status, tsr_fill_inplace(a0, &v1));
+      result = tpy_same(status, s[0]);
   }
   Py_XDECREF(s[2]);
   return result;
@@ -6761,46 +5902,37 @@ static PyObject* py_repeat(PyObject* self, PyObject* const* args, Py_ssize_t nar
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
-  tsr_tensor a1; tpy_number v1; PyObject* keep1 = NULL;
+  tsr_tensor a1; tsr_number v1;
   int64_t a2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_operand(sig, 1, s[1], &a1, &v1, &kind, &mask, &absent) &&
+      tpy_operand(sig, 1, s[1], &a1, &v1, &mask) &&
       tpy_optional_int64(sig, 2, s[2], INT64_MIN, &a2) &&
       tpy_optional_tensor(sig, 3, s[3], &dst)) {
-    if (mask != 0 && !(kind == TPY_BOOL && tpy_is_bool(s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL)) && (mask & ~2u) == 0 && (2u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_I64)) {
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_repeat_i64_out(a0, v1.i, a2, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_repeat_i64(a0, v1.i, a2, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_repeat_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_repeat(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 2u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_repeat_scalar_out(a0, &v1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_repeat_scalar(a0, &v1, a2, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 1 & 1) || tpy_lift(s[1], like, &a1, &keep1))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_repeat_out(a0, a1, a2, dst));
-          result = tpy_same(status, s[3]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_repeat(a0, a1, a2, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep1);
   Py_XDECREF(s[4]);
   return result;
 }
@@ -7285,79 +6417,37 @@ static PyObject* py_masked_fill(PyObject* self, PyObject* const* args, Py_ssize_
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
   tsr_tensor a1;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a2; tsr_number v2;
   tsr_tensor dst = NULL;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent) &&
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask) &&
       tpy_optional_tensor(sig, 3, s[3], &dst)) {
-    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
-        case TPY_F64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_masked_fill_f64_out(a0, a1, v2.re, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_masked_fill_f64(a0, a1, v2.re, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_I64: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_masked_fill_i64_out(a0, a1, v2.i, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_masked_fill_i64(a0, a1, v2.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_C128: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_masked_fill_c128_out(a0, a1, v2.re, v2.im, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_masked_fill_c128(a0, a1, v2.re, v2.im, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        case TPY_BOOL: {
-          if (dst != NULL) {
-            TPY_CALL(status, tsr_masked_fill_bool_out(a0, a1, (int32_t)v2.i, dst));
-            result = tpy_same(status, s[3]);
-          } else {
-            tsr_tensor out0 = NULL;
-            TPY_CALL(status, tsr_masked_fill_bool(a0, a1, (int32_t)v2.i, &out0));
-            result = tpy_result(status, out0);
-          }
-          break;
-        }
-        default: tpy_no_kind(sig);
+    if (mask == 0) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_masked_fill_out(a0, a1, a2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_masked_fill(a0, a1, a2, &out0));
+        result = tpy_result(status, out0);
+      }
+    } else if (mask == 4u) {
+      if (dst != NULL) {
+        TPY_CALL(status, tsr_masked_fill_scalar_out(a0, a1, &v2, dst));
+        result = tpy_same(status, s[3]);
+      } else {
+        tsr_tensor out0 = NULL;
+        TPY_CALL(status, tsr_masked_fill_scalar(a0, a1, &v2, &out0));
+        result = tpy_result(status, out0);
       }
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        if (dst != NULL) {
-          TPY_CALL(status, tsr_masked_fill_out(a0, a1, a2, dst));
-          result = tpy_same(status, s[3]);
-        } else {
-          tsr_tensor out0 = NULL;
-          TPY_CALL(status, tsr_masked_fill(a0, a1, a2, &out0));
-          result = tpy_result(status, out0);
-        }
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep2);
   Py_XDECREF(s[4]);
   return result;
 }
@@ -7372,47 +6462,23 @@ static PyObject* py_masked_fill_inplace(PyObject* self, PyObject* const* args, P
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
-  int kind = TPY_BOOL;
-  unsigned mask = 0, absent = 0;
+  unsigned mask = 0;
   tsr_tensor a0;
   tsr_tensor a1;
-  tsr_tensor a2; tpy_number v2; PyObject* keep2 = NULL;
+  tsr_tensor a2; tsr_number v2;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
       tpy_tensor(sig, 1, s[1], &a1) &&
-      tpy_operand(sig, 2, s[2], &a2, &v2, &kind, &mask, &absent)) {
-    if (mask != 0 && (mask & ~4u) == 0 && (4u & ~mask & ~absent) == 0) {
-      switch (tpy_fit_kind(kind, 1 << TPY_F64 | 1 << TPY_I64 | 1 << TPY_C128 | 1 << TPY_BOOL)) {
-        case TPY_F64: {
-          TPY_CALL(status, tsr_masked_fill_f64_inplace(a0, a1, v2.re));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_I64: {
-          TPY_CALL(status, tsr_masked_fill_i64_inplace(a0, a1, v2.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_C128: {
-          TPY_CALL(status, tsr_masked_fill_c128_inplace(a0, a1, v2.re, v2.im));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        case TPY_BOOL: {
-          TPY_CALL(status, tsr_masked_fill_bool_inplace(a0, a1, (int32_t)v2.i));
-          result = tpy_same(status, s[0]);
-          break;
-        }
-        default: tpy_no_kind(sig);
-      }
+      tpy_operand(sig, 2, s[2], &a2, &v2, &mask)) {
+    if (mask == 0) {
+      TPY_CALL(status, tsr_masked_fill_inplace(a0, a1, a2));
+      result = tpy_same(status, s[0]);
+    } else if (mask == 4u) {
+      TPY_CALL(status, tsr_masked_fill_scalar_inplace(a0, a1, &v2));
+      result = tpy_same(status, s[0]);
     } else {
-      PyObject* like = s[0] != NULL && tpy_is_tensor(s[0]) ? s[0] : s[1] != NULL && tpy_is_tensor(s[1]) ? s[1] : s[2] != NULL && tpy_is_tensor(s[2]) ? s[2] : NULL;
-      if (mask == 0 || (like != NULL ? ((!(mask >> 2 & 1) || tpy_lift(s[2], like, &a2, &keep2))) : tpy_no_tensor(sig))) {
-        TPY_CALL(status, tsr_masked_fill_inplace(a0, a1, a2));
-        result = tpy_same(status, s[0]);
-      }
+      tpy_no_tensor(sig);
     }
   }
-  Py_XDECREF(keep2);
   Py_XDECREF(s[3]);
   return result;
 }
@@ -9550,56 +8616,56 @@ PyMethodDef tpy_methods[] = {
 static PyObject* nb_absolute(PyObject* a) { return tpy_operate_unary(tsr_abs, a); }
 static PyObject* nb_negative(PyObject* a) { return tpy_operate_unary(tsr_negative, a); }
 static PyObject* nb_invert(PyObject* a) { return tpy_operate_unary(tsr_bitwise_invert, a); }
-static const tpy_operator op_add = {tsr_add, {tsr_add_f64, tsr_add_i64, tsr_add_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_inplace_operator inplace_add = {tsr_add_inplace, tsr_add_f64_inplace, tsr_add_i64_inplace, tsr_add_c128_inplace};
+static const tpy_operator op_add = {tsr_add, tsr_add_scalar, NULL, tsr_add_scalar, 0};
+static const tpy_inplace_operator inplace_add = {tsr_add_inplace, tsr_add_scalar_inplace};
 static PyObject* nb_add(PyObject* a, PyObject* b) {
   return tpy_operate(&op_add, a, b);
 }
 static PyObject* nb_inplace_add(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_add, a, b);
 }
-static const tpy_operator op_subtract = {tsr_subtract, {tsr_subtract_f64, tsr_subtract_i64, tsr_subtract_c128, NULL}, {tsr_subtract_f64_left, tsr_subtract_i64_left, tsr_subtract_c128_left}, 0};
-static const tpy_inplace_operator inplace_subtract = {tsr_subtract_inplace, tsr_subtract_f64_inplace, tsr_subtract_i64_inplace, tsr_subtract_c128_inplace};
+static const tpy_operator op_subtract = {tsr_subtract, tsr_subtract_scalar, tsr_subtract_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_subtract = {tsr_subtract_inplace, tsr_subtract_scalar_inplace};
 static PyObject* nb_subtract(PyObject* a, PyObject* b) {
   return tpy_operate(&op_subtract, a, b);
 }
 static PyObject* nb_inplace_subtract(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_subtract, a, b);
 }
-static const tpy_operator op_multiply = {tsr_multiply, {tsr_multiply_f64, tsr_multiply_i64, tsr_multiply_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_inplace_operator inplace_multiply = {tsr_multiply_inplace, tsr_multiply_f64_inplace, tsr_multiply_i64_inplace, tsr_multiply_c128_inplace};
+static const tpy_operator op_multiply = {tsr_multiply, tsr_multiply_scalar, NULL, tsr_multiply_scalar, 0};
+static const tpy_inplace_operator inplace_multiply = {tsr_multiply_inplace, tsr_multiply_scalar_inplace};
 static PyObject* nb_multiply(PyObject* a, PyObject* b) {
   return tpy_operate(&op_multiply, a, b);
 }
 static PyObject* nb_inplace_multiply(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_multiply, a, b);
 }
-static const tpy_operator op_divide = {tsr_divide, {tsr_divide_f64, tsr_divide_i64, tsr_divide_c128, NULL}, {tsr_divide_f64_left, tsr_divide_i64_left, tsr_divide_c128_left}, 0};
-static const tpy_inplace_operator inplace_divide = {tsr_divide_inplace, tsr_divide_f64_inplace, tsr_divide_i64_inplace, tsr_divide_c128_inplace};
+static const tpy_operator op_divide = {tsr_divide, tsr_divide_scalar, tsr_divide_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_divide = {tsr_divide_inplace, tsr_divide_scalar_inplace};
 static PyObject* nb_true_divide(PyObject* a, PyObject* b) {
   return tpy_operate(&op_divide, a, b);
 }
 static PyObject* nb_inplace_true_divide(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_divide, a, b);
 }
-static const tpy_operator op_floor_divide = {tsr_floor_divide, {tsr_floor_divide_f64, tsr_floor_divide_i64, NULL, NULL}, {tsr_floor_divide_f64_left, tsr_floor_divide_i64_left, NULL}, 0};
-static const tpy_inplace_operator inplace_floor_divide = {tsr_floor_divide_inplace, tsr_floor_divide_f64_inplace, tsr_floor_divide_i64_inplace, NULL};
+static const tpy_operator op_floor_divide = {tsr_floor_divide, tsr_floor_divide_scalar, tsr_floor_divide_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_floor_divide = {tsr_floor_divide_inplace, tsr_floor_divide_scalar_inplace};
 static PyObject* nb_floor_divide(PyObject* a, PyObject* b) {
   return tpy_operate(&op_floor_divide, a, b);
 }
 static PyObject* nb_inplace_floor_divide(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_floor_divide, a, b);
 }
-static const tpy_operator op_remainder = {tsr_remainder, {tsr_remainder_f64, tsr_remainder_i64, NULL, NULL}, {tsr_remainder_f64_left, tsr_remainder_i64_left, NULL}, 0};
-static const tpy_inplace_operator inplace_remainder = {tsr_remainder_inplace, tsr_remainder_f64_inplace, tsr_remainder_i64_inplace, NULL};
+static const tpy_operator op_remainder = {tsr_remainder, tsr_remainder_scalar, tsr_remainder_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_remainder = {tsr_remainder_inplace, tsr_remainder_scalar_inplace};
 static PyObject* nb_remainder(PyObject* a, PyObject* b) {
   return tpy_operate(&op_remainder, a, b);
 }
 static PyObject* nb_inplace_remainder(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_remainder, a, b);
 }
-static const tpy_operator op_pow = {tsr_pow, {tsr_pow_f64, tsr_pow_i64, tsr_pow_c128, NULL}, {tsr_pow_f64_left, tsr_pow_i64_left, tsr_pow_c128_left}, 0};
-static const tpy_inplace_operator inplace_pow = {tsr_pow_inplace, tsr_pow_f64_inplace, tsr_pow_i64_inplace, tsr_pow_c128_inplace};
+static const tpy_operator op_pow = {tsr_pow, tsr_pow_scalar, tsr_pow_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_pow = {tsr_pow_inplace, tsr_pow_scalar_inplace};
 static PyObject* nb_power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return tpy_operate(&op_pow, a, b);
@@ -9608,37 +8674,37 @@ static PyObject* nb_inplace_power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return tpy_operate_inplace(&inplace_pow, a, b);
 }
-static const tpy_operator op_equal = {tsr_equal, {tsr_equal_f64, tsr_equal_i64, tsr_equal_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_not_equal = {tsr_not_equal, {tsr_not_equal_f64, tsr_not_equal_i64, tsr_not_equal_c128, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_less = {tsr_less, {tsr_less_f64, tsr_less_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_less_equal = {tsr_less_equal, {tsr_less_equal_f64, tsr_less_equal_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_greater = {tsr_greater, {tsr_greater_f64, tsr_greater_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_greater_equal = {tsr_greater_equal, {tsr_greater_equal_f64, tsr_greater_equal_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_operator op_bitwise_and = {tsr_bitwise_and, {NULL, tsr_bitwise_and_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_inplace_operator inplace_bitwise_and = {tsr_bitwise_and_inplace, NULL, tsr_bitwise_and_i64_inplace, NULL};
+static const tpy_operator op_equal = {tsr_equal, tsr_equal_scalar, NULL, tsr_equal_scalar, 1};
+static const tpy_operator op_not_equal = {tsr_not_equal, tsr_not_equal_scalar, NULL, tsr_not_equal_scalar, 1};
+static const tpy_operator op_less = {tsr_less, tsr_less_scalar, NULL, tsr_greater_scalar, 1};
+static const tpy_operator op_less_equal = {tsr_less_equal, tsr_less_equal_scalar, NULL, tsr_greater_equal_scalar, 1};
+static const tpy_operator op_greater = {tsr_greater, tsr_greater_scalar, NULL, tsr_less_scalar, 1};
+static const tpy_operator op_greater_equal = {tsr_greater_equal, tsr_greater_equal_scalar, NULL, tsr_less_equal_scalar, 1};
+static const tpy_operator op_bitwise_and = {tsr_bitwise_and, tsr_bitwise_and_scalar, NULL, tsr_bitwise_and_scalar, 0};
+static const tpy_inplace_operator inplace_bitwise_and = {tsr_bitwise_and_inplace, tsr_bitwise_and_scalar_inplace};
 static PyObject* nb_and(PyObject* a, PyObject* b) {
   return tpy_operate(&op_bitwise_and, a, b);
 }
 static PyObject* nb_inplace_and(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_bitwise_and, a, b);
 }
-static const tpy_operator op_bitwise_or = {tsr_bitwise_or, {NULL, tsr_bitwise_or_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_inplace_operator inplace_bitwise_or = {tsr_bitwise_or_inplace, NULL, tsr_bitwise_or_i64_inplace, NULL};
+static const tpy_operator op_bitwise_or = {tsr_bitwise_or, tsr_bitwise_or_scalar, NULL, tsr_bitwise_or_scalar, 0};
+static const tpy_inplace_operator inplace_bitwise_or = {tsr_bitwise_or_inplace, tsr_bitwise_or_scalar_inplace};
 static PyObject* nb_or(PyObject* a, PyObject* b) {
   return tpy_operate(&op_bitwise_or, a, b);
 }
 static PyObject* nb_inplace_or(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_bitwise_or, a, b);
 }
-static const tpy_operator op_bitwise_xor = {tsr_bitwise_xor, {NULL, tsr_bitwise_xor_i64, NULL, NULL}, {NULL, NULL, NULL}, 1};
-static const tpy_inplace_operator inplace_bitwise_xor = {tsr_bitwise_xor_inplace, NULL, tsr_bitwise_xor_i64_inplace, NULL};
+static const tpy_operator op_bitwise_xor = {tsr_bitwise_xor, tsr_bitwise_xor_scalar, NULL, tsr_bitwise_xor_scalar, 0};
+static const tpy_inplace_operator inplace_bitwise_xor = {tsr_bitwise_xor_inplace, tsr_bitwise_xor_scalar_inplace};
 static PyObject* nb_xor(PyObject* a, PyObject* b) {
   return tpy_operate(&op_bitwise_xor, a, b);
 }
 static PyObject* nb_inplace_xor(PyObject* a, PyObject* b) {
   return tpy_operate_inplace(&inplace_bitwise_xor, a, b);
 }
-static const tpy_operator op_matmul = {tsr_matmul, {NULL, NULL, NULL, NULL}, {NULL, NULL, NULL}, 0};
+static const tpy_operator op_matmul = {tsr_matmul, NULL, NULL, NULL, 0};
 static PyObject* nb_matrix_multiply(PyObject* a, PyObject* b) {
   return tpy_operate(&op_matmul, a, b);
 }

@@ -11,10 +11,10 @@ typedef struct {
 } tpy_nest;
 
 static inline int tpy_plain_kind(PyObject* object) {
-  if (PyFloat_CheckExact(object)) return TPY_F64;
-  if (PyLong_CheckExact(object)) return TPY_I64;
-  if (PyBool_Check(object)) return TPY_BOOL;
-  return PyComplex_CheckExact(object) ? TPY_C128 : TPY_NO_NUMBER;
+  if (PyFloat_CheckExact(object)) return TSR_NUMBER_REAL;
+  if (PyLong_CheckExact(object)) return TSR_NUMBER_INTEGER;
+  if (PyBool_Check(object)) return TSR_NUMBER_BOOL;
+  return PyComplex_CheckExact(object) ? TSR_NUMBER_COMPLEX : TPY_NO_NUMBER;
 }
 
 static inline int tpy_is_sequence(PyObject* object) {
@@ -155,11 +155,11 @@ static int tpy_fill(const tpy_nest* nest, PyObject* data, int32_t depth, tsr_dty
 
 static tsr_dtype tpy_default_dtype(int kind) {
   switch (kind) {
-    case TPY_BOOL:
+    case TSR_NUMBER_BOOL:
       return TSR_BOOL;
-    case TPY_I64:
+    case TSR_NUMBER_INTEGER:
       return TSR_INT64;
-    case TPY_C128:
+    case TSR_NUMBER_COMPLEX:
       return TSR_COMPLEX64;
     default:
       return TSR_FLOAT32;

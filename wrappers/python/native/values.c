@@ -82,23 +82,21 @@ PyObject* tensor_tolist(PyObject* self, PyObject* unused) {
 
 /* By way of the library, which brings the value from any device. */
 static PyObject* tpy_item(PyObject* self, const tsr_info* info) {
-  const int code = info->dtype & 0xff;
+  tsr_number value;
   tsr_status status;
-  if (code == 2 || code == 4) {
-    double value = 0;
-    TPY_CALL(status, tsr_tensor_item_f64(tpy_handle(self), &value));
-    return status != TSR_OK ? tpy_fail(status) : PyFloat_FromDouble(value);
-  }
-  if (code == 5) {
-    double real = 0, imag = 0;
-    TPY_CALL(status, tsr_tensor_item_c128(tpy_handle(self), &real, &imag));
-    return status != TSR_OK ? tpy_fail(status) : PyComplex_FromDoubles(real, imag);
-  }
-  int64_t value = 0;
-  TPY_CALL(status, tsr_tensor_item_i64(tpy_handle(self), &value));
+  TPY_CALL(status, tsr_tensor_item(tpy_handle(self), &value));
   if (status != TSR_OK) return tpy_fail(status);
-  if (code == 6) return PyBool_FromLong(value != 0);
-  return code == 1 ? PyLong_FromUnsignedLongLong((uint64_t)value) : PyLong_FromLongLong(value);
+  switch (value.kind) {
+    case TSR_NUMBER_BOOL:
+      return PyBool_FromLong(value.integer != 0);
+    case TSR_NUMBER_REAL:
+      return PyFloat_FromDouble(value.real);
+    case TSR_NUMBER_COMPLEX:
+      return PyComplex_FromDoubles(value.real, value.imaginary);
+    default:
+      return info->dtype == TSR_UINT64 ? PyLong_FromUnsignedLongLong((uint64_t)value.integer)
+                                       : PyLong_FromLongLong(value.integer);
+  }
 }
 
 PyObject* tensor_item(PyObject* self, PyObject* unused) {

@@ -120,7 +120,7 @@ def call(op: dict[str, Any], case: dict[str, Any], values: dict[str, Any]) -> An
 
 def call_by_hand(name: str, values: dict[str, Any]) -> Any:
     """Ops that the package offers under other names, or as indexing."""
-    if name in ("arange", "arange_int"):
+    if name == "arange":
         return ts.arange(*[values.pop(n) for n in ("start", "stop", "step") if n in values], **values)
     first = values.pop(next(iter(values)))
     if name in ("asarray", "to"):

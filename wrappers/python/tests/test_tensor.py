@@ -355,6 +355,27 @@ def test_bool_numbers_keep_bool_tensors_bool() -> None:
     assert x.tolist() == [True, False]
 
 
+def test_bounds_are_numbers_tensors_or_one_of_each() -> None:
+    x = ts.tensor([-2.0, 0.5, 3.0], requires_grad=True)
+    low = ts.tensor([-1.0, 1.0, 2.0])
+    for made in (x.clip(low, 2.5), x.clip(min=low, max=2.5)):
+        assert made.tolist() == [-1, 1, 2.5]
+    assert x.clip(0, low).tolist() == [-1, 0.5, 2] and ts.tensor([0, 5]).clip(ts.tensor(1), 2.5).tolist() == [1, 2.5]
+    x.clip(-1, ts.tensor([0.0, 0.0, 4.0])).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [0, 0, 1]
+    dst, plain = ts.empty(3), x.detach()
+    assert ts.clip(plain, low, 2.5, out=dst) is dst and dst.tolist() == [-1, 1, 2.5]
+    assert plain.clip_(0, low) is plain and plain.tolist() == [-1, 0.5, 2]
+    with pytest.raises(ts.ShapeError):
+        x.clip(ts.ones(2), 1.0)
+
+
+def test_a_number_is_no_tensor_for_what_takes_only_tensors() -> None:
+    for call in (lambda: ts.ones((2, 2)) @ 2, lambda: 2 @ ts.ones((2, 2))):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            call()
+
+
 def test_numbers_stand_on_either_side_of_functions() -> None:
     x = ts.tensor([1, 2], dtype=ts.int16)
     assert ts.add(1, x).tolist() == [2, 3] and ts.add(1, x).dtype is ts.int16

@@ -72,7 +72,7 @@ def test_operands_are_tensors_and_numbers() -> None:
     assert (ts.ones(2) * (1 + 2j)).dtype.is_complex
     with pytest.raises(TypeError):
         x + "1"  # type: ignore[operator]
-    with pytest.raises(ValueError):
+    with pytest.raises(TypeError):
         x @ 2  # type: ignore[operator]
 
 

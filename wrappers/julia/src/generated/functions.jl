@@ -197,24 +197,13 @@ tsr_tensor_write(tensor, source, nbytes) =
         (tsr_tensor, Ptr{Cvoid}, Int64),
         tensor, source, nbytes)
 
-# The value of a tensor with one element as double; complex gives DTYPE.
-tsr_tensor_item_f64(tensor, value) =
-    ccall((:tsr_tensor_item_f64, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Float64}),
+# The value of a tensor with one element.
+# The kind follows the dtype. Real and imaginary part are filled in for every kind, rounded to
+# double; the field integer for bool and integers, where uint64 keeps its bits.
+tsr_tensor_item(tensor, value) =
+    ccall((:tsr_tensor_item, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         tensor, value)
-
-# The value of a tensor with one element as int64; floating and complex dtypes give DTYPE.
-# uint64 keeps its bits.
-tsr_tensor_item_i64(tensor, value) =
-    ccall((:tsr_tensor_item_i64, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}),
-        tensor, value)
-
-# The value of a tensor with one element as real and imaginary part.
-tsr_tensor_item_c128(tensor, real, imag) =
-    ccall((:tsr_tensor_item_c128, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Float64}, Ptr{Float64}),
-        tensor, real, imag)
 
 # Opens an arena on this thread: every tensor handle that functions of this library hand out
 # on it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
@@ -1344,46 +1333,20 @@ tsr_add_out(input, other, dst) =
 tsr_add_inplace(input, other) =
     ccall((:tsr_add_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
-tsr_add_f64(input, other, out) =
-    ccall((:tsr_add_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_add_scalar(input, other, out) =
+    ccall((:tsr_add_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_add_f64_out(input, other, dst) =
-    ccall((:tsr_add_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_add_scalar_out(input, other, dst) =
+    ccall((:tsr_add_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_add_f64_inplace(input, other) =
-    ccall((:tsr_add_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
-
-tsr_add_i64(input, other, out) =
-    ccall((:tsr_add_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_add_i64_out(input, other, dst) =
-    ccall((:tsr_add_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_add_i64_inplace(input, other) =
-    ccall((:tsr_add_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
-
-tsr_add_c128(input, other_re, other_im, out) =
-    ccall((:tsr_add_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_add_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_add_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
-
-tsr_add_c128_inplace(input, other_re, other_im) =
-    ccall((:tsr_add_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64),
-        input, other_re, other_im)
+tsr_add_scalar_inplace(input, other) =
+    ccall((:tsr_add_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
+        input, other)
 
 # Difference of two tensors; two bools are refused.
 tsr_subtract(input, other, out) =
@@ -1401,80 +1364,30 @@ tsr_subtract_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_subtract_f64(input, other, out) =
-    ccall((:tsr_subtract_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_subtract_scalar(input, other, out) =
+    ccall((:tsr_subtract_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_subtract_f64_out(input, other, dst) =
-    ccall((:tsr_subtract_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_subtract_scalar_out(input, other, dst) =
+    ccall((:tsr_subtract_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_subtract_f64_inplace(input, other) =
-    ccall((:tsr_subtract_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_subtract_scalar_inplace(input, other) =
+    ccall((:tsr_subtract_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
-tsr_subtract_i64(input, other, out) =
-    ccall((:tsr_subtract_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_subtract_scalar_left(input, other, out) =
+    ccall((:tsr_subtract_scalar_left, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_subtract_i64_out(input, other, dst) =
-    ccall((:tsr_subtract_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_subtract_scalar_left_out(input, other, dst) =
+    ccall((:tsr_subtract_scalar_left_out, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         input, other, dst)
-
-tsr_subtract_i64_inplace(input, other) =
-    ccall((:tsr_subtract_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
-        input, other)
-
-tsr_subtract_c128(input, other_re, other_im, out) =
-    ccall((:tsr_subtract_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_subtract_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_subtract_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
-
-tsr_subtract_c128_inplace(input, other_re, other_im) =
-    ccall((:tsr_subtract_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64),
-        input, other_re, other_im)
-
-tsr_subtract_f64_left(input, other, out) =
-    ccall((:tsr_subtract_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_subtract_f64_left_out(input, other, dst) =
-    ccall((:tsr_subtract_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_subtract_i64_left(input, other, out) =
-    ccall((:tsr_subtract_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_subtract_i64_left_out(input, other, dst) =
-    ccall((:tsr_subtract_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_subtract_c128_left(input_re, input_im, other, out) =
-    ccall((:tsr_subtract_c128_left, libtessera), tsr_status,
-        (Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input_re, input_im, other, out)
-
-tsr_subtract_c128_left_out(input_re, input_im, other, dst) =
-    ccall((:tsr_subtract_c128_left_out, libtessera), tsr_status,
-        (Float64, Float64, tsr_tensor, tsr_tensor),
-        input_re, input_im, other, dst)
 
 # Product of two tensors, element by element; of two bools their and.
 tsr_multiply(input, other, out) =
@@ -1492,50 +1405,20 @@ tsr_multiply_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_multiply_f64(input, other, out) =
-    ccall((:tsr_multiply_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_multiply_scalar(input, other, out) =
+    ccall((:tsr_multiply_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_multiply_f64_out(input, other, dst) =
-    ccall((:tsr_multiply_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_multiply_scalar_out(input, other, dst) =
+    ccall((:tsr_multiply_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_multiply_f64_inplace(input, other) =
-    ccall((:tsr_multiply_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_multiply_scalar_inplace(input, other) =
+    ccall((:tsr_multiply_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
-
-tsr_multiply_i64(input, other, out) =
-    ccall((:tsr_multiply_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_multiply_i64_out(input, other, dst) =
-    ccall((:tsr_multiply_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_multiply_i64_inplace(input, other) =
-    ccall((:tsr_multiply_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
-        input, other)
-
-tsr_multiply_c128(input, other_re, other_im, out) =
-    ccall((:tsr_multiply_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_multiply_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_multiply_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
-
-tsr_multiply_c128_inplace(input, other_re, other_im) =
-    ccall((:tsr_multiply_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64),
-        input, other_re, other_im)
 
 # Quotient of two tensors; integers and bool give the default floating dtype.
 tsr_divide(input, other, out) =
@@ -1551,78 +1434,30 @@ tsr_divide_out(input, other, dst) =
 tsr_divide_inplace(input, other) =
     ccall((:tsr_divide_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
-tsr_divide_f64(input, other, out) =
-    ccall((:tsr_divide_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_divide_scalar(input, other, out) =
+    ccall((:tsr_divide_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_divide_f64_out(input, other, dst) =
-    ccall((:tsr_divide_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_divide_scalar_out(input, other, dst) =
+    ccall((:tsr_divide_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_divide_f64_inplace(input, other) =
-    ccall((:tsr_divide_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_divide_scalar_inplace(input, other) =
+    ccall((:tsr_divide_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
-tsr_divide_i64(input, other, out) =
-    ccall((:tsr_divide_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_divide_scalar_left(input, other, out) =
+    ccall((:tsr_divide_scalar_left, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_divide_i64_out(input, other, dst) =
-    ccall((:tsr_divide_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_divide_scalar_left_out(input, other, dst) =
+    ccall((:tsr_divide_scalar_left_out, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         input, other, dst)
-
-tsr_divide_i64_inplace(input, other) =
-    ccall((:tsr_divide_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
-
-tsr_divide_c128(input, other_re, other_im, out) =
-    ccall((:tsr_divide_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_divide_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_divide_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
-
-tsr_divide_c128_inplace(input, other_re, other_im) =
-    ccall((:tsr_divide_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64),
-        input, other_re, other_im)
-
-tsr_divide_f64_left(input, other, out) =
-    ccall((:tsr_divide_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_divide_f64_left_out(input, other, dst) =
-    ccall((:tsr_divide_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_divide_i64_left(input, other, out) =
-    ccall((:tsr_divide_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_divide_i64_left_out(input, other, dst) =
-    ccall((:tsr_divide_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_divide_c128_left(input_re, input_im, other, out) =
-    ccall((:tsr_divide_c128_left, libtessera), tsr_status,
-        (Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input_re, input_im, other, out)
-
-tsr_divide_c128_left_out(input_re, input_im, other, dst) =
-    ccall((:tsr_divide_c128_left_out, libtessera), tsr_status,
-        (Float64, Float64, tsr_tensor, tsr_tensor),
-        input_re, input_im, other, dst)
 
 # Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
 # error.
@@ -1641,54 +1476,29 @@ tsr_floor_divide_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_floor_divide_f64(input, other, out) =
-    ccall((:tsr_floor_divide_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_floor_divide_scalar(input, other, out) =
+    ccall((:tsr_floor_divide_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_floor_divide_f64_out(input, other, dst) =
-    ccall((:tsr_floor_divide_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_floor_divide_scalar_out(input, other, dst) =
+    ccall((:tsr_floor_divide_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_floor_divide_f64_inplace(input, other) =
-    ccall((:tsr_floor_divide_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_floor_divide_scalar_inplace(input, other) =
+    ccall((:tsr_floor_divide_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
-tsr_floor_divide_i64(input, other, out) =
-    ccall((:tsr_floor_divide_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_floor_divide_scalar_left(input, other, out) =
+    ccall((:tsr_floor_divide_scalar_left, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_floor_divide_i64_out(input, other, dst) =
-    ccall((:tsr_floor_divide_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_floor_divide_i64_inplace(input, other) =
-    ccall((:tsr_floor_divide_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
-        input, other)
-
-tsr_floor_divide_f64_left(input, other, out) =
-    ccall((:tsr_floor_divide_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_floor_divide_f64_left_out(input, other, dst) =
-    ccall((:tsr_floor_divide_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_floor_divide_i64_left(input, other, out) =
-    ccall((:tsr_floor_divide_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_floor_divide_i64_left_out(input, other, dst) =
-    ccall((:tsr_floor_divide_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor),
+tsr_floor_divide_scalar_left_out(input, other, dst) =
+    ccall((:tsr_floor_divide_scalar_left_out, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         input, other, dst)
 
 # Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
@@ -1708,54 +1518,29 @@ tsr_remainder_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_remainder_f64(input, other, out) =
-    ccall((:tsr_remainder_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_remainder_scalar(input, other, out) =
+    ccall((:tsr_remainder_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_remainder_f64_out(input, other, dst) =
-    ccall((:tsr_remainder_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_remainder_scalar_out(input, other, dst) =
+    ccall((:tsr_remainder_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_remainder_f64_inplace(input, other) =
-    ccall((:tsr_remainder_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_remainder_scalar_inplace(input, other) =
+    ccall((:tsr_remainder_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
-tsr_remainder_i64(input, other, out) =
-    ccall((:tsr_remainder_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_remainder_scalar_left(input, other, out) =
+    ccall((:tsr_remainder_scalar_left, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_remainder_i64_out(input, other, dst) =
-    ccall((:tsr_remainder_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_remainder_i64_inplace(input, other) =
-    ccall((:tsr_remainder_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
-        input, other)
-
-tsr_remainder_f64_left(input, other, out) =
-    ccall((:tsr_remainder_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_remainder_f64_left_out(input, other, dst) =
-    ccall((:tsr_remainder_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_remainder_i64_left(input, other, out) =
-    ccall((:tsr_remainder_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_remainder_i64_left_out(input, other, dst) =
-    ccall((:tsr_remainder_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor),
+tsr_remainder_scalar_left_out(input, other, dst) =
+    ccall((:tsr_remainder_scalar_left_out, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         input, other, dst)
 
 # The first operand to the power of the second; a negative integer power of an integer is an
@@ -1773,76 +1558,30 @@ tsr_pow_out(input, other, dst) =
 tsr_pow_inplace(input, other) =
     ccall((:tsr_pow_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
-tsr_pow_f64(input, other, out) =
-    ccall((:tsr_pow_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_pow_scalar(input, other, out) =
+    ccall((:tsr_pow_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_pow_f64_out(input, other, dst) =
-    ccall((:tsr_pow_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_pow_scalar_out(input, other, dst) =
+    ccall((:tsr_pow_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_pow_f64_inplace(input, other) =
-    ccall((:tsr_pow_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
+tsr_pow_scalar_inplace(input, other) =
+    ccall((:tsr_pow_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
+        input, other)
 
-tsr_pow_i64(input, other, out) =
-    ccall((:tsr_pow_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_pow_scalar_left(input, other, out) =
+    ccall((:tsr_pow_scalar_left, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_pow_i64_out(input, other, dst) =
-    ccall((:tsr_pow_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_pow_scalar_left_out(input, other, dst) =
+    ccall((:tsr_pow_scalar_left_out, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         input, other, dst)
-
-tsr_pow_i64_inplace(input, other) =
-    ccall((:tsr_pow_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
-
-tsr_pow_c128(input, other_re, other_im, out) =
-    ccall((:tsr_pow_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_pow_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_pow_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
-
-tsr_pow_c128_inplace(input, other_re, other_im) =
-    ccall((:tsr_pow_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64),
-        input, other_re, other_im)
-
-tsr_pow_f64_left(input, other, out) =
-    ccall((:tsr_pow_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_pow_f64_left_out(input, other, dst) =
-    ccall((:tsr_pow_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_pow_i64_left(input, other, out) =
-    ccall((:tsr_pow_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_pow_i64_left_out(input, other, dst) =
-    ccall((:tsr_pow_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_pow_c128_left(input_re, input_im, other, out) =
-    ccall((:tsr_pow_c128_left, libtessera), tsr_status,
-        (Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input_re, input_im, other, out)
-
-tsr_pow_c128_left_out(input_re, input_im, other, dst) =
-    ccall((:tsr_pow_c128_left_out, libtessera), tsr_status,
-        (Float64, Float64, tsr_tensor, tsr_tensor),
-        input_re, input_im, other, dst)
 
 # The larger of two elements; NaN wins. Equal operands share the gradient.
 tsr_maximum(input, other, out) =
@@ -1860,33 +1599,20 @@ tsr_maximum_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_maximum_f64(input, other, out) =
-    ccall((:tsr_maximum_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_maximum_scalar(input, other, out) =
+    ccall((:tsr_maximum_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_maximum_f64_out(input, other, dst) =
-    ccall((:tsr_maximum_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_maximum_scalar_out(input, other, dst) =
+    ccall((:tsr_maximum_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_maximum_f64_inplace(input, other) =
-    ccall((:tsr_maximum_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_maximum_scalar_inplace(input, other) =
+    ccall((:tsr_maximum_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
-
-tsr_maximum_i64(input, other, out) =
-    ccall((:tsr_maximum_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_maximum_i64_out(input, other, dst) =
-    ccall((:tsr_maximum_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_maximum_i64_inplace(input, other) =
-    ccall((:tsr_maximum_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 # The smaller of two elements; NaN wins. Equal operands share the gradient.
 tsr_minimum(input, other, out) =
@@ -1904,33 +1630,20 @@ tsr_minimum_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_minimum_f64(input, other, out) =
-    ccall((:tsr_minimum_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_minimum_scalar(input, other, out) =
+    ccall((:tsr_minimum_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_minimum_f64_out(input, other, dst) =
-    ccall((:tsr_minimum_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_minimum_scalar_out(input, other, dst) =
+    ccall((:tsr_minimum_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_minimum_f64_inplace(input, other) =
-    ccall((:tsr_minimum_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
+tsr_minimum_scalar_inplace(input, other) =
+    ccall((:tsr_minimum_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
-
-tsr_minimum_i64(input, other, out) =
-    ccall((:tsr_minimum_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_minimum_i64_out(input, other, dst) =
-    ccall((:tsr_minimum_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_minimum_i64_inplace(input, other) =
-    ccall((:tsr_minimum_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
 
 # Angle of the point (other, input), in radians in [-pi, pi].
 tsr_atan2(input, other, out) =
@@ -1946,50 +1659,29 @@ tsr_atan2_out(input, other, dst) =
 tsr_atan2_inplace(input, other) =
     ccall((:tsr_atan2_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
-tsr_atan2_f64(input, other, out) =
-    ccall((:tsr_atan2_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_atan2_scalar(input, other, out) =
+    ccall((:tsr_atan2_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_atan2_f64_out(input, other, dst) =
-    ccall((:tsr_atan2_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_atan2_scalar_out(input, other, dst) =
+    ccall((:tsr_atan2_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_atan2_f64_inplace(input, other) =
-    ccall((:tsr_atan2_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
+tsr_atan2_scalar_inplace(input, other) =
+    ccall((:tsr_atan2_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
+        input, other)
 
-tsr_atan2_i64(input, other, out) =
-    ccall((:tsr_atan2_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_atan2_scalar_left(input, other, out) =
+    ccall((:tsr_atan2_scalar_left, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_atan2_i64_out(input, other, dst) =
-    ccall((:tsr_atan2_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_atan2_i64_inplace(input, other) =
-    ccall((:tsr_atan2_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
-
-tsr_atan2_f64_left(input, other, out) =
-    ccall((:tsr_atan2_f64_left, libtessera), tsr_status,
-        (Float64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_atan2_f64_left_out(input, other, dst) =
-    ccall((:tsr_atan2_f64_left_out, libtessera), tsr_status,
-        (Float64, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_atan2_i64_left(input, other, out) =
-    ccall((:tsr_atan2_i64_left, libtessera), tsr_status,
-        (Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_atan2_i64_left_out(input, other, dst) =
-    ccall((:tsr_atan2_i64_left_out, libtessera), tsr_status,
-        (Int64, tsr_tensor, tsr_tensor),
+tsr_atan2_scalar_left_out(input, other, dst) =
+    ccall((:tsr_atan2_scalar_left_out, libtessera), tsr_status,
+        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         input, other, dst)
 
 # sqrt(a a + b b) without overflow.
@@ -2006,31 +1698,20 @@ tsr_hypot_out(input, other, dst) =
 tsr_hypot_inplace(input, other) =
     ccall((:tsr_hypot_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
 
-tsr_hypot_f64(input, other, out) =
-    ccall((:tsr_hypot_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_hypot_scalar(input, other, out) =
+    ccall((:tsr_hypot_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_hypot_f64_out(input, other, dst) =
-    ccall((:tsr_hypot_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_hypot_scalar_out(input, other, dst) =
+    ccall((:tsr_hypot_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_hypot_f64_inplace(input, other) =
-    ccall((:tsr_hypot_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, other)
-
-tsr_hypot_i64(input, other, out) =
-    ccall((:tsr_hypot_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_hypot_i64_out(input, other, dst) =
-    ccall((:tsr_hypot_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_hypot_i64_inplace(input, other) =
-    ccall((:tsr_hypot_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, other)
+tsr_hypot_scalar_inplace(input, other) =
+    ccall((:tsr_hypot_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
+        input, other)
 
 # Whether two elements are equal.
 tsr_equal(input, other, out) =
@@ -2043,35 +1724,15 @@ tsr_equal_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-tsr_equal_f64(input, other, out) =
-    ccall((:tsr_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_equal_scalar(input, other, out) =
+    ccall((:tsr_equal_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_equal_f64_out(input, other, dst) =
-    ccall((:tsr_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_equal_scalar_out(input, other, dst) =
+    ccall((:tsr_equal_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
-
-tsr_equal_i64(input, other, out) =
-    ccall((:tsr_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_equal_i64_out(input, other, dst) =
-    ccall((:tsr_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_equal_c128(input, other_re, other_im, out) =
-    ccall((:tsr_equal_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_equal_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_equal_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
 
 # Whether two elements differ; NaN differs from everything.
 tsr_not_equal(input, other, out) =
@@ -2084,35 +1745,15 @@ tsr_not_equal_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-tsr_not_equal_f64(input, other, out) =
-    ccall((:tsr_not_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_not_equal_scalar(input, other, out) =
+    ccall((:tsr_not_equal_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_not_equal_f64_out(input, other, dst) =
-    ccall((:tsr_not_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
+tsr_not_equal_scalar_out(input, other, dst) =
+    ccall((:tsr_not_equal_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
-
-tsr_not_equal_i64(input, other, out) =
-    ccall((:tsr_not_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_not_equal_i64_out(input, other, dst) =
-    ccall((:tsr_not_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, other, dst)
-
-tsr_not_equal_c128(input, other_re, other_im, out) =
-    ccall((:tsr_not_equal_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, other_re, other_im, out)
-
-tsr_not_equal_c128_out(input, other_re, other_im, dst) =
-    ccall((:tsr_not_equal_c128_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        input, other_re, other_im, dst)
 
 # Whether the first element is below the second; complex is refused.
 tsr_less(input, other, out) =
@@ -2125,24 +1766,14 @@ tsr_less_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-tsr_less_f64(input, other, out) =
-    ccall((:tsr_less_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_less_scalar(input, other, out) =
+    ccall((:tsr_less_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_less_f64_out(input, other, dst) =
-    ccall((:tsr_less_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
-        input, other, dst)
-
-tsr_less_i64(input, other, out) =
-    ccall((:tsr_less_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_less_i64_out(input, other, dst) =
-    ccall((:tsr_less_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_less_scalar_out(input, other, dst) =
+    ccall((:tsr_less_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
 # Whether the first element is not above the second; complex is refused.
@@ -2156,24 +1787,14 @@ tsr_less_equal_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-tsr_less_equal_f64(input, other, out) =
-    ccall((:tsr_less_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_less_equal_scalar(input, other, out) =
+    ccall((:tsr_less_equal_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_less_equal_f64_out(input, other, dst) =
-    ccall((:tsr_less_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
-        input, other, dst)
-
-tsr_less_equal_i64(input, other, out) =
-    ccall((:tsr_less_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_less_equal_i64_out(input, other, dst) =
-    ccall((:tsr_less_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_less_equal_scalar_out(input, other, dst) =
+    ccall((:tsr_less_equal_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
 # Whether the first element is above the second; complex is refused.
@@ -2187,24 +1808,14 @@ tsr_greater_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-tsr_greater_f64(input, other, out) =
-    ccall((:tsr_greater_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_greater_scalar(input, other, out) =
+    ccall((:tsr_greater_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_greater_f64_out(input, other, dst) =
-    ccall((:tsr_greater_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
-        input, other, dst)
-
-tsr_greater_i64(input, other, out) =
-    ccall((:tsr_greater_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_greater_i64_out(input, other, dst) =
-    ccall((:tsr_greater_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_greater_scalar_out(input, other, dst) =
+    ccall((:tsr_greater_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
 # Whether the first element is not below the second; complex is refused.
@@ -2218,24 +1829,14 @@ tsr_greater_equal_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
-tsr_greater_equal_f64(input, other, out) =
-    ccall((:tsr_greater_equal_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_greater_equal_scalar(input, other, out) =
+    ccall((:tsr_greater_equal_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_greater_equal_f64_out(input, other, dst) =
-    ccall((:tsr_greater_equal_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
-        input, other, dst)
-
-tsr_greater_equal_i64(input, other, out) =
-    ccall((:tsr_greater_equal_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_greater_equal_i64_out(input, other, dst) =
-    ccall((:tsr_greater_equal_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_greater_equal_scalar_out(input, other, dst) =
+    ccall((:tsr_greater_equal_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
 # Logical and of two elements; what is not zero counts as true.
@@ -2249,6 +1850,16 @@ tsr_logical_and_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
+tsr_logical_and_scalar(input, other, out) =
+    ccall((:tsr_logical_and_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
+        input, other, out)
+
+tsr_logical_and_scalar_out(input, other, dst) =
+    ccall((:tsr_logical_and_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
+        input, other, dst)
+
 # Logical or of two elements; what is not zero counts as true.
 tsr_logical_or(input, other, out) =
     ccall((:tsr_logical_or, libtessera), tsr_status,
@@ -2260,6 +1871,16 @@ tsr_logical_or_out(input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, dst)
 
+tsr_logical_or_scalar(input, other, out) =
+    ccall((:tsr_logical_or_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
+        input, other, out)
+
+tsr_logical_or_scalar_out(input, other, dst) =
+    ccall((:tsr_logical_or_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
+        input, other, dst)
+
 # Logical xor of two elements; what is not zero counts as true.
 tsr_logical_xor(input, other, out) =
     ccall((:tsr_logical_xor, libtessera), tsr_status,
@@ -2269,6 +1890,16 @@ tsr_logical_xor(input, other, out) =
 tsr_logical_xor_out(input, other, dst) =
     ccall((:tsr_logical_xor_out, libtessera), tsr_status,
         (tsr_tensor, tsr_tensor, tsr_tensor),
+        input, other, dst)
+
+tsr_logical_xor_scalar(input, other, out) =
+    ccall((:tsr_logical_xor_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
+        input, other, out)
+
+tsr_logical_xor_scalar_out(input, other, dst) =
+    ccall((:tsr_logical_xor_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
 # Bitwise and of two integers or bools; floating dtypes are refused.
@@ -2287,19 +1918,19 @@ tsr_bitwise_and_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_bitwise_and_i64(input, other, out) =
-    ccall((:tsr_bitwise_and_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_bitwise_and_scalar(input, other, out) =
+    ccall((:tsr_bitwise_and_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_bitwise_and_i64_out(input, other, dst) =
-    ccall((:tsr_bitwise_and_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_bitwise_and_scalar_out(input, other, dst) =
+    ccall((:tsr_bitwise_and_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_bitwise_and_i64_inplace(input, other) =
-    ccall((:tsr_bitwise_and_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
+tsr_bitwise_and_scalar_inplace(input, other) =
+    ccall((:tsr_bitwise_and_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
 # Bitwise or of two integers or bools; floating dtypes are refused.
@@ -2318,19 +1949,19 @@ tsr_bitwise_or_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_bitwise_or_i64(input, other, out) =
-    ccall((:tsr_bitwise_or_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_bitwise_or_scalar(input, other, out) =
+    ccall((:tsr_bitwise_or_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_bitwise_or_i64_out(input, other, dst) =
-    ccall((:tsr_bitwise_or_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_bitwise_or_scalar_out(input, other, dst) =
+    ccall((:tsr_bitwise_or_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_bitwise_or_i64_inplace(input, other) =
-    ccall((:tsr_bitwise_or_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
+tsr_bitwise_or_scalar_inplace(input, other) =
+    ccall((:tsr_bitwise_or_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
 # Bitwise xor of two integers or bools; floating dtypes are refused.
@@ -2349,19 +1980,19 @@ tsr_bitwise_xor_inplace(input, other) =
         (tsr_tensor, tsr_tensor),
         input, other)
 
-tsr_bitwise_xor_i64(input, other, out) =
-    ccall((:tsr_bitwise_xor_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_bitwise_xor_scalar(input, other, out) =
+    ccall((:tsr_bitwise_xor_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, out)
 
-tsr_bitwise_xor_i64_out(input, other, dst) =
-    ccall((:tsr_bitwise_xor_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
+tsr_bitwise_xor_scalar_out(input, other, dst) =
+    ccall((:tsr_bitwise_xor_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, dst)
 
-tsr_bitwise_xor_i64_inplace(input, other) =
-    ccall((:tsr_bitwise_xor_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64),
+tsr_bitwise_xor_scalar_inplace(input, other) =
+    ccall((:tsr_bitwise_xor_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
         input, other)
 
 # Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
@@ -2653,25 +2284,10 @@ tsr_ones(shape, n_shape, dtype, device_type, device_index, out) =
         shape, n_shape, dtype, device_type, device_index, out)
 
 # A tensor whose elements are all one number.
-tsr_full_f64(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_f64, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        shape, n_shape, value, dtype, device_type, device_index, out)
-
-tsr_full_i64(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_i64, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        shape, n_shape, value, dtype, device_type, device_index, out)
-
-tsr_full_c128(shape, n_shape, value_re, value_im, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_c128, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Float64, Float64, tsr_dtype, tsr_device_type, Int32,
+tsr_full(shape, n_shape, value, dtype, device_type, device_index, out) =
+    ccall((:tsr_full, libtessera), tsr_status,
+        (Ptr{Int64}, Int32, Ptr{tsr_number}, tsr_dtype, tsr_device_type, Int32,
          Ptr{tsr_tensor}),
-        shape, n_shape, value_re, value_im, dtype, device_type, device_index, out)
-
-tsr_full_bool(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_bool, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
         shape, n_shape, value, dtype, device_type, device_index, out)
 
 # A tensor of the input's shape and memory order with contents of whatever the memory held;
@@ -2694,36 +2310,16 @@ tsr_ones_like(input, dtype, device_type, device_index, out) =
         input, dtype, device_type, device_index, out)
 
 # A tensor of the input's shape and memory order whose elements are all one number.
-tsr_full_like_f64(input, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_like_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+tsr_full_like(input, value, dtype, device_type, device_index, out) =
+    ccall((:tsr_full_like, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
         input, value, dtype, device_type, device_index, out)
 
-tsr_full_like_i64(input, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_like_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, value, dtype, device_type, device_index, out)
-
-tsr_full_like_c128(input, value_re, value_im, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_like_c128, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, value_re, value_im, dtype, device_type, device_index, out)
-
-tsr_full_like_bool(input, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_like_bool, libtessera), tsr_status,
-        (tsr_tensor, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, value, dtype, device_type, device_index, out)
-
-# start, start + step, ... up to but not including stop.
+# start, start + step, ... up to but not including stop; exact in integers.
 tsr_arange(start, stop, step, dtype, device_type, device_index, out) =
     ccall((:tsr_arange, libtessera), tsr_status,
-        (Float64, Float64, Float64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        start, stop, step, dtype, device_type, device_index, out)
-
-# start, start + step, ... up to but not including stop, exact in integers.
-tsr_arange_int(start, stop, step, dtype, device_type, device_index, out) =
-    ccall((:tsr_arange_int, libtessera), tsr_status,
-        (Int64, Int64, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        (Ptr{tsr_number}, Ptr{tsr_number}, Ptr{tsr_number}, tsr_dtype, tsr_device_type, Int32,
+         Ptr{tsr_tensor}),
         start, stop, step, dtype, device_type, device_index, out)
 
 # Equally spaced numbers from start to stop.
@@ -2798,95 +2394,35 @@ tsr_where_out(condition, input, other, dst) =
         (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
         condition, input, other, dst)
 
-tsr_where_f64(condition, input, other, out) =
-    ccall((:tsr_where_f64, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_where_scalar(condition, input, other, out) =
+    ccall((:tsr_where_scalar, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         condition, input, other, out)
 
-tsr_where_f64_out(condition, input, other, dst) =
-    ccall((:tsr_where_f64_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, tsr_tensor),
+tsr_where_scalar_out(condition, input, other, dst) =
+    ccall((:tsr_where_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         condition, input, other, dst)
 
-tsr_where_i64(condition, input, other, out) =
-    ccall((:tsr_where_i64, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
+tsr_where_scalar_left(condition, input, other, out) =
+    ccall((:tsr_where_scalar_left, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
         condition, input, other, out)
 
-tsr_where_i64_out(condition, input, other, dst) =
-    ccall((:tsr_where_i64_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
+tsr_where_scalar_left_out(condition, input, other, dst) =
+    ccall((:tsr_where_scalar_left_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, tsr_tensor, tsr_tensor),
         condition, input, other, dst)
 
-tsr_where_c128(condition, input, other_re, other_im, out) =
-    ccall((:tsr_where_c128, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        condition, input, other_re, other_im, out)
-
-tsr_where_c128_out(condition, input, other_re, other_im, dst) =
-    ccall((:tsr_where_c128_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64, tsr_tensor),
-        condition, input, other_re, other_im, dst)
-
-tsr_where_f64_left(condition, input, other, out) =
-    ccall((:tsr_where_f64_left, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor, Ptr{tsr_tensor}),
+tsr_where_scalars(condition, input, other, out) =
+    ccall((:tsr_where_scalars, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, Ptr{tsr_tensor}),
         condition, input, other, out)
 
-tsr_where_f64_left_out(condition, input, other, dst) =
-    ccall((:tsr_where_f64_left_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor, tsr_tensor),
+tsr_where_scalars_out(condition, input, other, dst) =
+    ccall((:tsr_where_scalars_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, tsr_tensor),
         condition, input, other, dst)
-
-tsr_where_i64_left(condition, input, other, out) =
-    ccall((:tsr_where_i64_left, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_i64_left_out(condition, input, other, dst) =
-    ccall((:tsr_where_i64_left_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
-        condition, input, other, dst)
-
-tsr_where_c128_left(condition, input_re, input_im, other, out) =
-    ccall((:tsr_where_c128_left, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor, Ptr{tsr_tensor}),
-        condition, input_re, input_im, other, out)
-
-tsr_where_c128_left_out(condition, input_re, input_im, other, dst) =
-    ccall((:tsr_where_c128_left_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor, tsr_tensor),
-        condition, input_re, input_im, other, dst)
-
-tsr_where_f64_both(condition, input, other, out) =
-    ccall((:tsr_where_f64_both, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_f64_both_out(condition, input, other, dst) =
-    ccall((:tsr_where_f64_both_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_tensor),
-        condition, input, other, dst)
-
-tsr_where_i64_both(condition, input, other, out) =
-    ccall((:tsr_where_i64_both, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_i64_both_out(condition, input, other, dst) =
-    ccall((:tsr_where_i64_both_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, tsr_tensor),
-        condition, input, other, dst)
-
-tsr_where_c128_both(condition, input_re, input_im, other_re, other_im, out) =
-    ccall((:tsr_where_c128_both, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Float64, Float64, Ptr{tsr_tensor}),
-        condition, input_re, input_im, other_re, other_im, out)
-
-tsr_where_c128_both_out(condition, input_re, input_im, other_re, other_im, dst) =
-    ccall((:tsr_where_c128_both_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, Float64, Float64, tsr_tensor),
-        condition, input_re, input_im, other_re, other_im, dst)
 
 # input + weight (other - input); floating and complex dtypes.
 tsr_lerp(input, other, weight, out) =
@@ -2904,19 +2440,19 @@ tsr_lerp_inplace(input, other, weight) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, other, weight)
 
-tsr_lerp_f64(input, other, weight, out) =
-    ccall((:tsr_lerp_f64, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_lerp_scalar(input, other, weight, out) =
+    ccall((:tsr_lerp_scalar, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, other, weight, out)
 
-tsr_lerp_f64_out(input, other, weight, dst) =
-    ccall((:tsr_lerp_f64_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, tsr_tensor),
+tsr_lerp_scalar_out(input, other, weight, dst) =
+    ccall((:tsr_lerp_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, other, weight, dst)
 
-tsr_lerp_f64_inplace(input, other, weight) =
-    ccall((:tsr_lerp_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64),
+tsr_lerp_scalar_inplace(input, other, weight) =
+    ccall((:tsr_lerp_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}),
         input, other, weight)
 
 # input + value tensor1 tensor2; floating and complex dtypes.
@@ -2968,35 +2504,20 @@ tsr_clip_inplace(input, min, max) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, min, max)
 
-tsr_clip_f64(input, min, has_min, max, has_max, out) =
-    ccall((:tsr_clip_f64, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, Float64, Int32, Ptr{tsr_tensor}),
-        input, min, has_min, max, has_max, out)
+tsr_clip_scalars(input, min, max, out) =
+    ccall((:tsr_clip_scalars, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, Ptr{tsr_tensor}),
+        input, min, max, out)
 
-tsr_clip_f64_out(input, min, has_min, max, has_max, dst) =
-    ccall((:tsr_clip_f64_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, Float64, Int32, tsr_tensor),
-        input, min, has_min, max, has_max, dst)
+tsr_clip_scalars_out(input, min, max, dst) =
+    ccall((:tsr_clip_scalars_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, tsr_tensor),
+        input, min, max, dst)
 
-tsr_clip_f64_inplace(input, min, has_min, max, has_max) =
-    ccall((:tsr_clip_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, Float64, Int32),
-        input, min, has_min, max, has_max)
-
-tsr_clip_i64(input, min, has_min, max, has_max, out) =
-    ccall((:tsr_clip_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int64, Int32, Ptr{tsr_tensor}),
-        input, min, has_min, max, has_max, out)
-
-tsr_clip_i64_out(input, min, has_min, max, has_max, dst) =
-    ccall((:tsr_clip_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int64, Int32, tsr_tensor),
-        input, min, has_min, max, has_max, dst)
-
-tsr_clip_i64_inplace(input, min, has_min, max, has_max) =
-    ccall((:tsr_clip_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int64, Int32),
-        input, min, has_min, max, has_max)
+tsr_clip_scalars_inplace(input, min, max) =
+    ccall((:tsr_clip_scalars_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}),
+        input, min, max)
 
 # The elements in order along an axis; NaN counts as largest; real dtypes.
 tsr_sort(input, axis, descending, stable, out) =
@@ -3076,19 +2597,10 @@ tsr_copy_inplace(input, source) =
     ccall((:tsr_copy_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, source)
 
 # Overwrites every element with one number.
-tsr_fill_f64_inplace(input, value) =
-    ccall((:tsr_fill_f64_inplace, libtessera), tsr_status, (tsr_tensor, Float64), input, value)
-
-tsr_fill_i64_inplace(input, value) =
-    ccall((:tsr_fill_i64_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, value)
-
-tsr_fill_c128_inplace(input, value_re, value_im) =
-    ccall((:tsr_fill_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64),
-        input, value_re, value_im)
-
-tsr_fill_bool_inplace(input, value) =
-    ccall((:tsr_fill_bool_inplace, libtessera), tsr_status, (tsr_tensor, Int32), input, value)
+tsr_fill_inplace(input, value) =
+    ccall((:tsr_fill_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}),
+        input, value)
 
 # Overwrites every element with 0.
 tsr_zero_inplace(input) =
@@ -3279,14 +2791,14 @@ tsr_repeat_out(input, repeats, axis, dst) =
         (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
         input, repeats, axis, dst)
 
-tsr_repeat_i64(input, repeats, axis, out) =
-    ccall((:tsr_repeat_i64, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
+tsr_repeat_scalar(input, repeats, axis, out) =
+    ccall((:tsr_repeat_scalar, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Int64, Ptr{tsr_tensor}),
         input, repeats, axis, out)
 
-tsr_repeat_i64_out(input, repeats, axis, dst) =
-    ccall((:tsr_repeat_i64_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, tsr_tensor),
+tsr_repeat_scalar_out(input, repeats, axis, dst) =
+    ccall((:tsr_repeat_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, Ptr{tsr_number}, Int64, tsr_tensor),
         input, repeats, axis, dst)
 
 # The order of the elements along axes reversed; a copy.
@@ -3390,24 +2902,9 @@ tsr_setitem_inplace(input, items, n_items, arrays, n_arrays, value) =
         (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, tsr_tensor),
         input, items, n_items, arrays, n_arrays, value)
 
-tsr_setitem_f64_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall((:tsr_setitem_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Float64),
-        input, items, n_items, arrays, n_arrays, value)
-
-tsr_setitem_i64_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall((:tsr_setitem_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Int64),
-        input, items, n_items, arrays, n_arrays, value)
-
-tsr_setitem_c128_inplace(input, items, n_items, arrays, n_arrays, value_re, value_im) =
-    ccall((:tsr_setitem_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Float64, Float64),
-        input, items, n_items, arrays, n_arrays, value_re, value_im)
-
-tsr_setitem_bool_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall((:tsr_setitem_bool_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Int32),
+tsr_setitem_scalar_inplace(input, items, n_items, arrays, n_arrays, value) =
+    ccall((:tsr_setitem_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_number}),
         input, items, n_items, arrays, n_arrays, value)
 
 # The input with values written to, or added at, positions.
@@ -3513,64 +3010,19 @@ tsr_masked_fill_inplace(input, mask, value) =
         (tsr_tensor, tsr_tensor, tsr_tensor),
         input, mask, value)
 
-tsr_masked_fill_f64(input, mask, value, out) =
-    ccall((:tsr_masked_fill_f64, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
+tsr_masked_fill_scalar(input, mask, value, out) =
+    ccall((:tsr_masked_fill_scalar, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
         input, mask, value, out)
 
-tsr_masked_fill_f64_out(input, mask, value, dst) =
-    ccall((:tsr_masked_fill_f64_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, tsr_tensor),
+tsr_masked_fill_scalar_out(input, mask, value, dst) =
+    ccall((:tsr_masked_fill_scalar_out, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, tsr_tensor),
         input, mask, value, dst)
 
-tsr_masked_fill_f64_inplace(input, mask, value) =
-    ccall((:tsr_masked_fill_f64_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64),
-        input, mask, value)
-
-tsr_masked_fill_i64(input, mask, value, out) =
-    ccall((:tsr_masked_fill_i64, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, mask, value, out)
-
-tsr_masked_fill_i64_out(input, mask, value, dst) =
-    ccall((:tsr_masked_fill_i64_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
-        input, mask, value, dst)
-
-tsr_masked_fill_i64_inplace(input, mask, value) =
-    ccall((:tsr_masked_fill_i64_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64),
-        input, mask, value)
-
-tsr_masked_fill_c128(input, mask, value_re, value_im, out) =
-    ccall((:tsr_masked_fill_c128, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, mask, value_re, value_im, out)
-
-tsr_masked_fill_c128_out(input, mask, value_re, value_im, dst) =
-    ccall((:tsr_masked_fill_c128_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64, tsr_tensor),
-        input, mask, value_re, value_im, dst)
-
-tsr_masked_fill_c128_inplace(input, mask, value_re, value_im) =
-    ccall((:tsr_masked_fill_c128_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Float64, Float64),
-        input, mask, value_re, value_im)
-
-tsr_masked_fill_bool(input, mask, value, out) =
-    ccall((:tsr_masked_fill_bool, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int32, Ptr{tsr_tensor}),
-        input, mask, value, out)
-
-tsr_masked_fill_bool_out(input, mask, value, dst) =
-    ccall((:tsr_masked_fill_bool_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int32, tsr_tensor),
-        input, mask, value, dst)
-
-tsr_masked_fill_bool_inplace(input, mask, value) =
-    ccall((:tsr_masked_fill_bool_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int32),
+tsr_masked_fill_scalar_inplace(input, mask, value) =
+    ccall((:tsr_masked_fill_scalar_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Ptr{tsr_number}),
         input, mask, value)
 
 # The elements where the mask holds, in row-major order, as one axis.

@@ -61,38 +61,11 @@ A tensor whose elements are all one number.
 - `dtype`: absent means bool, int64, the default floating or complex dtype, by the value
 - `device`: absent means the default device
 """
-function full(shape::Dimensions, value::Real; dtype=nothing, device=nothing)
+function full(shape::Dimensions, value::Number; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
     out = Ref{tsr_tensor}()
-    check(C.tsr_full_f64(
-        shape_list, list_count(shape_list), value, dtype_bits(dtype),
-        device_type(device), device_index(device), out))
-    return wrap(out[])
-end
-
-function full(shape::Dimensions, value::Integer; dtype=nothing, device=nothing)
-    shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_i64(
-        shape_list, list_count(shape_list), value, dtype_bits(dtype),
-        device_type(device), device_index(device), out))
-    return wrap(out[])
-end
-
-function full(shape::Dimensions, value::Complex; dtype=nothing, device=nothing)
-    shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_c128(
-        shape_list, list_count(shape_list), real(value), imag(value), dtype_bits(dtype),
-        device_type(device), device_index(device), out))
-    return wrap(out[])
-end
-
-function full(shape::Dimensions, value::Bool; dtype=nothing, device=nothing)
-    shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_bool(
-        shape_list, list_count(shape_list), value, dtype_bits(dtype),
+    check(C.tsr_full(
+        shape_list, list_count(shape_list), host_number(value), dtype_bits(dtype),
         device_type(device), device_index(device), out))
     return wrap(out[])
 end
@@ -151,64 +124,27 @@ A tensor of the input's shape and memory order whose elements are all one number
 - `dtype`: absent means the input's
 - `device`: absent means the input's
 """
-function full_like(input::Tensor, value::Real; dtype=nothing, device=nothing)
+function full_like(input::Tensor, value::Number; dtype=nothing, device=nothing)
     out = Ref{tsr_tensor}()
-    check(C.tsr_full_like_f64(
-        input, value, dtype_bits(dtype), device_type(device), device_index(device), out))
-    return wrap(out[])
-end
-
-function full_like(input::Tensor, value::Integer; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_like_i64(
-        input, value, dtype_bits(dtype), device_type(device), device_index(device), out))
-    return wrap(out[])
-end
-
-function full_like(input::Tensor, value::Complex; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_like_c128(
-        input, real(value), imag(value), dtype_bits(dtype), device_type(device),
+    check(C.tsr_full_like(
+        input, host_number(value), dtype_bits(dtype), device_type(device),
         device_index(device), out))
-    return wrap(out[])
-end
-
-function full_like(input::Tensor, value::Bool; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_like_bool(
-        input, value, dtype_bits(dtype), device_type(device), device_index(device), out))
     return wrap(out[])
 end
 
 """
     _arange(start, stop, step, dtype, device)
 
-start, start + step, ... up to but not including stop.
+start, start + step, ... up to but not including stop; exact in integers.
 
-- `dtype`: absent means the default floating dtype
+- `dtype`: absent means int64, or the default floating dtype when one of the numbers is real
 - `device`: absent means the default device
 """
-function _arange(start::Real, stop::Real, step::Real, dtype, device)
+function _arange(start::Number, stop::Number, step::Number, dtype, device)
     out = Ref{tsr_tensor}()
     check(C.tsr_arange(
-        start, stop, step, dtype_bits(dtype), device_type(device), device_index(device),
-        out))
-    return wrap(out[])
-end
-
-"""
-    _arange_int(start, stop, step, dtype, device)
-
-start, start + step, ... up to but not including stop, exact in integers.
-
-- `dtype`: absent means int64
-- `device`: absent means the default device
-"""
-function _arange_int(start::Integer, stop::Integer, step::Integer, dtype, device)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_arange_int(
-        start, stop, step, dtype_bits(dtype), device_type(device), device_index(device),
-        out))
+        host_number(start), host_number(stop), host_number(step), dtype_bits(dtype),
+        device_type(device), device_index(device), out))
     return wrap(out[])
 end
 

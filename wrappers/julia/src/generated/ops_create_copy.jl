@@ -87,23 +87,8 @@ end
 
 Overwrites every element with one number.
 """
-function Base.fill!(input::Tensor, value::Real)
-    check(C.tsr_fill_f64_inplace(input, value))
-    return input
-end
-
-function Base.fill!(input::Tensor, value::Integer)
-    check(C.tsr_fill_i64_inplace(input, value))
-    return input
-end
-
-function Base.fill!(input::Tensor, value::Complex)
-    check(C.tsr_fill_c128_inplace(input, real(value), imag(value)))
-    return input
-end
-
-function Base.fill!(input::Tensor, value::Bool)
-    check(C.tsr_fill_bool_inplace(input, value))
+function Base.fill!(input::Tensor, value::Number)
+    check(C.tsr_fill_inplace(input, host_number(value)))
     return input
 end
 

@@ -97,39 +97,12 @@ function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::
     return input
 end
 
-function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Real)
+function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Number)
     items_list = int_list(items)
     arrays_list = handles(arrays)
-    GC.@preserve arrays check(C.tsr_setitem_f64_inplace(
+    GC.@preserve arrays check(C.tsr_setitem_scalar_inplace(
         input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        value))
-    return input
-end
-
-function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Integer)
-    items_list = int_list(items)
-    arrays_list = handles(arrays)
-    GC.@preserve arrays check(C.tsr_setitem_i64_inplace(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        value))
-    return input
-end
-
-function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Complex)
-    items_list = int_list(items)
-    arrays_list = handles(arrays)
-    GC.@preserve arrays check(C.tsr_setitem_c128_inplace(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        real(value), imag(value)))
-    return input
-end
-
-function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Bool)
-    items_list = int_list(items)
-    arrays_list = handles(arrays)
-    GC.@preserve arrays check(C.tsr_setitem_bool_inplace(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        value))
+        host_number(value)))
     return input
 end
 
@@ -327,67 +300,19 @@ function masked_fill!(input::Tensor, mask::Tensor, value::Tensor)
     return input
 end
 
-function masked_fill(input::Tensor, mask::Tensor, value::Real)
+function masked_fill(input::Tensor, mask::Tensor, value::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_masked_fill_f64(input, mask, value, out))
+    check(C.tsr_masked_fill_scalar(input, mask, host_number(value), out))
     return wrap(out[])
 end
 
-function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Real)
-    check(C.tsr_masked_fill_f64_out(input, mask, value, dst))
+function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Number)
+    check(C.tsr_masked_fill_scalar_out(input, mask, host_number(value), dst))
     return dst
 end
 
-function masked_fill!(input::Tensor, mask::Tensor, value::Real)
-    check(C.tsr_masked_fill_f64_inplace(input, mask, value))
-    return input
-end
-
-function masked_fill(input::Tensor, mask::Tensor, value::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_masked_fill_i64(input, mask, value, out))
-    return wrap(out[])
-end
-
-function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Integer)
-    check(C.tsr_masked_fill_i64_out(input, mask, value, dst))
-    return dst
-end
-
-function masked_fill!(input::Tensor, mask::Tensor, value::Integer)
-    check(C.tsr_masked_fill_i64_inplace(input, mask, value))
-    return input
-end
-
-function masked_fill(input::Tensor, mask::Tensor, value::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_masked_fill_c128(input, mask, real(value), imag(value), out))
-    return wrap(out[])
-end
-
-function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Complex)
-    check(C.tsr_masked_fill_c128_out(input, mask, real(value), imag(value), dst))
-    return dst
-end
-
-function masked_fill!(input::Tensor, mask::Tensor, value::Complex)
-    check(C.tsr_masked_fill_c128_inplace(input, mask, real(value), imag(value)))
-    return input
-end
-
-function masked_fill(input::Tensor, mask::Tensor, value::Bool)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_masked_fill_bool(input, mask, value, out))
-    return wrap(out[])
-end
-
-function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Bool)
-    check(C.tsr_masked_fill_bool_out(input, mask, value, dst))
-    return dst
-end
-
-function masked_fill!(input::Tensor, mask::Tensor, value::Bool)
-    check(C.tsr_masked_fill_bool_inplace(input, mask, value))
+function masked_fill!(input::Tensor, mask::Tensor, value::Number)
+    check(C.tsr_masked_fill_scalar_inplace(input, mask, host_number(value)))
     return input
 end
 

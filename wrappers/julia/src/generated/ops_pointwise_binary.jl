@@ -27,51 +27,19 @@ function add!(input::Tensor, other::Tensor)
     return input
 end
 
-function add(input::Tensor, other::Real)
+function add(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_add_f64(input, other, out))
+    check(C.tsr_add_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function add!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_add_f64_out(input, other, dst))
+function add!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_add_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function add!(input::Tensor, other::Real)
-    check(C.tsr_add_f64_inplace(input, other))
-    return input
-end
-
-function add(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_add_i64(input, other, out))
-    return wrap(out[])
-end
-
-function add!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_add_i64_out(input, other, dst))
-    return dst
-end
-
-function add!(input::Tensor, other::Integer)
-    check(C.tsr_add_i64_inplace(input, other))
-    return input
-end
-
-function add(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_add_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function add!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_add_c128_out(input, real(other), imag(other), dst))
-    return dst
-end
-
-function add!(input::Tensor, other::Complex)
-    check(C.tsr_add_c128_inplace(input, real(other), imag(other)))
+function add!(input::Tensor, other::Number)
+    check(C.tsr_add_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -101,84 +69,30 @@ function subtract!(input::Tensor, other::Tensor)
     return input
 end
 
-function subtract(input::Tensor, other::Real)
+function subtract(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_f64(input, other, out))
+    check(C.tsr_subtract_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function subtract!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_subtract_f64_out(input, other, dst))
+function subtract!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_subtract_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function subtract!(input::Tensor, other::Real)
-    check(C.tsr_subtract_f64_inplace(input, other))
+function subtract!(input::Tensor, other::Number)
+    check(C.tsr_subtract_scalar_inplace(input, host_number(other)))
     return input
 end
 
-function subtract(input::Tensor, other::Integer)
+function subtract(input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_i64(input, other, out))
+    check(C.tsr_subtract_scalar_left(host_number(input), other, out))
     return wrap(out[])
 end
 
-function subtract!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_subtract_i64_out(input, other, dst))
-    return dst
-end
-
-function subtract!(input::Tensor, other::Integer)
-    check(C.tsr_subtract_i64_inplace(input, other))
-    return input
-end
-
-function subtract(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function subtract!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_subtract_c128_out(input, real(other), imag(other), dst))
-    return dst
-end
-
-function subtract!(input::Tensor, other::Complex)
-    check(C.tsr_subtract_c128_inplace(input, real(other), imag(other)))
-    return input
-end
-
-function subtract(input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_f64_left(input, other, out))
-    return wrap(out[])
-end
-
-function subtract!(dst::Tensor, input::Real, other::Tensor)
-    check(C.tsr_subtract_f64_left_out(input, other, dst))
-    return dst
-end
-
-function subtract(input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_i64_left(input, other, out))
-    return wrap(out[])
-end
-
-function subtract!(dst::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_subtract_i64_left_out(input, other, dst))
-    return dst
-end
-
-function subtract(input::Complex, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_c128_left(real(input), imag(input), other, out))
-    return wrap(out[])
-end
-
-function subtract!(dst::Tensor, input::Complex, other::Tensor)
-    check(C.tsr_subtract_c128_left_out(real(input), imag(input), other, dst))
+function subtract!(dst::Tensor, input::Number, other::Tensor)
+    check(C.tsr_subtract_scalar_left_out(host_number(input), other, dst))
     return dst
 end
 
@@ -206,51 +120,19 @@ function multiply!(input::Tensor, other::Tensor)
     return input
 end
 
-function multiply(input::Tensor, other::Real)
+function multiply(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_multiply_f64(input, other, out))
+    check(C.tsr_multiply_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function multiply!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_multiply_f64_out(input, other, dst))
+function multiply!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_multiply_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function multiply!(input::Tensor, other::Real)
-    check(C.tsr_multiply_f64_inplace(input, other))
-    return input
-end
-
-function multiply(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_multiply_i64(input, other, out))
-    return wrap(out[])
-end
-
-function multiply!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_multiply_i64_out(input, other, dst))
-    return dst
-end
-
-function multiply!(input::Tensor, other::Integer)
-    check(C.tsr_multiply_i64_inplace(input, other))
-    return input
-end
-
-function multiply(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_multiply_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function multiply!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_multiply_c128_out(input, real(other), imag(other), dst))
-    return dst
-end
-
-function multiply!(input::Tensor, other::Complex)
-    check(C.tsr_multiply_c128_inplace(input, real(other), imag(other)))
+function multiply!(input::Tensor, other::Number)
+    check(C.tsr_multiply_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -280,84 +162,30 @@ function divide!(input::Tensor, other::Tensor)
     return input
 end
 
-function divide(input::Tensor, other::Real)
+function divide(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_divide_f64(input, other, out))
+    check(C.tsr_divide_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function divide!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_divide_f64_out(input, other, dst))
+function divide!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_divide_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function divide!(input::Tensor, other::Real)
-    check(C.tsr_divide_f64_inplace(input, other))
+function divide!(input::Tensor, other::Number)
+    check(C.tsr_divide_scalar_inplace(input, host_number(other)))
     return input
 end
 
-function divide(input::Tensor, other::Integer)
+function divide(input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_divide_i64(input, other, out))
+    check(C.tsr_divide_scalar_left(host_number(input), other, out))
     return wrap(out[])
 end
 
-function divide!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_divide_i64_out(input, other, dst))
-    return dst
-end
-
-function divide!(input::Tensor, other::Integer)
-    check(C.tsr_divide_i64_inplace(input, other))
-    return input
-end
-
-function divide(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function divide!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_divide_c128_out(input, real(other), imag(other), dst))
-    return dst
-end
-
-function divide!(input::Tensor, other::Complex)
-    check(C.tsr_divide_c128_inplace(input, real(other), imag(other)))
-    return input
-end
-
-function divide(input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide_f64_left(input, other, out))
-    return wrap(out[])
-end
-
-function divide!(dst::Tensor, input::Real, other::Tensor)
-    check(C.tsr_divide_f64_left_out(input, other, dst))
-    return dst
-end
-
-function divide(input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide_i64_left(input, other, out))
-    return wrap(out[])
-end
-
-function divide!(dst::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_divide_i64_left_out(input, other, dst))
-    return dst
-end
-
-function divide(input::Complex, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide_c128_left(real(input), imag(input), other, out))
-    return wrap(out[])
-end
-
-function divide!(dst::Tensor, input::Complex, other::Tensor)
-    check(C.tsr_divide_c128_left_out(real(input), imag(input), other, dst))
+function divide!(dst::Tensor, input::Number, other::Tensor)
+    check(C.tsr_divide_scalar_left_out(host_number(input), other, dst))
     return dst
 end
 
@@ -386,57 +214,30 @@ function floor_divide!(input::Tensor, other::Tensor)
     return input
 end
 
-function floor_divide(input::Tensor, other::Real)
+function floor_divide(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide_f64(input, other, out))
+    check(C.tsr_floor_divide_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function floor_divide!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_floor_divide_f64_out(input, other, dst))
+function floor_divide!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_floor_divide_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function floor_divide!(input::Tensor, other::Real)
-    check(C.tsr_floor_divide_f64_inplace(input, other))
+function floor_divide!(input::Tensor, other::Number)
+    check(C.tsr_floor_divide_scalar_inplace(input, host_number(other)))
     return input
 end
 
-function floor_divide(input::Tensor, other::Integer)
+function floor_divide(input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide_i64(input, other, out))
+    check(C.tsr_floor_divide_scalar_left(host_number(input), other, out))
     return wrap(out[])
 end
 
-function floor_divide!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_floor_divide_i64_out(input, other, dst))
-    return dst
-end
-
-function floor_divide!(input::Tensor, other::Integer)
-    check(C.tsr_floor_divide_i64_inplace(input, other))
-    return input
-end
-
-function floor_divide(input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide_f64_left(input, other, out))
-    return wrap(out[])
-end
-
-function floor_divide!(dst::Tensor, input::Real, other::Tensor)
-    check(C.tsr_floor_divide_f64_left_out(input, other, dst))
-    return dst
-end
-
-function floor_divide(input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide_i64_left(input, other, out))
-    return wrap(out[])
-end
-
-function floor_divide!(dst::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_floor_divide_i64_left_out(input, other, dst))
+function floor_divide!(dst::Tensor, input::Number, other::Tensor)
+    check(C.tsr_floor_divide_scalar_left_out(host_number(input), other, dst))
     return dst
 end
 
@@ -465,57 +266,30 @@ function remainder!(input::Tensor, other::Tensor)
     return input
 end
 
-function remainder(input::Tensor, other::Real)
+function remainder(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_remainder_f64(input, other, out))
+    check(C.tsr_remainder_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function remainder!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_remainder_f64_out(input, other, dst))
+function remainder!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_remainder_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function remainder!(input::Tensor, other::Real)
-    check(C.tsr_remainder_f64_inplace(input, other))
+function remainder!(input::Tensor, other::Number)
+    check(C.tsr_remainder_scalar_inplace(input, host_number(other)))
     return input
 end
 
-function remainder(input::Tensor, other::Integer)
+function remainder(input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_remainder_i64(input, other, out))
+    check(C.tsr_remainder_scalar_left(host_number(input), other, out))
     return wrap(out[])
 end
 
-function remainder!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_remainder_i64_out(input, other, dst))
-    return dst
-end
-
-function remainder!(input::Tensor, other::Integer)
-    check(C.tsr_remainder_i64_inplace(input, other))
-    return input
-end
-
-function remainder(input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_remainder_f64_left(input, other, out))
-    return wrap(out[])
-end
-
-function remainder!(dst::Tensor, input::Real, other::Tensor)
-    check(C.tsr_remainder_f64_left_out(input, other, dst))
-    return dst
-end
-
-function remainder(input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_remainder_i64_left(input, other, out))
-    return wrap(out[])
-end
-
-function remainder!(dst::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_remainder_i64_left_out(input, other, dst))
+function remainder!(dst::Tensor, input::Number, other::Tensor)
+    check(C.tsr_remainder_scalar_left_out(host_number(input), other, dst))
     return dst
 end
 
@@ -544,84 +318,30 @@ function pow!(input::Tensor, other::Tensor)
     return input
 end
 
-function pow(input::Tensor, other::Real)
+function pow(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_pow_f64(input, other, out))
+    check(C.tsr_pow_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function pow!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_pow_f64_out(input, other, dst))
+function pow!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_pow_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function pow!(input::Tensor, other::Real)
-    check(C.tsr_pow_f64_inplace(input, other))
+function pow!(input::Tensor, other::Number)
+    check(C.tsr_pow_scalar_inplace(input, host_number(other)))
     return input
 end
 
-function pow(input::Tensor, other::Integer)
+function pow(input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_pow_i64(input, other, out))
+    check(C.tsr_pow_scalar_left(host_number(input), other, out))
     return wrap(out[])
 end
 
-function pow!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_pow_i64_out(input, other, dst))
-    return dst
-end
-
-function pow!(input::Tensor, other::Integer)
-    check(C.tsr_pow_i64_inplace(input, other))
-    return input
-end
-
-function pow(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function pow!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_pow_c128_out(input, real(other), imag(other), dst))
-    return dst
-end
-
-function pow!(input::Tensor, other::Complex)
-    check(C.tsr_pow_c128_inplace(input, real(other), imag(other)))
-    return input
-end
-
-function pow(input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow_f64_left(input, other, out))
-    return wrap(out[])
-end
-
-function pow!(dst::Tensor, input::Real, other::Tensor)
-    check(C.tsr_pow_f64_left_out(input, other, dst))
-    return dst
-end
-
-function pow(input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow_i64_left(input, other, out))
-    return wrap(out[])
-end
-
-function pow!(dst::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_pow_i64_left_out(input, other, dst))
-    return dst
-end
-
-function pow(input::Complex, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow_c128_left(real(input), imag(input), other, out))
-    return wrap(out[])
-end
-
-function pow!(dst::Tensor, input::Complex, other::Tensor)
-    check(C.tsr_pow_c128_left_out(real(input), imag(input), other, dst))
+function pow!(dst::Tensor, input::Number, other::Tensor)
+    check(C.tsr_pow_scalar_left_out(host_number(input), other, dst))
     return dst
 end
 
@@ -649,35 +369,19 @@ function max!(input::Tensor, other::Tensor)
     return input
 end
 
-function Base.max(input::Tensor, other::Real)
+function Base.max(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_maximum_f64(input, other, out))
+    check(C.tsr_maximum_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function max!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_maximum_f64_out(input, other, dst))
+function max!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_maximum_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function max!(input::Tensor, other::Real)
-    check(C.tsr_maximum_f64_inplace(input, other))
-    return input
-end
-
-function Base.max(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_maximum_i64(input, other, out))
-    return wrap(out[])
-end
-
-function max!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_maximum_i64_out(input, other, dst))
-    return dst
-end
-
-function max!(input::Tensor, other::Integer)
-    check(C.tsr_maximum_i64_inplace(input, other))
+function max!(input::Tensor, other::Number)
+    check(C.tsr_maximum_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -707,35 +411,19 @@ function min!(input::Tensor, other::Tensor)
     return input
 end
 
-function Base.min(input::Tensor, other::Real)
+function Base.min(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_minimum_f64(input, other, out))
+    check(C.tsr_minimum_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function min!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_minimum_f64_out(input, other, dst))
+function min!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_minimum_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function min!(input::Tensor, other::Real)
-    check(C.tsr_minimum_f64_inplace(input, other))
-    return input
-end
-
-function Base.min(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_minimum_i64(input, other, out))
-    return wrap(out[])
-end
-
-function min!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_minimum_i64_out(input, other, dst))
-    return dst
-end
-
-function min!(input::Tensor, other::Integer)
-    check(C.tsr_minimum_i64_inplace(input, other))
+function min!(input::Tensor, other::Number)
+    check(C.tsr_minimum_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -765,57 +453,30 @@ function atan2!(input::Tensor, other::Tensor)
     return input
 end
 
-function atan2(input::Tensor, other::Real)
+function atan2(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_atan2_f64(input, other, out))
+    check(C.tsr_atan2_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function atan2!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_atan2_f64_out(input, other, dst))
+function atan2!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_atan2_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function atan2!(input::Tensor, other::Real)
-    check(C.tsr_atan2_f64_inplace(input, other))
+function atan2!(input::Tensor, other::Number)
+    check(C.tsr_atan2_scalar_inplace(input, host_number(other)))
     return input
 end
 
-function atan2(input::Tensor, other::Integer)
+function atan2(input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_atan2_i64(input, other, out))
+    check(C.tsr_atan2_scalar_left(host_number(input), other, out))
     return wrap(out[])
 end
 
-function atan2!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_atan2_i64_out(input, other, dst))
-    return dst
-end
-
-function atan2!(input::Tensor, other::Integer)
-    check(C.tsr_atan2_i64_inplace(input, other))
-    return input
-end
-
-function atan2(input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_atan2_f64_left(input, other, out))
-    return wrap(out[])
-end
-
-function atan2!(dst::Tensor, input::Real, other::Tensor)
-    check(C.tsr_atan2_f64_left_out(input, other, dst))
-    return dst
-end
-
-function atan2(input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_atan2_i64_left(input, other, out))
-    return wrap(out[])
-end
-
-function atan2!(dst::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_atan2_i64_left_out(input, other, dst))
+function atan2!(dst::Tensor, input::Number, other::Tensor)
+    check(C.tsr_atan2_scalar_left_out(host_number(input), other, dst))
     return dst
 end
 
@@ -843,35 +504,19 @@ function hypot!(input::Tensor, other::Tensor)
     return input
 end
 
-function Base.hypot(input::Tensor, other::Real)
+function Base.hypot(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_hypot_f64(input, other, out))
+    check(C.tsr_hypot_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function hypot!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_hypot_f64_out(input, other, dst))
+function hypot!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_hypot_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function hypot!(input::Tensor, other::Real)
-    check(C.tsr_hypot_f64_inplace(input, other))
-    return input
-end
-
-function Base.hypot(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_hypot_i64(input, other, out))
-    return wrap(out[])
-end
-
-function hypot!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_hypot_i64_out(input, other, dst))
-    return dst
-end
-
-function hypot!(input::Tensor, other::Integer)
-    check(C.tsr_hypot_i64_inplace(input, other))
+function hypot!(input::Tensor, other::Number)
+    check(C.tsr_hypot_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -895,36 +540,14 @@ function equal!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function equal(input::Tensor, other::Real)
+function equal(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_equal_f64(input, other, out))
+    check(C.tsr_equal_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function equal!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_equal_f64_out(input, other, dst))
-    return dst
-end
-
-function equal(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_equal_i64(input, other, out))
-    return wrap(out[])
-end
-
-function equal!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_equal_i64_out(input, other, dst))
-    return dst
-end
-
-function equal(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_equal_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function equal!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_equal_c128_out(input, real(other), imag(other), dst))
+function equal!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_equal_scalar_out(input, host_number(other), dst))
     return dst
 end
 
@@ -948,36 +571,14 @@ function not_equal!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function not_equal(input::Tensor, other::Real)
+function not_equal(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_not_equal_f64(input, other, out))
+    check(C.tsr_not_equal_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function not_equal!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_not_equal_f64_out(input, other, dst))
-    return dst
-end
-
-function not_equal(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_not_equal_i64(input, other, out))
-    return wrap(out[])
-end
-
-function not_equal!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_not_equal_i64_out(input, other, dst))
-    return dst
-end
-
-function not_equal(input::Tensor, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_not_equal_c128(input, real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function not_equal!(dst::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_not_equal_c128_out(input, real(other), imag(other), dst))
+function not_equal!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_not_equal_scalar_out(input, host_number(other), dst))
     return dst
 end
 
@@ -1001,25 +602,14 @@ function less!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function less(input::Tensor, other::Real)
+function less(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_less_f64(input, other, out))
+    check(C.tsr_less_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function less!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_less_f64_out(input, other, dst))
-    return dst
-end
-
-function less(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_less_i64(input, other, out))
-    return wrap(out[])
-end
-
-function less!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_less_i64_out(input, other, dst))
+function less!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_less_scalar_out(input, host_number(other), dst))
     return dst
 end
 
@@ -1043,25 +633,14 @@ function less_equal!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function less_equal(input::Tensor, other::Real)
+function less_equal(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_less_equal_f64(input, other, out))
+    check(C.tsr_less_equal_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function less_equal!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_less_equal_f64_out(input, other, dst))
-    return dst
-end
-
-function less_equal(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_less_equal_i64(input, other, out))
-    return wrap(out[])
-end
-
-function less_equal!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_less_equal_i64_out(input, other, dst))
+function less_equal!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_less_equal_scalar_out(input, host_number(other), dst))
     return dst
 end
 
@@ -1085,25 +664,14 @@ function greater!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function greater(input::Tensor, other::Real)
+function greater(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_greater_f64(input, other, out))
+    check(C.tsr_greater_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function greater!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_greater_f64_out(input, other, dst))
-    return dst
-end
-
-function greater(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_greater_i64(input, other, out))
-    return wrap(out[])
-end
-
-function greater!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_greater_i64_out(input, other, dst))
+function greater!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_greater_scalar_out(input, host_number(other), dst))
     return dst
 end
 
@@ -1127,25 +695,14 @@ function greater_equal!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function greater_equal(input::Tensor, other::Real)
+function greater_equal(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_greater_equal_f64(input, other, out))
+    check(C.tsr_greater_equal_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function greater_equal!(dst::Tensor, input::Tensor, other::Real)
-    check(C.tsr_greater_equal_f64_out(input, other, dst))
-    return dst
-end
-
-function greater_equal(input::Tensor, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_greater_equal_i64(input, other, out))
-    return wrap(out[])
-end
-
-function greater_equal!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_greater_equal_i64_out(input, other, dst))
+function greater_equal!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_greater_equal_scalar_out(input, host_number(other), dst))
     return dst
 end
 
@@ -1169,6 +726,19 @@ function logical_and!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
+function logical_and(input::Tensor, other::Number)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_logical_and_scalar(input, host_number(other), out))
+    return wrap(out[])
+end
+
+function logical_and!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_logical_and_scalar_out(input, host_number(other), dst))
+    return dst
+end
+
+logical_and(input::Number, other::Tensor) = logical_and(other, input)
+
 """
     logical_or(input, other)
     logical_or!(dst, input, other)
@@ -1187,6 +757,19 @@ function logical_or!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
+function logical_or(input::Tensor, other::Number)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_logical_or_scalar(input, host_number(other), out))
+    return wrap(out[])
+end
+
+function logical_or!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_logical_or_scalar_out(input, host_number(other), dst))
+    return dst
+end
+
+logical_or(input::Number, other::Tensor) = logical_or(other, input)
+
 """
     logical_xor(input, other)
     logical_xor!(dst, input, other)
@@ -1204,6 +787,19 @@ function logical_xor!(dst::Tensor, input::Tensor, other::Tensor)
     check(C.tsr_logical_xor_out(input, other, dst))
     return dst
 end
+
+function logical_xor(input::Tensor, other::Number)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_logical_xor_scalar(input, host_number(other), out))
+    return wrap(out[])
+end
+
+function logical_xor!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_logical_xor_scalar_out(input, host_number(other), dst))
+    return dst
+end
+
+logical_xor(input::Number, other::Tensor) = logical_xor(other, input)
 
 """
     bitwise_and(input, other)
@@ -1229,19 +825,19 @@ function bitwise_and!(input::Tensor, other::Tensor)
     return input
 end
 
-function bitwise_and(input::Tensor, other::Integer)
+function bitwise_and(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_and_i64(input, other, out))
+    check(C.tsr_bitwise_and_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function bitwise_and!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_bitwise_and_i64_out(input, other, dst))
+function bitwise_and!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_bitwise_and_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function bitwise_and!(input::Tensor, other::Integer)
-    check(C.tsr_bitwise_and_i64_inplace(input, other))
+function bitwise_and!(input::Tensor, other::Number)
+    check(C.tsr_bitwise_and_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -1271,19 +867,19 @@ function bitwise_or!(input::Tensor, other::Tensor)
     return input
 end
 
-function bitwise_or(input::Tensor, other::Integer)
+function bitwise_or(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_or_i64(input, other, out))
+    check(C.tsr_bitwise_or_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function bitwise_or!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_bitwise_or_i64_out(input, other, dst))
+function bitwise_or!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_bitwise_or_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function bitwise_or!(input::Tensor, other::Integer)
-    check(C.tsr_bitwise_or_i64_inplace(input, other))
+function bitwise_or!(input::Tensor, other::Number)
+    check(C.tsr_bitwise_or_scalar_inplace(input, host_number(other)))
     return input
 end
 
@@ -1313,19 +909,19 @@ function bitwise_xor!(input::Tensor, other::Tensor)
     return input
 end
 
-function bitwise_xor(input::Tensor, other::Integer)
+function bitwise_xor(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_xor_i64(input, other, out))
+    check(C.tsr_bitwise_xor_scalar(input, host_number(other), out))
     return wrap(out[])
 end
 
-function bitwise_xor!(dst::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_bitwise_xor_i64_out(input, other, dst))
+function bitwise_xor!(dst::Tensor, input::Tensor, other::Number)
+    check(C.tsr_bitwise_xor_scalar_out(input, host_number(other), dst))
     return dst
 end
 
-function bitwise_xor!(input::Tensor, other::Integer)
-    check(C.tsr_bitwise_xor_i64_inplace(input, other))
+function bitwise_xor!(input::Tensor, other::Number)
+    check(C.tsr_bitwise_xor_scalar_inplace(input, host_number(other)))
     return input
 end
 

@@ -22,108 +22,38 @@ function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function choose(condition::Tensor, input::Tensor, other::Real)
+function choose(condition::Tensor, input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_where_f64(condition, input, other, out))
+    check(C.tsr_where_scalar(condition, input, host_number(other), out))
     return wrap(out[])
 end
 
-function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Real)
-    check(C.tsr_where_f64_out(condition, input, other, dst))
+function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Number)
+    check(C.tsr_where_scalar_out(condition, input, host_number(other), dst))
     return dst
 end
 
-function choose(condition::Tensor, input::Tensor, other::Integer)
+function choose(condition::Tensor, input::Number, other::Tensor)
     out = Ref{tsr_tensor}()
-    check(C.tsr_where_i64(condition, input, other, out))
+    check(C.tsr_where_scalar_left(condition, host_number(input), other, out))
     return wrap(out[])
 end
 
-function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Integer)
-    check(C.tsr_where_i64_out(condition, input, other, dst))
+function choose!(dst::Tensor, condition::Tensor, input::Number, other::Tensor)
+    check(C.tsr_where_scalar_left_out(condition, host_number(input), other, dst))
     return dst
 end
 
-function choose(condition::Tensor, input::Tensor, other::Complex)
+function choose(condition::Tensor, input::Number, other::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_where_c128(condition, input, real(other), imag(other), out))
+    check(C.tsr_where_scalars(condition, host_number(input), host_number(other), out))
     return wrap(out[])
 end
 
-function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Complex)
-    check(C.tsr_where_c128_out(condition, input, real(other), imag(other), dst))
+function choose!(dst::Tensor, condition::Tensor, input::Number, other::Number)
+    check(C.tsr_where_scalars_out(condition, host_number(input), host_number(other), dst))
     return dst
 end
-
-function choose(condition::Tensor, input::Real, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_f64_left(condition, input, other, out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Real, other::Tensor)
-    check(C.tsr_where_f64_left_out(condition, input, other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Integer, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_i64_left(condition, input, other, out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Integer, other::Tensor)
-    check(C.tsr_where_i64_left_out(condition, input, other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Complex, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_c128_left(condition, real(input), imag(input), other, out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Complex, other::Tensor)
-    check(C.tsr_where_c128_left_out(condition, real(input), imag(input), other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Real, other::Real)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_f64_both(condition, input, other, out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Real, other::Real)
-    check(C.tsr_where_f64_both_out(condition, input, other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Integer, other::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_i64_both(condition, input, other, out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Integer, other::Integer)
-    check(C.tsr_where_i64_both_out(condition, input, other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Complex, other::Complex)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_c128_both(
-        condition, real(input), imag(input), real(other), imag(other), out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Complex, other::Complex)
-    check(C.tsr_where_c128_both_out(
-        condition, real(input), imag(input), real(other), imag(other), dst))
-    return dst
-end
-
-choose(condition::Tensor, input::Number, other::Number) = choose(condition, promote(input, other)...)
 
 """
     lerp(input, other, weight)
@@ -149,19 +79,19 @@ function lerp!(input::Tensor, other::Tensor, weight::Tensor)
     return input
 end
 
-function lerp(input::Tensor, other::Tensor, weight::Real)
+function lerp(input::Tensor, other::Tensor, weight::Number)
     out = Ref{tsr_tensor}()
-    check(C.tsr_lerp_f64(input, other, weight, out))
+    check(C.tsr_lerp_scalar(input, other, host_number(weight), out))
     return wrap(out[])
 end
 
-function lerp!(dst::Tensor, input::Tensor, other::Tensor, weight::Real)
-    check(C.tsr_lerp_f64_out(input, other, weight, dst))
+function lerp!(dst::Tensor, input::Tensor, other::Tensor, weight::Number)
+    check(C.tsr_lerp_scalar_out(input, other, host_number(weight), dst))
     return dst
 end
 
-function lerp!(input::Tensor, other::Tensor, weight::Real)
-    check(C.tsr_lerp_f64_inplace(input, other, weight))
+function lerp!(input::Tensor, other::Tensor, weight::Number)
+    check(C.tsr_lerp_scalar_inplace(input, other, host_number(weight)))
     return input
 end
 
@@ -242,47 +172,20 @@ function clip!(input::Tensor, min::Union{Nothing,Tensor}, max::Union{Nothing,Ten
     return input
 end
 
-function clip(input::Tensor, min::Union{Nothing,Real}, max::Union{Nothing,Real})
+function clip(input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number})
     out = Ref{tsr_tensor}()
-    check(C.tsr_clip_f64(
-        input, something(min, 0), min !== nothing, something(max, 0), max !== nothing,
-        out))
+    check(C.tsr_clip_scalars(input, host_number(min), host_number(max), out))
     return wrap(out[])
 end
 
-function clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Real},
-        max::Union{Nothing,Real})
-    check(C.tsr_clip_f64_out(
-        input, something(min, 0), min !== nothing, something(max, 0), max !== nothing,
-        dst))
+function clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Number},
+        max::Union{Nothing,Number})
+    check(C.tsr_clip_scalars_out(input, host_number(min), host_number(max), dst))
     return dst
 end
 
-function clip!(input::Tensor, min::Union{Nothing,Real}, max::Union{Nothing,Real})
-    check(C.tsr_clip_f64_inplace(
-        input, something(min, 0), min !== nothing, something(max, 0), max !== nothing))
-    return input
-end
-
-function clip(input::Tensor, min::Union{Nothing,Integer}, max::Union{Nothing,Integer})
-    out = Ref{tsr_tensor}()
-    check(C.tsr_clip_i64(
-        input, something(min, 0), min !== nothing, something(max, 0), max !== nothing,
-        out))
-    return wrap(out[])
-end
-
-function clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Integer},
-        max::Union{Nothing,Integer})
-    check(C.tsr_clip_i64_out(
-        input, something(min, 0), min !== nothing, something(max, 0), max !== nothing,
-        dst))
-    return dst
-end
-
-function clip!(input::Tensor, min::Union{Nothing,Integer}, max::Union{Nothing,Integer})
-    check(C.tsr_clip_i64_inplace(
-        input, something(min, 0), min !== nothing, something(max, 0), max !== nothing))
+function clip!(input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number})
+    check(C.tsr_clip_scalars_inplace(input, host_number(min), host_number(max)))
     return input
 end
 

@@ -394,14 +394,14 @@ function repeat_interleave!(dst::Tensor, input::Tensor, repeats::Tensor; dims=(:
     return dst
 end
 
-function repeat_interleave(input::Tensor, repeats::Integer; dims=(:))
+function repeat_interleave(input::Tensor, repeats::Number; dims=(:))
     out = Ref{tsr_tensor}()
-    check(C.tsr_repeat_i64(input, repeats, zero_based(dims), out))
+    check(C.tsr_repeat_scalar(input, host_number(repeats), zero_based(dims), out))
     return wrap(out[])
 end
 
-function repeat_interleave!(dst::Tensor, input::Tensor, repeats::Integer; dims=(:))
-    check(C.tsr_repeat_i64_out(input, repeats, zero_based(dims), dst))
+function repeat_interleave!(dst::Tensor, input::Tensor, repeats::Number; dims=(:))
+    check(C.tsr_repeat_scalar_out(input, host_number(repeats), zero_based(dims), dst))
     return dst
 end
 

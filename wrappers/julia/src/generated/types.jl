@@ -110,6 +110,14 @@ const TSR_DEVICE_CPU = Int32(1)
 const TSR_DEVICE_CUDA = Int32(2)
 const TSR_DEVICE_SIMULATED = Int32(12)
 
+# What a tsr_number is; each kind raises the dtype of a result at least as far as the ones
+# before it.
+const tsr_number_kind = Int32
+const TSR_NUMBER_BOOL = Int32(1)
+const TSR_NUMBER_INTEGER = Int32(2)
+const TSR_NUMBER_REAL = Int32(3)
+const TSR_NUMBER_COMPLEX = Int32(4)
+
 # Importance of a log message.
 const tsr_log_level = Int32
 const TSR_LOG_DEBUG = Int32(0)
@@ -160,6 +168,19 @@ const TSR_INDEX_KIND_SLICE = Int32(1)
 const TSR_INDEX_KIND_NEW_AXIS = Int32(2)
 const TSR_INDEX_KIND_ELLIPSIS = Int32(3)
 const TSR_INDEX_KIND_ARRAY = Int32(4)
+
+"""
+A number of the host language where a tensor could stand, or where it becomes elements; it
+lives on the caller's stack. Only the fields of its kind are read; the others may hold
+anything.
+"""
+struct tsr_number
+    kind::tsr_number_kind
+    reserved::Int32
+    integer::Int64
+    real::Float64
+    imaginary::Float64
+end
 
 """
 One error. Pointers are borrowed from the record; text is also NUL-terminated.

@@ -49,6 +49,11 @@ DEVICE_CPU: Final = 1
 DEVICE_CUDA: Final = 2
 DEVICE_SIMULATED: Final = 12
 
+NUMBER_BOOL: Final = 1
+NUMBER_INTEGER: Final = 2
+NUMBER_REAL: Final = 3
+NUMBER_COMPLEX: Final = 4
+
 LOG_DEBUG: Final = 0
 LOG_INFO: Final = 1
 LOG_WARNING: Final = 2

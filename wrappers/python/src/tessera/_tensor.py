@@ -291,13 +291,9 @@ def rebuild(
     return made
 
 
-def _operand(number: Any, like: Tensor) -> Tensor:
-    """A tensor for a number in an operation with `like`, or for data to be stored in it."""
-    from ._dtypes import result_type
-
-    if not isinstance(number, (bool, int, float, complex)):
-        return _interop.for_storing(number, like.dtype)
-    return _interop.from_python(number, result_type(like, number))
+def _storable(data: Any, like: Tensor) -> Tensor:
+    """A tensor for data to be stored in `like`."""
+    return _interop.for_storing(data, like.dtype)
 
 
 def _number(given: Any) -> Any:
@@ -309,7 +305,7 @@ table["register"](
     tensor=Tensor,
     raise_status=raise_status,
     number=_number,
-    operand=_operand,
+    storable=_storable,
     to_dtype=dtype_of,
     to_device=device_pair,
     make_device=make_device,

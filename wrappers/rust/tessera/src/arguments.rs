@@ -28,60 +28,17 @@ pub enum Scalar {
     C128(f64, f64),
 }
 
-/// The kinds of [`Scalar`], the widest last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Bool,
-    I64,
-    F64,
-    C128,
-}
-
 impl Scalar {
+    /// The number as C takes it.
     #[inline]
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Scalar::Bool(_) => Kind::Bool,
-            Scalar::I64(_) => Kind::I64,
-            Scalar::F64(_) => Kind::F64,
-            Scalar::C128(..) => Kind::C128,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn re(self) -> f64 {
-        match self {
-            Scalar::Bool(value) => f64::from(u8::from(value)),
-            Scalar::I64(value) => value as f64,
-            Scalar::F64(value) | Scalar::C128(value, _) => value,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn im(self) -> f64 {
-        match self {
-            Scalar::C128(_, value) => value,
-            _ => 0.0,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn f64(self) -> f64 {
-        self.re()
-    }
-
-    #[inline]
-    pub(crate) fn i64(self) -> i64 {
-        match self {
-            Scalar::Bool(value) => i64::from(value),
-            Scalar::I64(value) => value,
-            other => other.re() as i64,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn bool(self) -> i32 {
-        i32::from(self.i64() != 0)
+    pub(crate) fn number(self) -> sys::tsr_number {
+        let (kind, integer, real, imaginary) = match self {
+            Scalar::Bool(value) => (sys::TSR_NUMBER_BOOL, i64::from(value), 0.0, 0.0),
+            Scalar::I64(value) => (sys::TSR_NUMBER_INTEGER, value, 0.0, 0.0),
+            Scalar::F64(value) => (sys::TSR_NUMBER_REAL, 0, value, 0.0),
+            Scalar::C128(re, im) => (sys::TSR_NUMBER_COMPLEX, 0, re, im),
+        };
+        sys::tsr_number { kind, reserved: 0, integer, real, imaginary }
     }
 }
 
@@ -141,11 +98,6 @@ operand_from!(num_complex::Complex<T>, T);
 #[cfg(feature = "half")]
 scalar_from! { half::f16 => F64(f64::from), half::bf16 => F64(f64::from) }
 
-/// The widest kind of some numbers.
-pub(crate) fn widest<S: Copy + Into<Option<Scalar>>>(values: &[S]) -> Kind {
-    values.iter().filter_map(|&v| v.into()).map(Scalar::kind).max().unwrap_or(Kind::Bool)
-}
-
 /// A tensor or a number, for the ops that take either.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
@@ -168,101 +120,40 @@ impl From<Scalar> for Operand<'_> {
     }
 }
 
-/// The error of a number whose kind an op does not take.
-#[cold]
-pub(crate) fn unsupported(op: &str, kind: Kind) -> i32 {
-    let text = format!("{op}: a number of kind {kind:?} is not supported");
-    // SAFETY: the text is valid for its length and copied; there is no payload.
-    unsafe {
-        sys::tsr_error_set(
-            sys::TSR_TYPE,
-            text.as_ptr().cast(),
-            text.len() as i64,
-            null_mut(),
-            None,
-        );
-    }
-    sys::TSR_TYPE
+/// Two bounds, of which each may be absent.
+pub(crate) enum Bounds<'a> {
+    Numbers(Option<sys::tsr_number>, Option<sys::tsr_number>),
+    Tensors(Option<&'a Tensor>, Option<&'a Tensor>),
+    /// One of each kind.
+    Mixed(Operand<'a>, Operand<'a>),
 }
 
-/// The operands as numbers, when none of them is a tensor.
-pub(crate) fn numbers<const N: usize>(
-    given: [Option<Operand<'_>>; N],
-) -> Option<[Option<Scalar>; N]> {
-    let mut found = [None; N];
-    for (slot, operand) in found.iter_mut().zip(given) {
-        match operand {
-            Some(Operand::Tensor(_)) => return None,
-            Some(Operand::Scalar(value)) => *slot = Some(value),
-            None => {}
-        }
-    }
-    Some(found)
-}
-
-/// A number as a tensor beside `like`: of its dtype, unless the number is of a higher kind.
-fn tensor_of(number: Scalar, like: &Tensor) -> Result<Tensor> {
-    let dtype = like.dtype();
-    let fits = match number.kind() {
-        Kind::Bool => true,
-        Kind::I64 => dtype != DType::Bool,
-        Kind::F64 => dtype.is_floating_point() || dtype.is_complex(),
-        Kind::C128 => dtype.is_complex(),
-    };
-    Tensor::full_with(&[], number, |o| {
-        let o = o.device(like.device());
-        if fits {
-            o.dtype(dtype)
-        } else {
-            o
-        }
-    })
-}
-
-/// A truth value beside bools as one of them, for the ops that have no form for it.
 #[inline]
-pub(crate) fn truth(number: Scalar, like: &Tensor) -> Result<Option<Tensor>> {
-    match number {
-        Scalar::Bool(_) if like.dtype() == DType::Bool => tensor_of(number, like).map(Some),
-        _ => Ok(None),
+pub(crate) fn bounds<'a>(low: Option<Operand<'a>>, high: Option<Operand<'a>>) -> Bounds<'a> {
+    use Operand::{Scalar as Number, Tensor as Given};
+    match (low, high) {
+        (None, None) => Bounds::Numbers(None, None),
+        (Some(Number(a)), None) => Bounds::Numbers(Some(a.number()), None),
+        (None, Some(Number(b))) => Bounds::Numbers(None, Some(b.number())),
+        (Some(Number(a)), Some(Number(b))) => Bounds::Numbers(Some(a.number()), Some(b.number())),
+        (Some(Given(a)), None) => Bounds::Tensors(Some(a), None),
+        (None, Some(Given(b))) => Bounds::Tensors(None, Some(b)),
+        (Some(Given(a)), Some(Given(b))) => Bounds::Tensors(Some(a), Some(b)),
+        (Some(a), Some(b)) => Bounds::Mixed(a, b),
     }
 }
 
-/// The operand, with `truth` for a number.
+/// A tensor between bounds of different kinds: one after the other.
+pub(crate) fn limited(input: &Tensor, low: Operand<'_>, high: Operand<'_>) -> Result<Tensor> {
+    input.clip_with(|o| o.min(low))?.clip_with(|o| o.max(high))
+}
+
 #[inline]
-pub(crate) fn lifted<'a>(
-    given: Operand<'a>,
-    like: &Tensor,
-    room: &'a mut Option<Tensor>,
-) -> Result<Operand<'a>> {
-    if let Operand::Scalar(number) = given {
-        *room = truth(number, like)?;
-    }
-    Ok(room.as_ref().map_or(given, Operand::Tensor))
-}
-
-/// The operands as tensors.
-pub(crate) fn tensors<const N: usize>(
-    given: [Option<Operand<'_>>; N],
-    like: &Tensor,
-) -> Result<[Option<Tensor>; N]> {
-    let mut found = [const { None }; N];
-    for (slot, operand) in found.iter_mut().zip(given) {
-        *slot = match operand {
-            Some(Operand::Tensor(tensor)) => Some(tensor.clone()),
-            Some(Operand::Scalar(value)) => Some(tensor_of(value, like)?),
-            None => None,
-        };
-    }
-    Ok(found)
+pub(crate) fn optional_number(number: &Option<sys::tsr_number>) -> *const sys::tsr_number {
+    number.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
 // ---- Lists and absent values ----
-
-#[inline]
-pub(crate) fn optional_raw(tensor: &Option<Tensor>) -> sys::tsr_tensor {
-    tensor.as_ref().map_or(null_mut(), Tensor::raw)
-}
 
 /// Lengths cross as int32.
 #[inline]

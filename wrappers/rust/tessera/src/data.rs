@@ -116,7 +116,7 @@ impl Dataset for TensorDataset {
 /// # fn main() -> tessera::Result<()> {
 /// use tessera::data::{DataLoader, TensorDataset};
 /// use tessera::Tensor;
-/// let dataset = TensorDataset::new(Tensor::rand(&[10, 3])?, Tensor::arange_int(0, 10)?)?;
+/// let dataset = TensorDataset::new(Tensor::rand(&[10, 3])?, Tensor::arange(0, 10)?)?;
 /// let loader = DataLoader::new(dataset).batch_size(4).shuffle(true).workers(2);
 /// assert_eq!(loader.len(), 3);
 /// for batch in &loader {

@@ -261,9 +261,9 @@ impl<T: Element> TryFrom<&Tensor> for Vec<T> {
 impl Tensor {
     /// Real and imaginary part of a tensor with one element.
     pub fn item_complex(&self) -> Result<(f64, f64)> {
-        let (mut re, mut im) = (0.0, 0.0);
-        // SAFETY: a valid handle, two writable numbers.
-        done(unsafe { sys::tsr_tensor_item_c128(self.raw(), &mut re, &mut im) })?;
-        Ok((re, im))
+        let mut value = sys::tsr_number::default();
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_tensor_item(self.raw(), &mut value) })?;
+        Ok((value.real, value.imaginary))
     }
 }

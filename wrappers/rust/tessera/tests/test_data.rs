@@ -11,8 +11,8 @@ use tessera::data::{Collate, DataLoader, Dataset, TensorDataset};
 use tessera::{Error, ErrorKind, Generator, Result, Tensor};
 
 fn counted(rows: i64) -> TensorDataset {
-    let inputs = Tensor::arange_int(0, 2 * rows).unwrap().reshape(&[rows, 2]).unwrap();
-    TensorDataset::new(inputs, Tensor::arange_int(0, rows).unwrap()).unwrap()
+    let inputs = Tensor::arange(0, 2 * rows).unwrap().reshape(&[rows, 2]).unwrap();
+    TensorDataset::new(inputs, Tensor::arange(0, rows).unwrap()).unwrap()
 }
 
 fn targets<D: Dataset<Sample = (Tensor, Tensor)>>(loader: &DataLoader<D>) -> Vec<Vec<i64>> {

@@ -5,7 +5,7 @@
 use tessera::{Ellipsis, ErrorKind, Item, NewAxis, Result, Slice, Tensor};
 
 fn counted() -> Tensor {
-    Tensor::arange_int(0, 24).unwrap().reshape(&[2, 3, 4]).unwrap()
+    Tensor::arange(0, 24).unwrap().reshape(&[2, 3, 4]).unwrap()
 }
 
 fn read(tensor: &Tensor) -> (Vec<i64>, Vec<i64>) {

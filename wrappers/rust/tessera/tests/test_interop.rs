@@ -22,7 +22,7 @@ fn dlpack_round_trip_shares_memory() -> Result<()> {
 
 #[test]
 fn strides_survive() -> Result<()> {
-    let x = Tensor::arange_int(0, 6)?.reshape(&[2, 3])?.matrix_transpose()?;
+    let x = Tensor::arange(0, 6)?.reshape(&[2, 3])?.matrix_transpose()?;
     let managed = x.to_dlpack()?;
     let view = managed.view();
     assert_eq!((view.ndim, view.dtype.bits, view.dtype.code, view.byte_offset), (2, 64, 0, 0));

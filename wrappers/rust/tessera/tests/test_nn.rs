@@ -41,7 +41,7 @@ fn linear_multiplies_and_adds() -> Result<()> {
 
 #[test]
 fn convolutions_match_sums_by_hand() -> Result<()> {
-    let image = Tensor::arange_int(0, 9)?.astype(DType::F32)?.reshape(&[1, 1, 3, 3])?;
+    let image = Tensor::arange(0, 9)?.astype(DType::F32)?.reshape(&[1, 1, 3, 3])?;
     let conv = Conv2d::with(1, 1, [2, 2], |c| c.bias(false))?;
     fill(&conv.weight, &[1.0, 2.0, 3.0, 4.0]);
     close(&conv.forward(&image)?, &[27.0, 37.0, 57.0, 67.0]);
@@ -126,7 +126,7 @@ fn activations_are_their_functions() -> Result<()> {
     close(&Gelu.forward(&x)?, &[-0.158655, 0.0, 1.954500]);
     close(&Softmax(-1).forward(&x)?, &[0.042010, 0.114195, 0.843795]);
     close(&Func::new(|x| x.multiply(2)).forward(&x)?, &[-2.0, 0.0, 4.0]);
-    let image = Tensor::arange_int(0, 16)?.astype(DType::F32)?.reshape(&[1, 1, 4, 4])?;
+    let image = Tensor::arange(0, 16)?.astype(DType::F32)?.reshape(&[1, 1, 4, 4])?;
     let pooled = MaxPool2d([2, 2]).forward(&image)?;
     close(&Flatten(1).forward(&pooled)?, &[5.0, 7.0, 13.0, 15.0]);
     close(&AvgPool2d([2, 2]).forward(&image)?, &[2.5, 4.5, 10.5, 12.5]);

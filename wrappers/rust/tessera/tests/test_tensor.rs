@@ -165,6 +165,12 @@ fn clipping_takes_numbers_tensors_and_both() -> Result<()> {
     let one = Tensor::from([1i32]);
     let counts = Tensor::from([0i32, 5]).clip_with(|o| o.min(&one).max(2.5))?;
     assert_eq!(counts.to_vec::<f32>()?, [1.0, 2.5]);
+    let place = Tensor::zeros(&[3])?;
+    x.clip_out(&place, |o| o.min(&low).max(1.5))?;
+    assert_eq!(place.to_vec::<f32>()?, [-1.0, 1.0, 1.5]);
+    place.clip_(|o| o.min(0.0).max(&low))?;
+    assert_eq!(place.to_vec::<f32>()?, [-1.0, 1.0, 1.0]);
+    assert_eq!(x.clip().unwrap_err().kind(), ErrorKind::Value);
     x.clip_(|o| o.min(0.0))?;
     assert_eq!(x.to_vec::<f32>()?, [0.0, 0.5, 2.0]);
     Ok(())
@@ -203,7 +209,7 @@ fn options_have_the_defaults_of_the_schema() -> Result<()> {
     let joined = Tensor::concat_with(&[&x, &x], |o| o.axis(1))?;
     assert_eq!(joined.shape(), [2, 4]);
     assert_eq!(Tensor::concat_with(&[&x, &x], |o| o.axis(None))?.shape(), [8]);
-    let parts = Tensor::arange_int(0, 40)?.split(1)?;
+    let parts = Tensor::arange(0, 40)?.split(1)?;
     assert_eq!(parts.len(), 40);
     assert_eq!(parts[39].item::<i64>()?, 39);
     Ok(())
@@ -239,7 +245,7 @@ fn repr() -> Result<()> {
     assert_eq!(format!("{x:?}"), "Tensor([1], shape=[1], dtype=float64, requires_grad=true)");
     let wide = Tensor::from([1e20f32, -2.5e-7, 0.0, f32::INFINITY]);
     assert_eq!(wide.to_string(), "[1e20, -2.5e-7, 0, inf]");
-    let long = Tensor::arange_int(0, 2000)?.to_string();
+    let long = Tensor::arange(0, 2000)?.to_string();
     assert_eq!(long, "[0, 1, 2, ..., 1997, 1998, 1999]");
     assert_eq!(Tensor::zeros(&[2, 0])?.to_string(), "[[],\n []]");
     let rows = Tensor::zeros(&[1 << 40, 1 << 20, 0])?.to_string();
@@ -306,8 +312,10 @@ fn seeds_repeat_random_numbers() -> Result<()> {
 #[test]
 fn kinds_of_numbers_that_an_op_lacks_are_refused() {
     let x = Tensor::from([1, 2]);
-    assert_eq!(x.bitwise_and(1.5).unwrap_err().kind(), ErrorKind::Type);
-    assert_eq!(x.maximum(Scalar::C128(0.0, 1.0)).unwrap_err().kind(), ErrorKind::Type);
+    let pair = Scalar::C128(0.0, 1.0);
+    assert_eq!(x.bitwise_and(1.5).unwrap_err().kind(), ErrorKind::Dtype);
+    assert_eq!(x.maximum(pair).unwrap_err().kind(), ErrorKind::Dtype);
+    assert_eq!(x.clip_with(|o| o.max(pair)).unwrap_err().kind(), ErrorKind::Type);
     assert_eq!(x.bitwise_and(true).unwrap().to_vec::<i32>().unwrap(), [1, 0]);
 }
 

@@ -154,15 +154,10 @@ extern "C" {
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_write(tensor: tsr_tensor, source: *const c_void, nbytes: i64) -> tsr_status;
 
-    /// The value of a tensor with one element as double; complex gives DTYPE.
-    pub fn tsr_tensor_item_f64(tensor: tsr_tensor, value: *mut f64) -> tsr_status;
-
-    /// The value of a tensor with one element as int64; floating and complex dtypes give DTYPE.
-    /// uint64 keeps its bits.
-    pub fn tsr_tensor_item_i64(tensor: tsr_tensor, value: *mut i64) -> tsr_status;
-
-    /// The value of a tensor with one element as real and imaginary part.
-    pub fn tsr_tensor_item_c128(tensor: tsr_tensor, real: *mut f64, imag: *mut f64) -> tsr_status;
+    /// The value of a tensor with one element.
+    /// The kind follows the dtype. Real and imaginary part are filled in for every kind, rounded
+    /// to double; the field integer for bool and integers, where uint64 keeps its bits.
+    pub fn tsr_tensor_item(tensor: tsr_tensor, value: *mut tsr_number) -> tsr_status;
 
     /// Opens an arena on this thread: every tensor handle that functions of this library hand out
     /// on it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
@@ -1023,27 +1018,15 @@ extern "C" {
     /// Another form of [`tsr_add`].
     pub fn tsr_add_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_add`].
-    pub fn tsr_add_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_add`].
-    pub fn tsr_add_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_add`].
-    pub fn tsr_add_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_add`].
-    pub fn tsr_add_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_add`].
-    pub fn tsr_add_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_add`].
-    pub fn tsr_add_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_add`].
-    pub fn tsr_add_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_add_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_add`].
-    pub fn tsr_add_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_add_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_add`].
-    pub fn tsr_add_c128_inplace(input: tsr_tensor, other_re: f64, other_im: f64) -> tsr_status;
+    pub fn tsr_add_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
     /// Difference of two tensors; two bools are refused.
     pub fn tsr_subtract(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1052,42 +1035,22 @@ extern "C" {
     /// Another form of [`tsr_subtract`].
     pub fn tsr_subtract_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_subtract_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_subtract_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_c128_inplace(input: tsr_tensor, other_re: f64, other_im: f64) -> tsr_status;
+    pub fn tsr_subtract_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
     /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_f64_left(input: f64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_f64_left_out(input: f64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_i64_left(input: i64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_i64_left_out(input: i64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_c128_left(
-        input_re: f64, input_im: f64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_subtract_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_subtract`].
-    pub fn tsr_subtract_c128_left_out(
-        input_re: f64, input_im: f64, other: tsr_tensor, dst: tsr_tensor,
+    pub fn tsr_subtract_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// Product of two tensors, element by element; of two bools their and.
@@ -1097,27 +1060,15 @@ extern "C" {
     /// Another form of [`tsr_multiply`].
     pub fn tsr_multiply_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_multiply_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_multiply_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_multiply`].
-    pub fn tsr_multiply_c128_inplace(input: tsr_tensor, other_re: f64, other_im: f64) -> tsr_status;
+    pub fn tsr_multiply_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
     /// Quotient of two tensors; integers and bool give the default floating dtype.
     pub fn tsr_divide(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1126,42 +1077,22 @@ extern "C" {
     /// Another form of [`tsr_divide`].
     pub fn tsr_divide_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_divide_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_divide_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_c128_inplace(input: tsr_tensor, other_re: f64, other_im: f64) -> tsr_status;
+    pub fn tsr_divide_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
     /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_f64_left(input: f64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_f64_left_out(input: f64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_i64_left(input: i64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_i64_left_out(input: i64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_c128_left(
-        input_re: f64, input_im: f64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_divide_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_divide`].
-    pub fn tsr_divide_c128_left_out(
-        input_re: f64, input_im: f64, other: tsr_tensor, dst: tsr_tensor,
+    pub fn tsr_divide_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
@@ -1176,32 +1107,24 @@ extern "C" {
     /// Another form of [`tsr_floor_divide`].
     pub fn tsr_floor_divide_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_f64_left(
-        input: f64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_floor_divide_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_f64_left_out(
-        input: f64, other: tsr_tensor, dst: tsr_tensor,
+    pub fn tsr_floor_divide_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_i64_left(
-        input: i64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_floor_divide_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
     ) -> tsr_status;
     /// Another form of [`tsr_floor_divide`].
-    pub fn tsr_floor_divide_i64_left_out(
-        input: i64, other: tsr_tensor, dst: tsr_tensor,
+    pub fn tsr_floor_divide_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_floor_divide`].
+    pub fn tsr_floor_divide_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
@@ -1212,29 +1135,23 @@ extern "C" {
     /// Another form of [`tsr_remainder`].
     pub fn tsr_remainder_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_f64_left(
-        input: f64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_remainder_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_f64_left_out(input: f64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_i64_left(
-        input: i64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_remainder_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_remainder`].
-    pub fn tsr_remainder_i64_left_out(input: i64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_remainder_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_remainder`].
+    pub fn tsr_remainder_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_remainder`].
+    pub fn tsr_remainder_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// The first operand to the power of the second; a negative integer power of an integer is an
     /// error.
@@ -1244,42 +1161,22 @@ extern "C" {
     /// Another form of [`tsr_pow`].
     pub fn tsr_pow_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_pow_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_pow_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_c128_inplace(input: tsr_tensor, other_re: f64, other_im: f64) -> tsr_status;
+    pub fn tsr_pow_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
     /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_f64_left(input: f64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_f64_left_out(input: f64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_i64_left(input: i64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_i64_left_out(input: i64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_c128_left(
-        input_re: f64, input_im: f64, other: tsr_tensor, out: *mut tsr_tensor,
+    pub fn tsr_pow_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_pow`].
-    pub fn tsr_pow_c128_left_out(
-        input_re: f64, input_im: f64, other: tsr_tensor, dst: tsr_tensor,
+    pub fn tsr_pow_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// The larger of two elements; NaN wins. Equal operands share the gradient.
@@ -1289,17 +1186,15 @@ extern "C" {
     /// Another form of [`tsr_maximum`].
     pub fn tsr_maximum_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_maximum`].
-    pub fn tsr_maximum_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_maximum_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_maximum`].
-    pub fn tsr_maximum_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_maximum_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_maximum`].
-    pub fn tsr_maximum_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_maximum`].
-    pub fn tsr_maximum_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_maximum`].
-    pub fn tsr_maximum_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_maximum`].
-    pub fn tsr_maximum_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
+    pub fn tsr_maximum_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
     /// The smaller of two elements; NaN wins. Equal operands share the gradient.
     pub fn tsr_minimum(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1308,17 +1203,15 @@ extern "C" {
     /// Another form of [`tsr_minimum`].
     pub fn tsr_minimum_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_minimum`].
-    pub fn tsr_minimum_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_minimum_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_minimum`].
-    pub fn tsr_minimum_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_minimum_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_minimum`].
-    pub fn tsr_minimum_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_minimum`].
-    pub fn tsr_minimum_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_minimum`].
-    pub fn tsr_minimum_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_minimum`].
-    pub fn tsr_minimum_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
+    pub fn tsr_minimum_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
     /// Angle of the point (other, input), in radians in \[-pi, pi\].
     pub fn tsr_atan2(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1327,25 +1220,23 @@ extern "C" {
     /// Another form of [`tsr_atan2`].
     pub fn tsr_atan2_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_atan2_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_atan2_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
+    pub fn tsr_atan2_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
     /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_atan2_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
-    /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_f64_left(input: f64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_f64_left_out(input: f64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_i64_left(input: i64, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_atan2`].
-    pub fn tsr_atan2_i64_left_out(input: i64, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_atan2_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// sqrt(a a + b b) without overflow.
     pub fn tsr_hypot(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1354,37 +1245,27 @@ extern "C" {
     /// Another form of [`tsr_hypot`].
     pub fn tsr_hypot_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_hypot`].
-    pub fn tsr_hypot_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_hypot_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_hypot`].
-    pub fn tsr_hypot_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_hypot_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_hypot`].
-    pub fn tsr_hypot_f64_inplace(input: tsr_tensor, other: f64) -> tsr_status;
-    /// Another form of [`tsr_hypot`].
-    pub fn tsr_hypot_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_hypot`].
-    pub fn tsr_hypot_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_hypot`].
-    pub fn tsr_hypot_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
+    pub fn tsr_hypot_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
     /// Whether two elements are equal.
     pub fn tsr_equal(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_equal`].
     pub fn tsr_equal_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_equal`].
-    pub fn tsr_equal_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_equal`].
-    pub fn tsr_equal_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_equal`].
-    pub fn tsr_equal_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_equal`].
-    pub fn tsr_equal_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_equal`].
-    pub fn tsr_equal_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_equal_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_equal`].
-    pub fn tsr_equal_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_equal_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// Whether two elements differ; NaN differs from everything.
@@ -1392,20 +1273,12 @@ extern "C" {
     /// Another form of [`tsr_not_equal`].
     pub fn tsr_not_equal_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_not_equal`].
-    pub fn tsr_not_equal_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_not_equal`].
-    pub fn tsr_not_equal_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_not_equal`].
-    pub fn tsr_not_equal_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_not_equal`].
-    pub fn tsr_not_equal_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_not_equal`].
-    pub fn tsr_not_equal_c128(
-        input: tsr_tensor, other_re: f64, other_im: f64, out: *mut tsr_tensor,
+    pub fn tsr_not_equal_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_not_equal`].
-    pub fn tsr_not_equal_c128_out(
-        input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
+    pub fn tsr_not_equal_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// Whether the first element is below the second; complex is refused.
@@ -1413,39 +1286,39 @@ extern "C" {
     /// Another form of [`tsr_less`].
     pub fn tsr_less_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_less`].
-    pub fn tsr_less_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_less_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_less`].
-    pub fn tsr_less_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_less`].
-    pub fn tsr_less_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_less`].
-    pub fn tsr_less_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_less_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Whether the first element is not above the second; complex is refused.
     pub fn tsr_less_equal(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_less_equal`].
     pub fn tsr_less_equal_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_less_equal`].
-    pub fn tsr_less_equal_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_less_equal_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_less_equal`].
-    pub fn tsr_less_equal_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_less_equal`].
-    pub fn tsr_less_equal_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_less_equal`].
-    pub fn tsr_less_equal_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_less_equal_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Whether the first element is above the second; complex is refused.
     pub fn tsr_greater(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_greater`].
     pub fn tsr_greater_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_greater`].
-    pub fn tsr_greater_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_greater_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_greater`].
-    pub fn tsr_greater_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_greater`].
-    pub fn tsr_greater_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_greater`].
-    pub fn tsr_greater_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_greater_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Whether the first element is not below the second; complex is refused.
     pub fn tsr_greater_equal(
@@ -1456,13 +1329,13 @@ extern "C" {
         input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_greater_equal`].
-    pub fn tsr_greater_equal_f64(input: tsr_tensor, other: f64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_greater_equal_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_greater_equal`].
-    pub fn tsr_greater_equal_f64_out(input: tsr_tensor, other: f64, dst: tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_greater_equal`].
-    pub fn tsr_greater_equal_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
-    /// Another form of [`tsr_greater_equal`].
-    pub fn tsr_greater_equal_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_greater_equal_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Logical and of two elements; what is not zero counts as true.
     pub fn tsr_logical_and(
@@ -1470,11 +1343,27 @@ extern "C" {
     ) -> tsr_status;
     /// Another form of [`tsr_logical_and`].
     pub fn tsr_logical_and_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logical_and`].
+    pub fn tsr_logical_and_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logical_and`].
+    pub fn tsr_logical_and_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Logical or of two elements; what is not zero counts as true.
     pub fn tsr_logical_or(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_logical_or`].
     pub fn tsr_logical_or_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logical_or`].
+    pub fn tsr_logical_or_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logical_or`].
+    pub fn tsr_logical_or_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Logical xor of two elements; what is not zero counts as true.
     pub fn tsr_logical_xor(
@@ -1482,6 +1371,14 @@ extern "C" {
     ) -> tsr_status;
     /// Another form of [`tsr_logical_xor`].
     pub fn tsr_logical_xor_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logical_xor`].
+    pub fn tsr_logical_xor_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logical_xor`].
+    pub fn tsr_logical_xor_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// Bitwise and of two integers or bools; floating dtypes are refused.
     pub fn tsr_bitwise_and(
@@ -1492,11 +1389,17 @@ extern "C" {
     /// Another form of [`tsr_bitwise_and`].
     pub fn tsr_bitwise_and_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_bitwise_and`].
-    pub fn tsr_bitwise_and_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_bitwise_and_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_bitwise_and`].
-    pub fn tsr_bitwise_and_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_bitwise_and_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_bitwise_and`].
-    pub fn tsr_bitwise_and_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
+    pub fn tsr_bitwise_and_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
 
     /// Bitwise or of two integers or bools; floating dtypes are refused.
     pub fn tsr_bitwise_or(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1505,11 +1408,15 @@ extern "C" {
     /// Another form of [`tsr_bitwise_or`].
     pub fn tsr_bitwise_or_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_bitwise_or`].
-    pub fn tsr_bitwise_or_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_bitwise_or_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_bitwise_or`].
-    pub fn tsr_bitwise_or_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_bitwise_or_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_bitwise_or`].
-    pub fn tsr_bitwise_or_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
+    pub fn tsr_bitwise_or_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
     /// Bitwise xor of two integers or bools; floating dtypes are refused.
     pub fn tsr_bitwise_xor(
@@ -1520,11 +1427,17 @@ extern "C" {
     /// Another form of [`tsr_bitwise_xor`].
     pub fn tsr_bitwise_xor_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_bitwise_xor`].
-    pub fn tsr_bitwise_xor_i64(input: tsr_tensor, other: i64, out: *mut tsr_tensor) -> tsr_status;
+    pub fn tsr_bitwise_xor_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_bitwise_xor`].
-    pub fn tsr_bitwise_xor_i64_out(input: tsr_tensor, other: i64, dst: tsr_tensor) -> tsr_status;
+    pub fn tsr_bitwise_xor_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
     /// Another form of [`tsr_bitwise_xor`].
-    pub fn tsr_bitwise_xor_i64_inplace(input: tsr_tensor, other: i64) -> tsr_status;
+    pub fn tsr_bitwise_xor_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
 
     /// Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
     /// axes: axes to reduce, negative ones count from the end; absent means all
@@ -1828,23 +1741,8 @@ extern "C" {
     /// A tensor whose elements are all one number.
     /// dtype: absent means bool, int64, the default floating or complex dtype, by the value
     /// device: absent means the default device
-    pub fn tsr_full_f64(
-        shape: *const i64, n_shape: i32, value: f64, dtype: tsr_dtype,
-        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_full_f64`].
-    pub fn tsr_full_i64(
-        shape: *const i64, n_shape: i32, value: i64, dtype: tsr_dtype,
-        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_full_f64`].
-    pub fn tsr_full_c128(
-        shape: *const i64, n_shape: i32, value_re: f64, value_im: f64, dtype: tsr_dtype,
-        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_full_f64`].
-    pub fn tsr_full_bool(
-        shape: *const i64, n_shape: i32, value: i32, dtype: tsr_dtype,
+    pub fn tsr_full(
+        shape: *const i64, n_shape: i32, value: *const tsr_number, dtype: tsr_dtype,
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
@@ -1876,40 +1774,17 @@ extern "C" {
     /// A tensor of the input's shape and memory order whose elements are all one number.
     /// dtype: absent means the input's
     /// device: absent means the input's
-    pub fn tsr_full_like_f64(
-        input: tsr_tensor, value: f64, dtype: tsr_dtype, device_type: tsr_device_type,
-        device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_full_like_f64`].
-    pub fn tsr_full_like_i64(
-        input: tsr_tensor, value: i64, dtype: tsr_dtype, device_type: tsr_device_type,
-        device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_full_like_f64`].
-    pub fn tsr_full_like_c128(
-        input: tsr_tensor, value_re: f64, value_im: f64, dtype: tsr_dtype,
+    pub fn tsr_full_like(
+        input: tsr_tensor, value: *const tsr_number, dtype: tsr_dtype,
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
-    /// Another form of [`tsr_full_like_f64`].
-    pub fn tsr_full_like_bool(
-        input: tsr_tensor, value: i32, dtype: tsr_dtype, device_type: tsr_device_type,
-        device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
 
-    /// start, start + step, ... up to but not including stop.
-    /// dtype: absent means the default floating dtype
+    /// start, start + step, ... up to but not including stop; exact in integers.
+    /// dtype: absent means int64, or the default floating dtype when one of the numbers is real
     /// device: absent means the default device
     pub fn tsr_arange(
-        start: f64, stop: f64, step: f64, dtype: tsr_dtype, device_type: tsr_device_type,
-        device_index: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// start, start + step, ... up to but not including stop, exact in integers.
-    /// dtype: absent means int64
-    /// device: absent means the default device
-    pub fn tsr_arange_int(
-        start: i64, stop: i64, step: i64, dtype: tsr_dtype, device_type: tsr_device_type,
-        device_index: i32, out: *mut tsr_tensor,
+        start: *const tsr_number, stop: *const tsr_number, step: *const tsr_number,
+        dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// Equally spaced numbers from start to stop.
@@ -2008,80 +1883,29 @@ extern "C" {
         condition: tsr_tensor, input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_where`].
-    pub fn tsr_where_f64(
-        condition: tsr_tensor, input: tsr_tensor, other: f64, out: *mut tsr_tensor,
+    pub fn tsr_where_scalar(
+        condition: tsr_tensor, input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_where`].
-    pub fn tsr_where_f64_out(
-        condition: tsr_tensor, input: tsr_tensor, other: f64, dst: tsr_tensor,
+    pub fn tsr_where_scalar_out(
+        condition: tsr_tensor, input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_where`].
-    pub fn tsr_where_i64(
-        condition: tsr_tensor, input: tsr_tensor, other: i64, out: *mut tsr_tensor,
+    pub fn tsr_where_scalar_left(
+        condition: tsr_tensor, input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_where`].
-    pub fn tsr_where_i64_out(
-        condition: tsr_tensor, input: tsr_tensor, other: i64, dst: tsr_tensor,
+    pub fn tsr_where_scalar_left_out(
+        condition: tsr_tensor, input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_where`].
-    pub fn tsr_where_c128(
-        condition: tsr_tensor, input: tsr_tensor, other_re: f64, other_im: f64,
+    pub fn tsr_where_scalars(
+        condition: tsr_tensor, input: *const tsr_number, other: *const tsr_number,
         out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_where`].
-    pub fn tsr_where_c128_out(
-        condition: tsr_tensor, input: tsr_tensor, other_re: f64, other_im: f64, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_f64_left(
-        condition: tsr_tensor, input: f64, other: tsr_tensor, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_f64_left_out(
-        condition: tsr_tensor, input: f64, other: tsr_tensor, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_i64_left(
-        condition: tsr_tensor, input: i64, other: tsr_tensor, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_i64_left_out(
-        condition: tsr_tensor, input: i64, other: tsr_tensor, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_c128_left(
-        condition: tsr_tensor, input_re: f64, input_im: f64, other: tsr_tensor,
-        out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_c128_left_out(
-        condition: tsr_tensor, input_re: f64, input_im: f64, other: tsr_tensor, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_f64_both(
-        condition: tsr_tensor, input: f64, other: f64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_f64_both_out(
-        condition: tsr_tensor, input: f64, other: f64, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_i64_both(
-        condition: tsr_tensor, input: i64, other: i64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_i64_both_out(
-        condition: tsr_tensor, input: i64, other: i64, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_c128_both(
-        condition: tsr_tensor, input_re: f64, input_im: f64, other_re: f64, other_im: f64,
-        out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_where`].
-    pub fn tsr_where_c128_both_out(
-        condition: tsr_tensor, input_re: f64, input_im: f64, other_re: f64, other_im: f64,
-        dst: tsr_tensor,
+    pub fn tsr_where_scalars_out(
+        condition: tsr_tensor, input: *const tsr_number, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// input + weight (other - input); floating and complex dtypes.
@@ -2095,15 +1919,17 @@ extern "C" {
     /// Another form of [`tsr_lerp`].
     pub fn tsr_lerp_inplace(input: tsr_tensor, other: tsr_tensor, weight: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_lerp`].
-    pub fn tsr_lerp_f64(
-        input: tsr_tensor, other: tsr_tensor, weight: f64, out: *mut tsr_tensor,
+    pub fn tsr_lerp_scalar(
+        input: tsr_tensor, other: tsr_tensor, weight: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_lerp`].
-    pub fn tsr_lerp_f64_out(
-        input: tsr_tensor, other: tsr_tensor, weight: f64, dst: tsr_tensor,
+    pub fn tsr_lerp_scalar_out(
+        input: tsr_tensor, other: tsr_tensor, weight: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_lerp`].
-    pub fn tsr_lerp_f64_inplace(input: tsr_tensor, other: tsr_tensor, weight: f64) -> tsr_status;
+    pub fn tsr_lerp_scalar_inplace(
+        input: tsr_tensor, other: tsr_tensor, weight: *const tsr_number,
+    ) -> tsr_status;
 
     /// input + value tensor1 tensor2; floating and complex dtypes.
     pub fn tsr_addcmul(
@@ -2147,28 +1973,16 @@ extern "C" {
     /// Another form of [`tsr_clip`].
     pub fn tsr_clip_inplace(input: tsr_tensor, min: tsr_tensor, max: tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_clip`].
-    pub fn tsr_clip_f64(
-        input: tsr_tensor, min: f64, has_min: i32, max: f64, has_max: i32, out: *mut tsr_tensor,
+    pub fn tsr_clip_scalars(
+        input: tsr_tensor, min: *const tsr_number, max: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_clip`].
-    pub fn tsr_clip_f64_out(
-        input: tsr_tensor, min: f64, has_min: i32, max: f64, has_max: i32, dst: tsr_tensor,
+    pub fn tsr_clip_scalars_out(
+        input: tsr_tensor, min: *const tsr_number, max: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_clip`].
-    pub fn tsr_clip_f64_inplace(
-        input: tsr_tensor, min: f64, has_min: i32, max: f64, has_max: i32,
-    ) -> tsr_status;
-    /// Another form of [`tsr_clip`].
-    pub fn tsr_clip_i64(
-        input: tsr_tensor, min: i64, has_min: i32, max: i64, has_max: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_clip`].
-    pub fn tsr_clip_i64_out(
-        input: tsr_tensor, min: i64, has_min: i32, max: i64, has_max: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_clip`].
-    pub fn tsr_clip_i64_inplace(
-        input: tsr_tensor, min: i64, has_min: i32, max: i64, has_max: i32,
+    pub fn tsr_clip_scalars_inplace(
+        input: tsr_tensor, min: *const tsr_number, max: *const tsr_number,
     ) -> tsr_status;
 
     /// The elements in order along an axis; NaN counts as largest; real dtypes.
@@ -2247,13 +2061,7 @@ extern "C" {
     pub fn tsr_copy_inplace(input: tsr_tensor, source: tsr_tensor) -> tsr_status;
 
     /// Overwrites every element with one number.
-    pub fn tsr_fill_f64_inplace(input: tsr_tensor, value: f64) -> tsr_status;
-    /// Another form of [`tsr_fill_f64_inplace`].
-    pub fn tsr_fill_i64_inplace(input: tsr_tensor, value: i64) -> tsr_status;
-    /// Another form of [`tsr_fill_f64_inplace`].
-    pub fn tsr_fill_c128_inplace(input: tsr_tensor, value_re: f64, value_im: f64) -> tsr_status;
-    /// Another form of [`tsr_fill_f64_inplace`].
-    pub fn tsr_fill_bool_inplace(input: tsr_tensor, value: i32) -> tsr_status;
+    pub fn tsr_fill_inplace(input: tsr_tensor, value: *const tsr_number) -> tsr_status;
 
     /// Overwrites every element with 0.
     pub fn tsr_zero_inplace(input: tsr_tensor) -> tsr_status;
@@ -2424,12 +2232,12 @@ extern "C" {
         input: tsr_tensor, repeats: tsr_tensor, axis: i64, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_repeat`].
-    pub fn tsr_repeat_i64(
-        input: tsr_tensor, repeats: i64, axis: i64, out: *mut tsr_tensor,
+    pub fn tsr_repeat_scalar(
+        input: tsr_tensor, repeats: *const tsr_number, axis: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_repeat`].
-    pub fn tsr_repeat_i64_out(
-        input: tsr_tensor, repeats: i64, axis: i64, dst: tsr_tensor,
+    pub fn tsr_repeat_scalar_out(
+        input: tsr_tensor, repeats: *const tsr_number, axis: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// The order of the elements along axes reversed; a copy.
@@ -2530,24 +2338,9 @@ extern "C" {
         n_arrays: i32, value: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_setitem_inplace`].
-    pub fn tsr_setitem_f64_inplace(
+    pub fn tsr_setitem_scalar_inplace(
         input: tsr_tensor, items: *const i64, n_items: i32, arrays: *const tsr_tensor,
-        n_arrays: i32, value: f64,
-    ) -> tsr_status;
-    /// Another form of [`tsr_setitem_inplace`].
-    pub fn tsr_setitem_i64_inplace(
-        input: tsr_tensor, items: *const i64, n_items: i32, arrays: *const tsr_tensor,
-        n_arrays: i32, value: i64,
-    ) -> tsr_status;
-    /// Another form of [`tsr_setitem_inplace`].
-    pub fn tsr_setitem_c128_inplace(
-        input: tsr_tensor, items: *const i64, n_items: i32, arrays: *const tsr_tensor,
-        n_arrays: i32, value_re: f64, value_im: f64,
-    ) -> tsr_status;
-    /// Another form of [`tsr_setitem_inplace`].
-    pub fn tsr_setitem_bool_inplace(
-        input: tsr_tensor, items: *const i64, n_items: i32, arrays: *const tsr_tensor,
-        n_arrays: i32, value: i32,
+        n_arrays: i32, value: *const tsr_number,
     ) -> tsr_status;
 
     /// The input with values written to, or added at, positions.
@@ -2652,52 +2445,16 @@ extern "C" {
         input: tsr_tensor, mask: tsr_tensor, value: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_f64(
-        input: tsr_tensor, mask: tsr_tensor, value: f64, out: *mut tsr_tensor,
+    pub fn tsr_masked_fill_scalar(
+        input: tsr_tensor, mask: tsr_tensor, value: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_f64_out(
-        input: tsr_tensor, mask: tsr_tensor, value: f64, dst: tsr_tensor,
+    pub fn tsr_masked_fill_scalar_out(
+        input: tsr_tensor, mask: tsr_tensor, value: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_f64_inplace(
-        input: tsr_tensor, mask: tsr_tensor, value: f64,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_i64(
-        input: tsr_tensor, mask: tsr_tensor, value: i64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_i64_out(
-        input: tsr_tensor, mask: tsr_tensor, value: i64, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_i64_inplace(
-        input: tsr_tensor, mask: tsr_tensor, value: i64,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_c128(
-        input: tsr_tensor, mask: tsr_tensor, value_re: f64, value_im: f64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_c128_out(
-        input: tsr_tensor, mask: tsr_tensor, value_re: f64, value_im: f64, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_c128_inplace(
-        input: tsr_tensor, mask: tsr_tensor, value_re: f64, value_im: f64,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_bool(
-        input: tsr_tensor, mask: tsr_tensor, value: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_bool_out(
-        input: tsr_tensor, mask: tsr_tensor, value: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_masked_fill`].
-    pub fn tsr_masked_fill_bool_inplace(
-        input: tsr_tensor, mask: tsr_tensor, value: i32,
+    pub fn tsr_masked_fill_scalar_inplace(
+        input: tsr_tensor, mask: tsr_tensor, value: *const tsr_number,
     ) -> tsr_status;
 
     /// The elements where the mask holds, in row-major order, as one axis.

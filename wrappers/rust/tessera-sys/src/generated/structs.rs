@@ -5,6 +5,41 @@ use super::*;
 use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 
+/// A number of the host language where a tensor could stand, or where it becomes elements; it
+/// lives on the caller's stack. Only the fields of its kind are read; the others may hold
+/// anything.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_number {
+    /// TSR_NUMBER_BOOL, INTEGER, REAL or COMPLEX; anything else is refused, also 0
+    pub kind: tsr_number_kind,
+    /// 0
+    pub reserved: i32,
+    /// of the kinds BOOL and INTEGER
+    pub integer: i64,
+    /// of the kinds REAL and COMPLEX
+    pub real: f64,
+    /// of the kind COMPLEX
+    pub imaginary: f64,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_number>() == 32);
+    assert!(offset_of!(tsr_number, kind) == 0);
+    assert!(offset_of!(tsr_number, reserved) == 4);
+    assert!(offset_of!(tsr_number, integer) == 8);
+    assert!(offset_of!(tsr_number, real) == 16);
+    assert!(offset_of!(tsr_number, imaginary) == 24);
+};
+
+impl Default for tsr_number {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        unsafe { std::mem::zeroed() }
+    }
+}
+
 /// One error. Pointers are borrowed from the record; text is also NUL-terminated.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -482,6 +517,7 @@ mod tests {
     #[test]
     fn the_library_serves_every_struct() {
         let structs = [
+            ("tsr_number", size_of::<tsr_number>()),
             ("tsr_error_view", size_of::<tsr_error_view>()),
             ("tsr_info", size_of::<tsr_info>()),
             ("tsr_node_vtable", size_of::<tsr_node_vtable>()),

@@ -179,6 +179,18 @@ pub const TSR_DEVICE_CUDA: tsr_device_type = 2;
 /// The device of the tests, a plugin.
 pub const TSR_DEVICE_SIMULATED: tsr_device_type = 12;
 
+/// What a tsr_number is; each kind raises the dtype of a result at least as far as the ones before
+/// it.
+pub type tsr_number_kind = i32;
+/// A truth value, 0 or 1 in the field integer.
+pub const TSR_NUMBER_BOOL: tsr_number_kind = 1;
+/// The field integer.
+pub const TSR_NUMBER_INTEGER: tsr_number_kind = 2;
+/// The field real.
+pub const TSR_NUMBER_REAL: tsr_number_kind = 3;
+/// The fields real and imaginary.
+pub const TSR_NUMBER_COMPLEX: tsr_number_kind = 4;
+
 /// Importance of a log message.
 pub type tsr_log_level = i32;
 /// Of [`tsr_log_level`].

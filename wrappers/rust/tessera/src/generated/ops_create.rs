@@ -190,63 +190,26 @@ impl FullLikeOptions {
 /// Options of [`Tensor::arange_with`].
 #[derive(Clone, Copy, Debug)]
 pub struct ArangeOptions {
-    step: f64,
+    step: Scalar,
     dtype: Option<DType>,
     device: Option<Device>,
 }
 
 impl Default for ArangeOptions {
     fn default() -> Self {
-        Self { step: 1.0, dtype: None, device: None }
+        Self { step: Scalar::I64(1), dtype: None, device: None }
     }
 }
 
 impl ArangeOptions {
-    /// `step`; default: `1.0`
+    /// `step`; default: `Scalar::I64(1`
     #[must_use]
-    pub fn step(mut self, step: f64) -> Self {
-        self.step = step;
+    pub fn step(mut self, step: impl Into<Scalar>) -> Self {
+        self.step = step.into();
         self
     }
 
-    /// absent means the default floating dtype
-    #[must_use]
-    pub fn dtype(mut self, dtype: DType) -> Self {
-        self.dtype = Some(dtype);
-        self
-    }
-
-    /// absent means the default device
-    #[must_use]
-    pub fn device(mut self, device: Device) -> Self {
-        self.device = Some(device);
-        self
-    }
-}
-
-/// Options of [`Tensor::arange_int_with`].
-#[derive(Clone, Copy, Debug)]
-pub struct ArangeIntOptions {
-    step: i64,
-    dtype: Option<DType>,
-    device: Option<Device>,
-}
-
-impl Default for ArangeIntOptions {
-    fn default() -> Self {
-        Self { step: 1, dtype: None, device: None }
-    }
-}
-
-impl ArangeIntOptions {
-    /// `step`; default: `1`
-    #[must_use]
-    pub fn step(mut self, step: i64) -> Self {
-        self.step = step;
-        self
-    }
-
-    /// absent means int64
+    /// absent means int64, or the default floating dtype when one of the numbers is real
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
@@ -444,36 +407,11 @@ impl Tensor {
         let o = options(FullOptions::default());
         let value = value.into();
         one(|out| unsafe {
-            match value.kind() {
-                Kind::Bool => {
-                    sys::tsr_full_bool(
-                        shape.as_ptr(), count(shape.len()), value.bool(),
-                        o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
-                        o.device.map_or(-1, |d| d.index), out,
-                    )
-                }
-                Kind::I64 => {
-                    sys::tsr_full_i64(
-                        shape.as_ptr(), count(shape.len()), value.i64(),
-                        o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
-                        o.device.map_or(-1, |d| d.index), out,
-                    )
-                }
-                Kind::F64 => {
-                    sys::tsr_full_f64(
-                        shape.as_ptr(), count(shape.len()), value.f64(),
-                        o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
-                        o.device.map_or(-1, |d| d.index), out,
-                    )
-                }
-                Kind::C128 => {
-                    sys::tsr_full_c128(
-                        shape.as_ptr(), count(shape.len()), value.re(), value.im(),
-                        o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
-                        o.device.map_or(-1, |d| d.index), out,
-                    )
-                }
-            }
+            sys::tsr_full(
+                shape.as_ptr(), count(shape.len()), &value.number(),
+                o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
+                o.device.map_or(-1, |d| d.index), out,
+            )
         })
     }
 
@@ -552,75 +490,33 @@ impl Tensor {
         let o = options(FullLikeOptions::default());
         let value = value.into();
         one(|out| unsafe {
-            match value.kind() {
-                Kind::Bool => {
-                    sys::tsr_full_like_bool(
-                        self.raw(), value.bool(), o.dtype.map_or(-1, |d| d as i32),
-                        o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
-                        out,
-                    )
-                }
-                Kind::I64 => {
-                    sys::tsr_full_like_i64(
-                        self.raw(), value.i64(), o.dtype.map_or(-1, |d| d as i32),
-                        o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
-                        out,
-                    )
-                }
-                Kind::F64 => {
-                    sys::tsr_full_like_f64(
-                        self.raw(), value.f64(), o.dtype.map_or(-1, |d| d as i32),
-                        o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
-                        out,
-                    )
-                }
-                Kind::C128 => {
-                    sys::tsr_full_like_c128(
-                        self.raw(), value.re(), value.im(), o.dtype.map_or(-1, |d| d as i32),
-                        o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
-                        out,
-                    )
-                }
-            }
+            sys::tsr_full_like(
+                self.raw(), &value.number(), o.dtype.map_or(-1, |d| d as i32),
+                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index), out,
+            )
         })
     }
 
-    /// start, start + step, ... up to but not including stop.
+    /// start, start + step, ... up to but not including stop; exact in integers.
     #[inline]
-    pub fn arange(start: f64, stop: f64) -> Result<Tensor> {
+    pub fn arange(start: impl Into<Scalar>, stop: impl Into<Scalar>) -> Result<Tensor> {
         Self::arange_with(start, stop, |o| o)
     }
 
     /// [`Tensor::arange`] with options.
     #[inline]
     pub fn arange_with(
-        start: f64, stop: f64, options: impl FnOnce(ArangeOptions) -> ArangeOptions,
+        start: impl Into<Scalar>, stop: impl Into<Scalar>,
+        options: impl FnOnce(ArangeOptions) -> ArangeOptions,
     ) -> Result<Tensor> {
         let o = options(ArangeOptions::default());
+        let start = start.into();
+        let stop = stop.into();
         one(|out| unsafe {
             sys::tsr_arange(
-                start, stop, o.step, o.dtype.map_or(-1, |d| d as i32),
-                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index), out,
-            )
-        })
-    }
-
-    /// start, start + step, ... up to but not including stop, exact in integers.
-    #[inline]
-    pub fn arange_int(start: i64, stop: i64) -> Result<Tensor> {
-        Self::arange_int_with(start, stop, |o| o)
-    }
-
-    /// [`Tensor::arange_int`] with options.
-    #[inline]
-    pub fn arange_int_with(
-        start: i64, stop: i64, options: impl FnOnce(ArangeIntOptions) -> ArangeIntOptions,
-    ) -> Result<Tensor> {
-        let o = options(ArangeIntOptions::default());
-        one(|out| unsafe {
-            sys::tsr_arange_int(
-                start, stop, o.step, o.dtype.map_or(-1, |d| d as i32),
-                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index), out,
+                &start.number(), &stop.number(), &o.step.number(),
+                o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
+                o.device.map_or(-1, |d| d.index), out,
             )
         })
     }

@@ -130,14 +130,7 @@ impl Tensor {
     #[inline]
     pub fn fill_(&self, value: impl Into<Scalar>) -> Result<&Self> {
         let value = value.into();
-        done(unsafe {
-            match value.kind() {
-                Kind::Bool => sys::tsr_fill_bool_inplace(self.raw(), value.bool()),
-                Kind::I64 => sys::tsr_fill_i64_inplace(self.raw(), value.i64()),
-                Kind::F64 => sys::tsr_fill_f64_inplace(self.raw(), value.f64()),
-                Kind::C128 => sys::tsr_fill_c128_inplace(self.raw(), value.re(), value.im()),
-            }
-        })?;
+        done(unsafe { sys::tsr_fill_inplace(self.raw(), &value.number()) })?;
         Ok(self)
     }
 

@@ -158,31 +158,11 @@ impl Tensor {
                         count(arrays.len()), value.raw(),
                     )
                 }
-                Operand::Scalar(value) => match value.kind() {
-                    Kind::Bool => {
-                        sys::tsr_setitem_bool_inplace(
-                            self.raw(), items.as_ptr(), count(items.len()), arrays.as_ptr(),
-                            count(arrays.len()), value.bool(),
-                        )
-                    }
-                    Kind::I64 => {
-                        sys::tsr_setitem_i64_inplace(
-                            self.raw(), items.as_ptr(), count(items.len()), arrays.as_ptr(),
-                            count(arrays.len()), value.i64(),
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_setitem_f64_inplace(
-                            self.raw(), items.as_ptr(), count(items.len()), arrays.as_ptr(),
-                            count(arrays.len()), value.f64(),
-                        )
-                    }
-                    Kind::C128 => {
-                        sys::tsr_setitem_c128_inplace(
-                            self.raw(), items.as_ptr(), count(items.len()), arrays.as_ptr(),
-                            count(arrays.len()), value.re(), value.im(),
-                        )
-                    }
+                Operand::Scalar(value) => {
+                    sys::tsr_setitem_scalar_inplace(
+                        self.raw(), items.as_ptr(), count(items.len()), arrays.as_ptr(),
+                        count(arrays.len()), &value.number(),
+                    )
                 }
             }
         })
@@ -422,17 +402,8 @@ impl Tensor {
                 Operand::Tensor(value) => {
                     sys::tsr_masked_fill(self.raw(), mask.raw(), value.raw(), out)
                 }
-                Operand::Scalar(value) => match value.kind() {
-                    Kind::Bool => {
-                        sys::tsr_masked_fill_bool(self.raw(), mask.raw(), value.bool(), out)
-                    }
-                    Kind::I64 => sys::tsr_masked_fill_i64(self.raw(), mask.raw(), value.i64(), out),
-                    Kind::F64 => sys::tsr_masked_fill_f64(self.raw(), mask.raw(), value.f64(), out),
-                    Kind::C128 => {
-                        sys::tsr_masked_fill_c128(
-                            self.raw(), mask.raw(), value.re(), value.im(), out,
-                        )
-                    }
+                Operand::Scalar(value) => {
+                    sys::tsr_masked_fill_scalar(self.raw(), mask.raw(), &value.number(), out)
                 }
             }
         })
@@ -450,27 +421,10 @@ impl Tensor {
                 Operand::Tensor(value) => {
                     sys::tsr_masked_fill_out(self.raw(), mask.raw(), value.raw(), place.raw())
                 }
-                Operand::Scalar(value) => match value.kind() {
-                    Kind::Bool => {
-                        sys::tsr_masked_fill_bool_out(
-                            self.raw(), mask.raw(), value.bool(), place.raw(),
-                        )
-                    }
-                    Kind::I64 => {
-                        sys::tsr_masked_fill_i64_out(
-                            self.raw(), mask.raw(), value.i64(), place.raw(),
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_masked_fill_f64_out(
-                            self.raw(), mask.raw(), value.f64(), place.raw(),
-                        )
-                    }
-                    Kind::C128 => {
-                        sys::tsr_masked_fill_c128_out(
-                            self.raw(), mask.raw(), value.re(), value.im(), place.raw(),
-                        )
-                    }
+                Operand::Scalar(value) => {
+                    sys::tsr_masked_fill_scalar_out(
+                        self.raw(), mask.raw(), &value.number(), place.raw(),
+                    )
                 }
             }
         };
@@ -486,21 +440,8 @@ impl Tensor {
                 Operand::Tensor(value) => {
                     sys::tsr_masked_fill_inplace(self.raw(), mask.raw(), value.raw())
                 }
-                Operand::Scalar(value) => match value.kind() {
-                    Kind::Bool => {
-                        sys::tsr_masked_fill_bool_inplace(self.raw(), mask.raw(), value.bool())
-                    }
-                    Kind::I64 => {
-                        sys::tsr_masked_fill_i64_inplace(self.raw(), mask.raw(), value.i64())
-                    }
-                    Kind::F64 => {
-                        sys::tsr_masked_fill_f64_inplace(self.raw(), mask.raw(), value.f64())
-                    }
-                    Kind::C128 => {
-                        sys::tsr_masked_fill_c128_inplace(
-                            self.raw(), mask.raw(), value.re(), value.im(),
-                        )
-                    }
+                Operand::Scalar(value) => {
+                    sys::tsr_masked_fill_scalar_inplace(self.raw(), mask.raw(), &value.number())
                 }
             }
         })?;

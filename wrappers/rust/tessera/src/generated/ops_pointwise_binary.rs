@@ -9,16 +9,11 @@ impl Tensor {
     /// bools their or.
     #[inline]
     pub fn add<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_add(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_add_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_add_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_add_c128(self.raw(), other.re(), other.im(), out),
-                }
+                Operand::Scalar(other) => sys::tsr_add_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -26,20 +21,13 @@ impl Tensor {
     /// [`Tensor::add`], written to `dst`, of the result's shape.
     #[inline]
     pub fn add_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_add_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_add_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_add_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_add_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_add_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -49,16 +37,11 @@ impl Tensor {
     /// [`Tensor::add`], in place.
     #[inline]
     pub fn add_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_add_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_add_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_add_f64_inplace(self.raw(), other.f64()),
-                    Kind::C128 => sys::tsr_add_c128_inplace(self.raw(), other.re(), other.im()),
-                }
+                Operand::Scalar(other) => sys::tsr_add_scalar_inplace(self.raw(), &other.number()),
             }
         })?;
         Ok(self)
@@ -68,15 +51,12 @@ impl Tensor {
     #[doc(alias = "sub")]
     #[inline]
     pub fn subtract<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_subtract(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_subtract_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_subtract_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_subtract_c128(self.raw(), other.re(), other.im(), out),
+                Operand::Scalar(other) => {
+                    sys::tsr_subtract_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -85,22 +65,15 @@ impl Tensor {
     /// [`Tensor::subtract`], written to `dst`, of the result's shape.
     #[inline]
     pub fn subtract_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_subtract_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_subtract_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_subtract_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_subtract_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_subtract_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -110,19 +83,12 @@ impl Tensor {
     /// [`Tensor::subtract`], in place.
     #[inline]
     pub fn subtract_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_subtract_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_subtract_i64_inplace(self.raw(), other.i64())
-                    }
-                    Kind::F64 => sys::tsr_subtract_f64_inplace(self.raw(), other.f64()),
-                    Kind::C128 => {
-                        sys::tsr_subtract_c128_inplace(self.raw(), other.re(), other.im())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_subtract_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -133,31 +99,19 @@ impl Tensor {
     #[inline]
     pub fn subtract_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
-        if let Some(input) = truth(input, self)? {
-            return input.subtract(self);
-        }
-        one(|out| unsafe {
-            match input.kind() {
-                Kind::Bool | Kind::I64 => sys::tsr_subtract_i64_left(input.i64(), self.raw(), out),
-                Kind::F64 => sys::tsr_subtract_f64_left(input.f64(), self.raw(), out),
-                Kind::C128 => sys::tsr_subtract_c128_left(input.re(), input.im(), self.raw(), out),
-            }
-        })
+        one(|out| unsafe { sys::tsr_subtract_scalar_left(&input.number(), self.raw(), out) })
     }
 
     /// Product of two tensors, element by element; of two bools their and.
     #[doc(alias = "mul")]
     #[inline]
     pub fn multiply<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_multiply(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_multiply_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_multiply_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_multiply_c128(self.raw(), other.re(), other.im(), out),
+                Operand::Scalar(other) => {
+                    sys::tsr_multiply_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -166,22 +120,15 @@ impl Tensor {
     /// [`Tensor::multiply`], written to `dst`, of the result's shape.
     #[inline]
     pub fn multiply_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_multiply_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_multiply_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_multiply_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_multiply_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_multiply_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -191,19 +138,12 @@ impl Tensor {
     /// [`Tensor::multiply`], in place.
     #[inline]
     pub fn multiply_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_multiply_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_multiply_i64_inplace(self.raw(), other.i64())
-                    }
-                    Kind::F64 => sys::tsr_multiply_f64_inplace(self.raw(), other.f64()),
-                    Kind::C128 => {
-                        sys::tsr_multiply_c128_inplace(self.raw(), other.re(), other.im())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_multiply_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -215,16 +155,11 @@ impl Tensor {
     #[doc(alias = "true_divide")]
     #[inline]
     pub fn divide<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_divide_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_divide_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_divide_c128(self.raw(), other.re(), other.im(), out),
-                }
+                Operand::Scalar(other) => sys::tsr_divide_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -232,20 +167,13 @@ impl Tensor {
     /// [`Tensor::divide`], written to `dst`, of the result's shape.
     #[inline]
     pub fn divide_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_divide_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_divide_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_divide_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_divide_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -255,15 +183,12 @@ impl Tensor {
     /// [`Tensor::divide`], in place.
     #[inline]
     pub fn divide_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_divide_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_divide_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_divide_f64_inplace(self.raw(), other.f64()),
-                    Kind::C128 => sys::tsr_divide_c128_inplace(self.raw(), other.re(), other.im()),
+                Operand::Scalar(other) => {
+                    sys::tsr_divide_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -274,33 +199,19 @@ impl Tensor {
     #[inline]
     pub fn divide_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
-        if let Some(input) = truth(input, self)? {
-            return input.divide(self);
-        }
-        one(|out| unsafe {
-            match input.kind() {
-                Kind::Bool | Kind::I64 => sys::tsr_divide_i64_left(input.i64(), self.raw(), out),
-                Kind::F64 => sys::tsr_divide_f64_left(input.f64(), self.raw(), out),
-                Kind::C128 => sys::tsr_divide_c128_left(input.re(), input.im(), self.raw(), out),
-            }
-        })
+        one(|out| unsafe { sys::tsr_divide_scalar_left(&input.number(), self.raw(), out) })
     }
 
     /// Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
     /// error.
     #[inline]
     pub fn floor_divide<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_floor_divide(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_floor_divide_i64(self.raw(), other.i64(), out)
-                    }
-                    Kind::F64 => sys::tsr_floor_divide_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("floor_divide", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_floor_divide_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -309,22 +220,15 @@ impl Tensor {
     /// [`Tensor::floor_divide`], written to `dst`, of the result's shape.
     #[inline]
     pub fn floor_divide_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_floor_divide_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_floor_divide_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => {
-                        sys::tsr_floor_divide_f64_out(self.raw(), other.f64(), place.raw())
-                    }
-                    kind => unsupported("floor_divide", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_floor_divide_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -334,17 +238,12 @@ impl Tensor {
     /// [`Tensor::floor_divide`], in place.
     #[inline]
     pub fn floor_divide_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_floor_divide_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_floor_divide_i64_inplace(self.raw(), other.i64())
-                    }
-                    Kind::F64 => sys::tsr_floor_divide_f64_inplace(self.raw(), other.f64()),
-                    kind => unsupported("floor_divide", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_floor_divide_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -355,33 +254,19 @@ impl Tensor {
     #[inline]
     pub fn floor_divide_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
-        if let Some(input) = truth(input, self)? {
-            return input.floor_divide(self);
-        }
-        one(|out| unsafe {
-            match input.kind() {
-                Kind::Bool | Kind::I64 => {
-                    sys::tsr_floor_divide_i64_left(input.i64(), self.raw(), out)
-                }
-                Kind::F64 => sys::tsr_floor_divide_f64_left(input.f64(), self.raw(), out),
-                kind => unsupported("floor_divide", kind),
-            }
-        })
+        one(|out| unsafe { sys::tsr_floor_divide_scalar_left(&input.number(), self.raw(), out) })
     }
 
     /// Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
     /// error.
     #[inline]
     pub fn remainder<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_remainder(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_remainder_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_remainder_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("remainder", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_remainder_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -390,20 +275,15 @@ impl Tensor {
     /// [`Tensor::remainder`], written to `dst`, of the result's shape.
     #[inline]
     pub fn remainder_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_remainder_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_remainder_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_remainder_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("remainder", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_remainder_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -413,17 +293,12 @@ impl Tensor {
     /// [`Tensor::remainder`], in place.
     #[inline]
     pub fn remainder_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_remainder_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_remainder_i64_inplace(self.raw(), other.i64())
-                    }
-                    Kind::F64 => sys::tsr_remainder_f64_inplace(self.raw(), other.f64()),
-                    kind => unsupported("remainder", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_remainder_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -434,32 +309,18 @@ impl Tensor {
     #[inline]
     pub fn remainder_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
-        if let Some(input) = truth(input, self)? {
-            return input.remainder(self);
-        }
-        one(|out| unsafe {
-            match input.kind() {
-                Kind::Bool | Kind::I64 => sys::tsr_remainder_i64_left(input.i64(), self.raw(), out),
-                Kind::F64 => sys::tsr_remainder_f64_left(input.f64(), self.raw(), out),
-                kind => unsupported("remainder", kind),
-            }
-        })
+        one(|out| unsafe { sys::tsr_remainder_scalar_left(&input.number(), self.raw(), out) })
     }
 
     /// The first operand to the power of the second; a negative integer power of an integer is an
     /// error.
     #[inline]
     pub fn pow<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_pow(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_pow_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_pow_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_pow_c128(self.raw(), other.re(), other.im(), out),
-                }
+                Operand::Scalar(other) => sys::tsr_pow_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -467,20 +328,13 @@ impl Tensor {
     /// [`Tensor::pow`], written to `dst`, of the result's shape.
     #[inline]
     pub fn pow_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_pow_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_pow_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_pow_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_pow_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_pow_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -490,16 +344,11 @@ impl Tensor {
     /// [`Tensor::pow`], in place.
     #[inline]
     pub fn pow_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_pow_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_pow_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_pow_f64_inplace(self.raw(), other.f64()),
-                    Kind::C128 => sys::tsr_pow_c128_inplace(self.raw(), other.re(), other.im()),
-                }
+                Operand::Scalar(other) => sys::tsr_pow_scalar_inplace(self.raw(), &other.number()),
             }
         })?;
         Ok(self)
@@ -509,31 +358,17 @@ impl Tensor {
     #[inline]
     pub fn pow_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
-        if let Some(input) = truth(input, self)? {
-            return input.pow(self);
-        }
-        one(|out| unsafe {
-            match input.kind() {
-                Kind::Bool | Kind::I64 => sys::tsr_pow_i64_left(input.i64(), self.raw(), out),
-                Kind::F64 => sys::tsr_pow_f64_left(input.f64(), self.raw(), out),
-                Kind::C128 => sys::tsr_pow_c128_left(input.re(), input.im(), self.raw(), out),
-            }
-        })
+        one(|out| unsafe { sys::tsr_pow_scalar_left(&input.number(), self.raw(), out) })
     }
 
     /// The larger of two elements; NaN wins. Equal operands share the gradient.
     #[inline]
     pub fn maximum<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_maximum_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_maximum_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("maximum", kind),
-                }
+                Operand::Scalar(other) => sys::tsr_maximum_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -541,20 +376,15 @@ impl Tensor {
     /// [`Tensor::maximum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn maximum_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_maximum_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_maximum_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_maximum_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("maximum", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_maximum_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -564,15 +394,12 @@ impl Tensor {
     /// [`Tensor::maximum`], in place.
     #[inline]
     pub fn maximum_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_maximum_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_maximum_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_maximum_f64_inplace(self.raw(), other.f64()),
-                    kind => unsupported("maximum", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_maximum_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -582,16 +409,11 @@ impl Tensor {
     /// The smaller of two elements; NaN wins. Equal operands share the gradient.
     #[inline]
     pub fn minimum<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_minimum_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_minimum_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("minimum", kind),
-                }
+                Operand::Scalar(other) => sys::tsr_minimum_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -599,20 +421,15 @@ impl Tensor {
     /// [`Tensor::minimum`], written to `dst`, of the result's shape.
     #[inline]
     pub fn minimum_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_minimum_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_minimum_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_minimum_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("minimum", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_minimum_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -622,15 +439,12 @@ impl Tensor {
     /// [`Tensor::minimum`], in place.
     #[inline]
     pub fn minimum_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_minimum_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_minimum_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_minimum_f64_inplace(self.raw(), other.f64()),
-                    kind => unsupported("minimum", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_minimum_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -641,16 +455,11 @@ impl Tensor {
     #[doc(alias = "arctan2")]
     #[inline]
     pub fn atan2<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_atan2_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_atan2_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("atan2", kind),
-                }
+                Operand::Scalar(other) => sys::tsr_atan2_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -658,18 +467,13 @@ impl Tensor {
     /// [`Tensor::atan2`], written to `dst`, of the result's shape.
     #[inline]
     pub fn atan2_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_atan2_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_atan2_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("atan2", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_atan2_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -679,15 +483,12 @@ impl Tensor {
     /// [`Tensor::atan2`], in place.
     #[inline]
     pub fn atan2_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_atan2_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_atan2_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_atan2_f64_inplace(self.raw(), other.f64()),
-                    kind => unsupported("atan2", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_atan2_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -698,31 +499,17 @@ impl Tensor {
     #[inline]
     pub fn atan2_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
         let input = input.into();
-        if let Some(input) = truth(input, self)? {
-            return input.atan2(self);
-        }
-        one(|out| unsafe {
-            match input.kind() {
-                Kind::Bool | Kind::I64 => sys::tsr_atan2_i64_left(input.i64(), self.raw(), out),
-                Kind::F64 => sys::tsr_atan2_f64_left(input.f64(), self.raw(), out),
-                kind => unsupported("atan2", kind),
-            }
-        })
+        one(|out| unsafe { sys::tsr_atan2_scalar_left(&input.number(), self.raw(), out) })
     }
 
     /// sqrt(a a + b b) without overflow.
     #[inline]
     pub fn hypot<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_hypot_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_hypot_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("hypot", kind),
-                }
+                Operand::Scalar(other) => sys::tsr_hypot_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -730,18 +517,13 @@ impl Tensor {
     /// [`Tensor::hypot`], written to `dst`, of the result's shape.
     #[inline]
     pub fn hypot_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_hypot_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_hypot_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("hypot", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_hypot_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -751,15 +533,12 @@ impl Tensor {
     /// [`Tensor::hypot`], in place.
     #[inline]
     pub fn hypot_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_hypot_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_hypot_i64_inplace(self.raw(), other.i64()),
-                    Kind::F64 => sys::tsr_hypot_f64_inplace(self.raw(), other.f64()),
-                    kind => unsupported("hypot", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_hypot_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -770,16 +549,11 @@ impl Tensor {
     #[doc(alias = "eq")]
     #[inline]
     pub fn equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_equal(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_equal_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_equal_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_equal_c128(self.raw(), other.re(), other.im(), out),
-                }
+                Operand::Scalar(other) => sys::tsr_equal_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -787,20 +561,13 @@ impl Tensor {
     /// [`Tensor::equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_equal_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_equal_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_equal_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_equal_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_equal_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -811,15 +578,12 @@ impl Tensor {
     #[doc(alias = "ne")]
     #[inline]
     pub fn not_equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_not_equal(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_not_equal_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_not_equal_f64(self.raw(), other.f64(), out),
-                    Kind::C128 => sys::tsr_not_equal_c128(self.raw(), other.re(), other.im(), out),
+                Operand::Scalar(other) => {
+                    sys::tsr_not_equal_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -828,22 +592,15 @@ impl Tensor {
     /// [`Tensor::not_equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn not_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_not_equal_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_not_equal_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_not_equal_f64_out(self.raw(), other.f64(), place.raw()),
-                    Kind::C128 => {
-                        sys::tsr_not_equal_c128_out(self.raw(), other.re(), other.im(), place.raw())
-                    }
+                Operand::Scalar(other) => {
+                    sys::tsr_not_equal_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -854,16 +611,11 @@ impl Tensor {
     #[doc(alias = "lt")]
     #[inline]
     pub fn less<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_less(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_less_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_less_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("less", kind),
-                }
+                Operand::Scalar(other) => sys::tsr_less_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -871,18 +623,13 @@ impl Tensor {
     /// [`Tensor::less`], written to `dst`, of the result's shape.
     #[inline]
     pub fn less_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_less_out(self.raw(), other.raw(), place.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_less_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_less_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("less", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_less_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -893,15 +640,12 @@ impl Tensor {
     #[doc(alias = "le")]
     #[inline]
     pub fn less_equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_less_equal(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_less_equal_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_less_equal_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("less_equal", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_less_equal_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -910,20 +654,15 @@ impl Tensor {
     /// [`Tensor::less_equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn less_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_less_equal_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_less_equal_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_less_equal_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("less_equal", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_less_equal_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -934,16 +673,11 @@ impl Tensor {
     #[doc(alias = "gt")]
     #[inline]
     pub fn greater<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_greater(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_greater_i64(self.raw(), other.i64(), out),
-                    Kind::F64 => sys::tsr_greater_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("greater", kind),
-                }
+                Operand::Scalar(other) => sys::tsr_greater_scalar(self.raw(), &other.number(), out),
             }
         })
     }
@@ -951,20 +685,15 @@ impl Tensor {
     /// [`Tensor::greater`], written to `dst`, of the result's shape.
     #[inline]
     pub fn greater_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_greater_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_greater_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => sys::tsr_greater_f64_out(self.raw(), other.f64(), place.raw()),
-                    kind => unsupported("greater", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_greater_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -975,17 +704,12 @@ impl Tensor {
     #[doc(alias = "ge")]
     #[inline]
     pub fn greater_equal<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_greater_equal(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_greater_equal_i64(self.raw(), other.i64(), out)
-                    }
-                    Kind::F64 => sys::tsr_greater_equal_f64(self.raw(), other.f64(), out),
-                    kind => unsupported("greater_equal", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_greater_equal_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -994,22 +718,15 @@ impl Tensor {
     /// [`Tensor::greater_equal`], written to `dst`, of the result's shape.
     #[inline]
     pub fn greater_equal_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_greater_equal_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_greater_equal_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => {
-                        sys::tsr_greater_equal_f64_out(self.raw(), other.f64(), place.raw())
-                    }
-                    kind => unsupported("greater_equal", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_greater_equal_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -1018,59 +735,109 @@ impl Tensor {
 
     /// Logical and of two elements; what is not zero counts as true.
     #[inline]
-    pub fn logical_and(&self, other: &Tensor) -> Result<Tensor> {
-        one(|out| unsafe { sys::tsr_logical_and(self.raw(), other.raw(), out) })
+    pub fn logical_and<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
+        let other = other.into();
+        one(|out| unsafe {
+            match other {
+                Operand::Tensor(other) => sys::tsr_logical_and(self.raw(), other.raw(), out),
+                Operand::Scalar(other) => {
+                    sys::tsr_logical_and_scalar(self.raw(), &other.number(), out)
+                }
+            }
+        })
     }
 
     /// [`Tensor::logical_and`], written to `dst`, of the result's shape.
     #[inline]
-    pub fn logical_and_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
+    pub fn logical_and_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
+        let other = other.into();
         let place = place_of(dst)?;
-        let status = unsafe { sys::tsr_logical_and_out(self.raw(), other.raw(), place.raw()) };
+        let status = unsafe {
+            match other {
+                Operand::Tensor(other) => {
+                    sys::tsr_logical_and_out(self.raw(), other.raw(), place.raw())
+                }
+                Operand::Scalar(other) => {
+                    sys::tsr_logical_and_scalar_out(self.raw(), &other.number(), place.raw())
+                }
+            }
+        };
         written("logical_and_out", status, &[(dst, &place)])
     }
 
     /// Logical or of two elements; what is not zero counts as true.
     #[inline]
-    pub fn logical_or(&self, other: &Tensor) -> Result<Tensor> {
-        one(|out| unsafe { sys::tsr_logical_or(self.raw(), other.raw(), out) })
+    pub fn logical_or<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
+        let other = other.into();
+        one(|out| unsafe {
+            match other {
+                Operand::Tensor(other) => sys::tsr_logical_or(self.raw(), other.raw(), out),
+                Operand::Scalar(other) => {
+                    sys::tsr_logical_or_scalar(self.raw(), &other.number(), out)
+                }
+            }
+        })
     }
 
     /// [`Tensor::logical_or`], written to `dst`, of the result's shape.
     #[inline]
-    pub fn logical_or_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
+    pub fn logical_or_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
+        let other = other.into();
         let place = place_of(dst)?;
-        let status = unsafe { sys::tsr_logical_or_out(self.raw(), other.raw(), place.raw()) };
+        let status = unsafe {
+            match other {
+                Operand::Tensor(other) => {
+                    sys::tsr_logical_or_out(self.raw(), other.raw(), place.raw())
+                }
+                Operand::Scalar(other) => {
+                    sys::tsr_logical_or_scalar_out(self.raw(), &other.number(), place.raw())
+                }
+            }
+        };
         written("logical_or_out", status, &[(dst, &place)])
     }
 
     /// Logical xor of two elements; what is not zero counts as true.
     #[inline]
-    pub fn logical_xor(&self, other: &Tensor) -> Result<Tensor> {
-        one(|out| unsafe { sys::tsr_logical_xor(self.raw(), other.raw(), out) })
+    pub fn logical_xor<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
+        let other = other.into();
+        one(|out| unsafe {
+            match other {
+                Operand::Tensor(other) => sys::tsr_logical_xor(self.raw(), other.raw(), out),
+                Operand::Scalar(other) => {
+                    sys::tsr_logical_xor_scalar(self.raw(), &other.number(), out)
+                }
+            }
+        })
     }
 
     /// [`Tensor::logical_xor`], written to `dst`, of the result's shape.
     #[inline]
-    pub fn logical_xor_out(&self, other: &Tensor, dst: &Tensor) -> Result<()> {
+    pub fn logical_xor_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
+        let other = other.into();
         let place = place_of(dst)?;
-        let status = unsafe { sys::tsr_logical_xor_out(self.raw(), other.raw(), place.raw()) };
+        let status = unsafe {
+            match other {
+                Operand::Tensor(other) => {
+                    sys::tsr_logical_xor_out(self.raw(), other.raw(), place.raw())
+                }
+                Operand::Scalar(other) => {
+                    sys::tsr_logical_xor_scalar_out(self.raw(), &other.number(), place.raw())
+                }
+            }
+        };
         written("logical_xor_out", status, &[(dst, &place)])
     }
 
     /// Bitwise and of two integers or bools; floating dtypes are refused.
     #[inline]
     pub fn bitwise_and<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_and(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_and_i64(self.raw(), other.i64(), out)
-                    }
-                    kind => unsupported("bitwise_and", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_and_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -1079,19 +846,15 @@ impl Tensor {
     /// [`Tensor::bitwise_and`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_and_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_bitwise_and_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_and_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    kind => unsupported("bitwise_and", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_and_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -1101,16 +864,12 @@ impl Tensor {
     /// [`Tensor::bitwise_and`], in place.
     #[inline]
     pub fn bitwise_and_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_and_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_and_i64_inplace(self.raw(), other.i64())
-                    }
-                    kind => unsupported("bitwise_and", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_and_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -1120,14 +879,12 @@ impl Tensor {
     /// Bitwise or of two integers or bools; floating dtypes are refused.
     #[inline]
     pub fn bitwise_or<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_or(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => sys::tsr_bitwise_or_i64(self.raw(), other.i64(), out),
-                    kind => unsupported("bitwise_or", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_or_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -1136,19 +893,15 @@ impl Tensor {
     /// [`Tensor::bitwise_or`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_or_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_bitwise_or_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_or_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    kind => unsupported("bitwise_or", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_or_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -1158,16 +911,12 @@ impl Tensor {
     /// [`Tensor::bitwise_or`], in place.
     #[inline]
     pub fn bitwise_or_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_or_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_or_i64_inplace(self.raw(), other.i64())
-                    }
-                    kind => unsupported("bitwise_or", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_or_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;
@@ -1177,16 +926,12 @@ impl Tensor {
     /// Bitwise xor of two integers or bools; floating dtypes are refused.
     #[inline]
     pub fn bitwise_xor<'a>(&self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         one(|out| unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_xor(self.raw(), other.raw(), out),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_xor_i64(self.raw(), other.i64(), out)
-                    }
-                    kind => unsupported("bitwise_xor", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_xor_scalar(self.raw(), &other.number(), out)
                 }
             }
         })
@@ -1195,19 +940,15 @@ impl Tensor {
     /// [`Tensor::bitwise_xor`], written to `dst`, of the result's shape.
     #[inline]
     pub fn bitwise_xor_out<'a>(&self, other: impl Into<Operand<'a>>, dst: &Tensor) -> Result<()> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         let place = place_of(dst)?;
         let status = unsafe {
             match other {
                 Operand::Tensor(other) => {
                     sys::tsr_bitwise_xor_out(self.raw(), other.raw(), place.raw())
                 }
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_xor_i64_out(self.raw(), other.i64(), place.raw())
-                    }
-                    kind => unsupported("bitwise_xor", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_xor_scalar_out(self.raw(), &other.number(), place.raw())
                 }
             }
         };
@@ -1217,16 +958,12 @@ impl Tensor {
     /// [`Tensor::bitwise_xor`], in place.
     #[inline]
     pub fn bitwise_xor_<'a>(&self, other: impl Into<Operand<'a>>) -> Result<&Self> {
-        let mut room = None;
-        let other = lifted(other.into(), self, &mut room)?;
+        let other = other.into();
         done(unsafe {
             match other {
                 Operand::Tensor(other) => sys::tsr_bitwise_xor_inplace(self.raw(), other.raw()),
-                Operand::Scalar(other) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_bitwise_xor_i64_inplace(self.raw(), other.i64())
-                    }
-                    kind => unsupported("bitwise_xor", kind),
+                Operand::Scalar(other) => {
+                    sys::tsr_bitwise_xor_scalar_inplace(self.raw(), &other.number())
                 }
             }
         })?;

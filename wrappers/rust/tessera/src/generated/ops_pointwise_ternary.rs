@@ -83,36 +83,14 @@ impl Tensor {
                 (Operand::Tensor(input), Operand::Tensor(other)) => {
                     sys::tsr_where(self.raw(), input.raw(), other.raw(), out)
                 }
-                (Operand::Tensor(input), Operand::Scalar(other)) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64(self.raw(), input.raw(), other.i64(), out)
-                    }
-                    Kind::F64 => sys::tsr_where_f64(self.raw(), input.raw(), other.f64(), out),
-                    Kind::C128 => {
-                        sys::tsr_where_c128(self.raw(), input.raw(), other.re(), other.im(), out)
-                    }
+                (Operand::Tensor(input), Operand::Scalar(other)) => {
+                    sys::tsr_where_scalar(self.raw(), input.raw(), &other.number(), out)
                 }
-                (Operand::Scalar(input), Operand::Tensor(other)) => match input.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_left(self.raw(), input.i64(), other.raw(), out)
-                    }
-                    Kind::F64 => sys::tsr_where_f64_left(self.raw(), input.f64(), other.raw(), out),
-                    Kind::C128 => {
-                        sys::tsr_where_c128_left(
-                            self.raw(), input.re(), input.im(), other.raw(), out,
-                        )
-                    }
+                (Operand::Scalar(input), Operand::Tensor(other)) => {
+                    sys::tsr_where_scalar_left(self.raw(), &input.number(), other.raw(), out)
                 }
-                (Operand::Scalar(input), Operand::Scalar(other)) => match widest(&[input, other]) {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_both(self.raw(), input.i64(), other.i64(), out)
-                    }
-                    Kind::F64 => sys::tsr_where_f64_both(self.raw(), input.f64(), other.f64(), out),
-                    Kind::C128 => {
-                        sys::tsr_where_c128_both(
-                            self.raw(), input.re(), input.im(), other.re(), other.im(), out,
-                        )
-                    }
+                (Operand::Scalar(input), Operand::Scalar(other)) => {
+                    sys::tsr_where_scalars(self.raw(), &input.number(), &other.number(), out)
                 }
             }
         })
@@ -131,53 +109,18 @@ impl Tensor {
                 (Operand::Tensor(input), Operand::Tensor(other)) => {
                     sys::tsr_where_out(self.raw(), input.raw(), other.raw(), place.raw())
                 }
-                (Operand::Tensor(input), Operand::Scalar(other)) => match other.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_out(self.raw(), input.raw(), other.i64(), place.raw())
-                    }
-                    Kind::F64 => {
-                        sys::tsr_where_f64_out(self.raw(), input.raw(), other.f64(), place.raw())
-                    }
-                    Kind::C128 => {
-                        sys::tsr_where_c128_out(
-                            self.raw(), input.raw(), other.re(), other.im(), place.raw(),
-                        )
-                    }
+                (Operand::Tensor(input), Operand::Scalar(other)) => {
+                    sys::tsr_where_scalar_out(self.raw(), input.raw(), &other.number(), place.raw())
                 }
-                (Operand::Scalar(input), Operand::Tensor(other)) => match input.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_left_out(
-                            self.raw(), input.i64(), other.raw(), place.raw(),
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_where_f64_left_out(
-                            self.raw(), input.f64(), other.raw(), place.raw(),
-                        )
-                    }
-                    Kind::C128 => {
-                        sys::tsr_where_c128_left_out(
-                            self.raw(), input.re(), input.im(), other.raw(), place.raw(),
-                        )
-                    }
+                (Operand::Scalar(input), Operand::Tensor(other)) => {
+                    sys::tsr_where_scalar_left_out(
+                        self.raw(), &input.number(), other.raw(), place.raw(),
+                    )
                 }
-                (Operand::Scalar(input), Operand::Scalar(other)) => match widest(&[input, other]) {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_where_i64_both_out(
-                            self.raw(), input.i64(), other.i64(), place.raw(),
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_where_f64_both_out(
-                            self.raw(), input.f64(), other.f64(), place.raw(),
-                        )
-                    }
-                    Kind::C128 => {
-                        sys::tsr_where_c128_both_out(
-                            self.raw(), input.re(), input.im(), other.re(), other.im(),
-                            place.raw(),
-                        )
-                    }
+                (Operand::Scalar(input), Operand::Scalar(other)) => {
+                    sys::tsr_where_scalars_out(
+                        self.raw(), &input.number(), &other.number(), place.raw(),
+                    )
                 }
             }
         };
@@ -193,11 +136,8 @@ impl Tensor {
                 Operand::Tensor(weight) => {
                     sys::tsr_lerp(self.raw(), other.raw(), weight.raw(), out)
                 }
-                Operand::Scalar(weight) => match weight.kind() {
-                    Kind::Bool | Kind::I64 | Kind::F64 => {
-                        sys::tsr_lerp_f64(self.raw(), other.raw(), weight.f64(), out)
-                    }
-                    kind => unsupported("lerp", kind),
+                Operand::Scalar(weight) => {
+                    sys::tsr_lerp_scalar(self.raw(), other.raw(), &weight.number(), out)
                 }
             }
         })
@@ -215,11 +155,8 @@ impl Tensor {
                 Operand::Tensor(weight) => {
                     sys::tsr_lerp_out(self.raw(), other.raw(), weight.raw(), place.raw())
                 }
-                Operand::Scalar(weight) => match weight.kind() {
-                    Kind::Bool | Kind::I64 | Kind::F64 => {
-                        sys::tsr_lerp_f64_out(self.raw(), other.raw(), weight.f64(), place.raw())
-                    }
-                    kind => unsupported("lerp", kind),
+                Operand::Scalar(weight) => {
+                    sys::tsr_lerp_scalar_out(self.raw(), other.raw(), &weight.number(), place.raw())
                 }
             }
         };
@@ -235,11 +172,8 @@ impl Tensor {
                 Operand::Tensor(weight) => {
                     sys::tsr_lerp_inplace(self.raw(), other.raw(), weight.raw())
                 }
-                Operand::Scalar(weight) => match weight.kind() {
-                    Kind::Bool | Kind::I64 | Kind::F64 => {
-                        sys::tsr_lerp_f64_inplace(self.raw(), other.raw(), weight.f64())
-                    }
-                    kind => unsupported("lerp", kind),
+                Operand::Scalar(weight) => {
+                    sys::tsr_lerp_scalar_inplace(self.raw(), other.raw(), &weight.number())
                 }
             }
         })?;
@@ -346,31 +280,25 @@ impl Tensor {
         &self, options: impl FnOnce(ClipOptions<'a>) -> ClipOptions<'a>,
     ) -> Result<Tensor> {
         let o = options(ClipOptions::default());
-        if let Some([min, max]) = numbers([o.min, o.max]) {
-            one(|out| unsafe {
-                match widest(&[min, max]) {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_clip_i64(
-                            self.raw(), min.map_or(Default::default(), Scalar::i64),
-                            i32::from(min.is_some()), max.map_or(Default::default(), Scalar::i64),
-                            i32::from(max.is_some()), out,
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_clip_f64(
-                            self.raw(), min.map_or(Default::default(), Scalar::f64),
-                            i32::from(min.is_some()), max.map_or(Default::default(), Scalar::f64),
-                            i32::from(max.is_some()), out,
-                        )
-                    }
-                    kind => unsupported("clip", kind),
-                }
-            })
-        } else {
-            let [min, max] = tensors([o.min, o.max], self)?;
-            one(|out| unsafe {
-                sys::tsr_clip(self.raw(), optional_raw(&min), optional_raw(&max), out)
-            })
+        match bounds(o.min, o.max) {
+            Bounds::Numbers(min, max) => {
+                one(|out| unsafe {
+                    sys::tsr_clip_scalars(
+                        self.raw(), optional_number(&min), optional_number(&max), out,
+                    )
+                })
+            }
+            Bounds::Tensors(min, max) => {
+                one(|out| unsafe {
+                    sys::tsr_clip(
+                        self.raw(), min.map_or(null_mut(), Tensor::raw),
+                        max.map_or(null_mut(), Tensor::raw), out,
+                    )
+                })
+            }
+            Bounds::Mixed(min, max) => {
+                limited(self, min, max)
+            }
         }
     }
 
@@ -381,33 +309,29 @@ impl Tensor {
     ) -> Result<()> {
         let o = options(ClipOptions::default());
         let place = place_of(dst)?;
-        if let Some([min, max]) = numbers([o.min, o.max]) {
-            let status = unsafe {
-                match widest(&[min, max]) {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_clip_i64_out(
-                            self.raw(), min.map_or(Default::default(), Scalar::i64),
-                            i32::from(min.is_some()), max.map_or(Default::default(), Scalar::i64),
-                            i32::from(max.is_some()), place.raw(),
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_clip_f64_out(
-                            self.raw(), min.map_or(Default::default(), Scalar::f64),
-                            i32::from(min.is_some()), max.map_or(Default::default(), Scalar::f64),
-                            i32::from(max.is_some()), place.raw(),
-                        )
-                    }
-                    kind => unsupported("clip", kind),
-                }
-            };
-            written("clip_out", status, &[(dst, &place)])
-        } else {
-            let [min, max] = tensors([o.min, o.max], self)?;
-            let status = unsafe {
-                sys::tsr_clip_out(self.raw(), optional_raw(&min), optional_raw(&max), place.raw())
-            };
-            written("clip_out", status, &[(dst, &place)])
+        match bounds(o.min, o.max) {
+            Bounds::Numbers(min, max) => {
+                let status = unsafe {
+                    sys::tsr_clip_scalars_out(
+                        self.raw(), optional_number(&min), optional_number(&max), place.raw(),
+                    )
+                };
+                written("clip_out", status, &[(dst, &place)])
+            }
+            Bounds::Tensors(min, max) => {
+                let status = unsafe {
+                    sys::tsr_clip_out(
+                        self.raw(), min.map_or(null_mut(), Tensor::raw),
+                        max.map_or(null_mut(), Tensor::raw), place.raw(),
+                    )
+                };
+                written("clip_out", status, &[(dst, &place)])
+            }
+            Bounds::Mixed(min, max) => {
+                let value = limited(self, min, max)?;
+                let status = unsafe { sys::tsr_clone_out(value.raw(), place.raw()) };
+                written("clip_out", status, &[(dst, &place)])
+            }
         }
     }
 
@@ -417,33 +341,29 @@ impl Tensor {
         &self, options: impl FnOnce(ClipOptions<'a>) -> ClipOptions<'a>,
     ) -> Result<&Self> {
         let o = options(ClipOptions::default());
-        if let Some([min, max]) = numbers([o.min, o.max]) {
-            done(unsafe {
-                match widest(&[min, max]) {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_clip_i64_inplace(
-                            self.raw(), min.map_or(Default::default(), Scalar::i64),
-                            i32::from(min.is_some()), max.map_or(Default::default(), Scalar::i64),
-                            i32::from(max.is_some()),
-                        )
-                    }
-                    Kind::F64 => {
-                        sys::tsr_clip_f64_inplace(
-                            self.raw(), min.map_or(Default::default(), Scalar::f64),
-                            i32::from(min.is_some()), max.map_or(Default::default(), Scalar::f64),
-                            i32::from(max.is_some()),
-                        )
-                    }
-                    kind => unsupported("clip", kind),
-                }
-            })?;
-            Ok(self)
-        } else {
-            let [min, max] = tensors([o.min, o.max], self)?;
-            done(unsafe {
-                sys::tsr_clip_inplace(self.raw(), optional_raw(&min), optional_raw(&max))
-            })?;
-            Ok(self)
+        match bounds(o.min, o.max) {
+            Bounds::Numbers(min, max) => {
+                done(unsafe {
+                    sys::tsr_clip_scalars_inplace(
+                        self.raw(), optional_number(&min), optional_number(&max),
+                    )
+                })?;
+                Ok(self)
+            }
+            Bounds::Tensors(min, max) => {
+                done(unsafe {
+                    sys::tsr_clip_inplace(
+                        self.raw(), min.map_or(null_mut(), Tensor::raw),
+                        max.map_or(null_mut(), Tensor::raw),
+                    )
+                })?;
+                Ok(self)
+            }
+            Bounds::Mixed(min, max) => {
+                let value = limited(self, min, max)?;
+                done(unsafe { sys::tsr_copy_inplace(self.raw(), value.raw()) })?;
+                Ok(self)
+            }
         }
     }
 }

@@ -703,13 +703,10 @@ impl Tensor {
                 Operand::Tensor(repeats) => {
                     sys::tsr_repeat(self.raw(), repeats.raw(), o.axis.unwrap_or(ABSENT), out)
                 }
-                Operand::Scalar(repeats) => match repeats.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_repeat_i64(
-                            self.raw(), repeats.i64(), o.axis.unwrap_or(ABSENT), out,
-                        )
-                    }
-                    kind => unsupported("repeat", kind),
+                Operand::Scalar(repeats) => {
+                    sys::tsr_repeat_scalar(
+                        self.raw(), &repeats.number(), o.axis.unwrap_or(ABSENT), out,
+                    )
                 }
             }
         })
@@ -731,13 +728,10 @@ impl Tensor {
                         self.raw(), repeats.raw(), o.axis.unwrap_or(ABSENT), place.raw(),
                     )
                 }
-                Operand::Scalar(repeats) => match repeats.kind() {
-                    Kind::Bool | Kind::I64 => {
-                        sys::tsr_repeat_i64_out(
-                            self.raw(), repeats.i64(), o.axis.unwrap_or(ABSENT), place.raw(),
-                        )
-                    }
-                    kind => unsupported("repeat", kind),
+                Operand::Scalar(repeats) => {
+                    sys::tsr_repeat_scalar_out(
+                        self.raw(), &repeats.number(), o.axis.unwrap_or(ABSENT), place.raw(),
+                    )
                 }
             }
         };

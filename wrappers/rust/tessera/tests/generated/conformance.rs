@@ -768,6 +768,22 @@ fn add_4() -> Result<()> {
 }
 
 #[test]
+fn add_6() -> Result<()> {
+    let input = copy("add_6/in/input")?;
+    let out = input.add(true)?;
+    same(&out, "add_6/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn add_7() -> Result<()> {
+    let input = copy("add_7/in/input")?;
+    let out = input.add(true)?;
+    same(&out, "add_7/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn add_gradient() -> Result<()> {
     let input = leaf("add_gradient/in/input")?;
     let other = leaf("add_gradient/in/other")?;
@@ -837,6 +853,14 @@ fn subtract_6() -> Result<()> {
 }
 
 #[test]
+fn subtract_8() -> Result<()> {
+    let other = copy("subtract_8/in/other")?;
+    let out = other.subtract_left(true)?;
+    same(&out, "subtract_8/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn subtract_gradient() -> Result<()> {
     let input = leaf("subtract_gradient/in/input")?;
     let other = leaf("subtract_gradient/in/other")?;
@@ -887,6 +911,14 @@ fn multiply_4() -> Result<()> {
     let input = copy("multiply_4/in/input")?;
     let out = input.multiply(Scalar::C128(0.0, 1.0))?;
     same(&out, "multiply_4/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn multiply_5() -> Result<()> {
+    let input = copy("multiply_5/in/input")?;
+    let out = input.multiply(true)?;
+    same(&out, "multiply_5/out/out")?;
     Ok(())
 }
 
@@ -978,6 +1010,14 @@ fn divide_6() -> Result<()> {
 }
 
 #[test]
+fn divide_7() -> Result<()> {
+    let input = copy("divide_7/in/input")?;
+    let out = input.divide(true)?;
+    same(&out, "divide_7/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn divide_gradient() -> Result<()> {
     let input = leaf("divide_gradient/in/input")?;
     let other = leaf("divide_gradient/in/other")?;
@@ -1044,6 +1084,14 @@ fn floor_divide_6() -> Result<()> {
     let other = copy("floor_divide_6/in/other")?;
     let out = other.floor_divide_left(7.5)?;
     same(&out, "floor_divide_6/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn floor_divide_7() -> Result<()> {
+    let input = copy("floor_divide_7/in/input")?;
+    let out = input.floor_divide(true)?;
+    same(&out, "floor_divide_7/out/out")?;
     Ok(())
 }
 
@@ -1196,6 +1244,14 @@ fn pow_7() -> Result<()> {
 }
 
 #[test]
+fn pow_8() -> Result<()> {
+    let input = copy("pow_8/in/input")?;
+    let out = input.pow(true)?;
+    same(&out, "pow_8/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn pow_gradient() -> Result<()> {
     let input = leaf("pow_gradient/in/input")?;
     let other = leaf("pow_gradient/in/other")?;
@@ -1229,6 +1285,14 @@ fn maximum_1_i64() -> Result<()> {
     let input = copy("maximum_1/in/input")?;
     let out = input.maximum(2i64)?;
     same(&out, "maximum_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn maximum_2() -> Result<()> {
+    let input = copy("maximum_2/in/input")?;
+    let out = input.maximum(false)?;
+    same(&out, "maximum_2/out/out")?;
     Ok(())
 }
 
@@ -1413,6 +1477,14 @@ fn equal_3() -> Result<()> {
 }
 
 #[test]
+fn equal_4() -> Result<()> {
+    let input = copy("equal_4/in/input")?;
+    let out = input.equal(true)?;
+    same(&out, "equal_4/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn not_equal_0() -> Result<()> {
     let input = copy("not_equal_0/in/input")?;
     let other = copy("not_equal_0/in/other")?;
@@ -1467,6 +1539,14 @@ fn less_1_i64() -> Result<()> {
     let input = copy("less_1/in/input")?;
     let out = input.less(2i64)?;
     same(&out, "less_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn less_2() -> Result<()> {
+    let input = copy("less_2/in/input")?;
+    let out = input.less(true)?;
+    same(&out, "less_2/out/out")?;
     Ok(())
 }
 
@@ -1555,6 +1635,38 @@ fn logical_and_0() -> Result<()> {
 }
 
 #[test]
+fn logical_and_1_f64() -> Result<()> {
+    let input = copy("logical_and_1/in/input")?;
+    let out = input.logical_and(2.0)?;
+    same(&out, "logical_and_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_and_1_i64() -> Result<()> {
+    let input = copy("logical_and_1/in/input")?;
+    let out = input.logical_and(2i64)?;
+    same(&out, "logical_and_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_and_2() -> Result<()> {
+    let input = copy("logical_and_2/in/input")?;
+    let out = input.logical_and(true)?;
+    same(&out, "logical_and_2/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_and_3() -> Result<()> {
+    let input = copy("logical_and_3/in/input")?;
+    let out = input.logical_and(300i64)?;
+    same(&out, "logical_and_3/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn logical_or_0() -> Result<()> {
     let input = copy("logical_or_0/in/input")?;
     let other = copy("logical_or_0/in/other")?;
@@ -1564,11 +1676,59 @@ fn logical_or_0() -> Result<()> {
 }
 
 #[test]
+fn logical_or_1_f64() -> Result<()> {
+    let input = copy("logical_or_1/in/input")?;
+    let out = input.logical_or(0.0)?;
+    same(&out, "logical_or_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_or_1_i64() -> Result<()> {
+    let input = copy("logical_or_1/in/input")?;
+    let out = input.logical_or(0i64)?;
+    same(&out, "logical_or_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_or_2() -> Result<()> {
+    let input = copy("logical_or_2/in/input")?;
+    let out = input.logical_or(true)?;
+    same(&out, "logical_or_2/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn logical_xor_0() -> Result<()> {
     let input = copy("logical_xor_0/in/input")?;
     let other = copy("logical_xor_0/in/other")?;
     let out = input.logical_xor(&other)?;
     same(&out, "logical_xor_0/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_xor_1_f64() -> Result<()> {
+    let input = copy("logical_xor_1/in/input")?;
+    let out = input.logical_xor(2.0)?;
+    same(&out, "logical_xor_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_xor_1_i64() -> Result<()> {
+    let input = copy("logical_xor_1/in/input")?;
+    let out = input.logical_xor(2i64)?;
+    same(&out, "logical_xor_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn logical_xor_2() -> Result<()> {
+    let input = copy("logical_xor_2/in/input")?;
+    let out = input.logical_xor(true)?;
+    same(&out, "logical_xor_2/out/out")?;
     Ok(())
 }
 
@@ -1590,6 +1750,14 @@ fn bitwise_and_1() -> Result<()> {
 }
 
 #[test]
+fn bitwise_and_3() -> Result<()> {
+    let input = copy("bitwise_and_3/in/input")?;
+    let out = input.bitwise_and(true)?;
+    same(&out, "bitwise_and_3/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn bitwise_or_0() -> Result<()> {
     let input = copy("bitwise_or_0/in/input")?;
     let other = copy("bitwise_or_0/in/other")?;
@@ -1607,6 +1775,14 @@ fn bitwise_or_1() -> Result<()> {
 }
 
 #[test]
+fn bitwise_or_3() -> Result<()> {
+    let input = copy("bitwise_or_3/in/input")?;
+    let out = input.bitwise_or(true)?;
+    same(&out, "bitwise_or_3/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn bitwise_xor_0() -> Result<()> {
     let input = copy("bitwise_xor_0/in/input")?;
     let other = copy("bitwise_xor_0/in/other")?;
@@ -1620,6 +1796,14 @@ fn bitwise_xor_1() -> Result<()> {
     let input = copy("bitwise_xor_1/in/input")?;
     let out = input.bitwise_xor(10i64)?;
     same(&out, "bitwise_xor_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn bitwise_xor_3() -> Result<()> {
+    let input = copy("bitwise_xor_3/in/input")?;
+    let out = input.bitwise_xor(true)?;
+    same(&out, "bitwise_xor_3/out/out")?;
     Ok(())
 }
 
@@ -2282,16 +2466,23 @@ fn arange_0() -> Result<()> {
 }
 
 #[test]
-fn arange_int_0() -> Result<()> {
-    let out = Tensor::arange_int_with(0, 3, |o| o.step(1))?;
-    same(&out, "arange_int_0/out/out")?;
+fn arange_2() -> Result<()> {
+    let out = Tensor::arange_with(0i64, 3i64, |o| o.step(1i64))?;
+    same(&out, "arange_2/out/out")?;
     Ok(())
 }
 
 #[test]
-fn arange_int_1() -> Result<()> {
-    let out = Tensor::arange_int_with(3, 0, |o| o.step(-2))?;
-    same(&out, "arange_int_1/out/out")?;
+fn arange_3() -> Result<()> {
+    let out = Tensor::arange_with(3i64, 0i64, |o| o.step(-2i64))?;
+    same(&out, "arange_3/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn arange_4() -> Result<()> {
+    let out = Tensor::arange_with(0i64, 1i64, |o| o.step(0.5))?;
+    same(&out, "arange_4/out/out")?;
     Ok(())
 }
 
@@ -2476,6 +2667,32 @@ fn where_10() -> Result<()> {
 }
 
 #[test]
+fn where_11() -> Result<()> {
+    let condition = copy("where_11/in/condition")?;
+    let other = copy("where_11/in/other")?;
+    let out = condition.where_cond(true, &other)?;
+    same(&out, "where_11/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn where_12() -> Result<()> {
+    let condition = copy("where_12/in/condition")?;
+    let out = condition.where_cond(true, false)?;
+    same(&out, "where_12/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn where_13() -> Result<()> {
+    let condition = copy("where_13/in/condition")?;
+    let input = copy("where_13/in/input")?;
+    let out = condition.where_cond(&input, true)?;
+    same(&out, "where_13/out/out")?;
+    Ok(())
+}
+
+#[test]
 fn where_gradient() -> Result<()> {
     let condition = copy("where_gradient/in/condition")?;
     let input = leaf("where_gradient/in/input")?;
@@ -2504,6 +2721,15 @@ fn lerp_1() -> Result<()> {
     let other = copy("lerp_1/in/other")?;
     let out = input.lerp(&other, 0.5)?;
     same(&out, "lerp_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn lerp_2() -> Result<()> {
+    let input = copy("lerp_2/in/input")?;
+    let other = copy("lerp_2/in/other")?;
+    let out = input.lerp(&other, 1i64)?;
+    same(&out, "lerp_2/out/out")?;
     Ok(())
 }
 
@@ -2624,6 +2850,22 @@ fn clip_5() -> Result<()> {
     let input = copy("clip_5/in/input")?;
     let out = input.clip_with(|o| o.min(-1i64).max(300i64))?;
     same(&out, "clip_5/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn clip_7() -> Result<()> {
+    let input = copy("clip_7/in/input")?;
+    let out = input.clip_with(|o| o.min(true))?;
+    same(&out, "clip_7/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn clip_8() -> Result<()> {
+    let input = copy("clip_8/in/input")?;
+    let out = input.clip_with(|o| o.min(false).max(true))?;
+    same(&out, "clip_8/out/out")?;
     Ok(())
 }
 
@@ -3362,6 +3604,14 @@ fn repeat_1() -> Result<()> {
     let input = copy("repeat_1/in/input")?;
     let out = input.repeat(2i64)?;
     same(&out, "repeat_1/out/out")?;
+    Ok(())
+}
+
+#[test]
+fn repeat_3() -> Result<()> {
+    let input = copy("repeat_3/in/input")?;
+    let out = input.repeat(true)?;
+    same(&out, "repeat_3/out/out")?;
     Ok(())
 }
 

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of the host language: the caller's tsr_number as a Scalar.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+
+#include "base/scalar.h"
+#include "tessera/types.h"
+
+namespace tsr::capi {
+
+// Kinds that an op takes, as bits.
+inline constexpr uint32_t kNumberBool = 1U << TSR_NUMBER_BOOL;
+inline constexpr uint32_t kNumberInteger = 1U << TSR_NUMBER_INTEGER;
+inline constexpr uint32_t kNumberReal = 1U << TSR_NUMBER_REAL;
+inline constexpr uint32_t kNumberComplex = 1U << TSR_NUMBER_COMPLEX;
+inline constexpr uint32_t kAnyNumber = kNumberBool | kNumberInteger | kNumberReal | kNumberComplex;
+
+// Throws kInvalidArgument for what is no number, kType for a kind that is not in `kinds`.
+[[noreturn, gnu::cold]] void fail_number(const tsr_number* number, const char* arg, uint32_t kinds);
+
+// Reads only the fields of the number's kind: callers leave the others as they are.
+[[gnu::always_inline]] inline Scalar number_arg(const tsr_number* number, const char* arg,
+                                                uint32_t kinds = kAnyNumber) {
+  if (number == nullptr) [[unlikely]]
+    fail_number(number, arg, kinds);
+  const auto kind = static_cast<uint32_t>(number->kind);
+  if (kind > TSR_NUMBER_COMPLEX || (kinds >> kind & 1) == 0 || number->reserved != 0) [[unlikely]]
+    fail_number(number, arg, kinds);
+  switch (number->kind) {
+    case TSR_NUMBER_REAL:
+      return number->real;
+    case TSR_NUMBER_INTEGER:
+      return number->integer;
+    case TSR_NUMBER_COMPLEX:
+      return std::complex<double>(number->real, number->imaginary);
+    default:
+      if ((number->integer & ~int64_t{1}) != 0) [[unlikely]]
+        fail_number(number, arg, kinds);
+      return number->integer != 0;
+  }
+}
+
+inline std::optional<Scalar> optional_number_arg(const tsr_number* number, const char* arg,
+                                                 uint32_t kinds = kAnyNumber) {
+  if (number == nullptr) return std::nullopt;
+  return number_arg(number, arg, kinds);
+}
+
+}  // namespace tsr::capi
