@@ -11,12 +11,17 @@ set -euo pipefail
 root="$1" python="$2"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
+cd "$work"
+gcc=(gcc)
+if command -v ccache >/dev/null; then
+  gcc=(env "CCACHE_BASEDIR=$root" CCACHE_NOHASHDIR=1 ccache gcc)
+fi
 
 compile() { # compile <language flags> -- <text>
   local flags="${1}" text="${2}"
-  printf '%b\nint tessera_header_test;\n' "$text" >"$work/unit"
+  printf '%b\nint tessera_header_test;\n' "$text" >unit
   # shellcheck disable=SC2086
-  gcc $flags -Wall -Wextra -Werror -pedantic -I"$root/include" -fsyntax-only "$work/unit"
+  "${gcc[@]}" $flags -Wall -Wextra -Werror -pedantic -I"$root/include" -c unit -o unit.o
 }
 
 c99="-x c -std=c99"
