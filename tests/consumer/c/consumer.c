@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   (void)argv;
   if (tsr_schema_json(&json, &size) != TSR_OK || tsr_abi_version() == 0) return 1;
   if (argc > 1) {
-    return fwrite(json, 1, (size_t)size, stdout) == (size_t)size && putchar('\n') != EOF ? 0 : 1;
+    return fwrite(json, 1, (size_t)size, stdout) == (size_t)size ? 0 : 1;
   }
   printf("%u.%u\n", (unsigned)(tsr_abi_version() >> 16), (unsigned)(tsr_abi_version() & 0xffff));
   return 0;
