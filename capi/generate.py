@@ -30,6 +30,8 @@ OWNED = (
     "tests/cpp/generated",
     "tests/conformance/cases",
     "src/kernel/generated",
+    "src/backend/cpu/generated",
+    "src/backend/cuda/generated",
     "src/backend/common/generated",
     "src/ops/generated",
     "wrappers/rust/tessera-sys/src/generated",

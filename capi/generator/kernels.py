@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel ids of the backend contract, the switch from an id to its functor, the op rows' names.
+"""The kernel table, its fill in each backend, the kernel ids, the switch from an id to its functor, the op rows' names.
 
 What an op or a kernel row of the schema says once becomes here: an enumerator whose value is the
 row's id (and so never changes), a case that names the functor, and the declaration of the row.
@@ -8,8 +8,8 @@ row's id (and so never changes), a case that names the functor, and the declarat
 
 from __future__ import annotations
 
-from .model import KERNEL_FAMILIES, Op, Schema
-from .text import banner, wrap_call
+from .model import BACKENDS, KERNEL_FAMILIES, Family, Op, Schema
+from .text import banner, camel, wrap_call
 
 FORMULAS = {
     "unary": "out = f(x).",
@@ -26,7 +26,13 @@ ROW_TYPES: dict[str, dict[tuple[str, ...], str]] = {
 
 
 def outputs(schema: Schema) -> dict[str, str]:
-    files = {"src/kernel/generated/op_ids.h": op_ids(schema)}
+    files = {
+        "src/kernel/generated/op_ids.h": op_ids(schema),
+        "src/kernel/generated/families.h": families(schema),
+        "src/kernel/generated/kernel_names.cpp": kernel_names(schema),
+    }
+    for backend in BACKENDS:
+        files[f"src/backend/{backend}/generated/entries.h"] = entries(schema, backend)
     for family in KERNEL_FAMILIES:
         files[f"src/backend/common/generated/visit_{family}.h"] = visitor(schema, family)
     for family in ROW_TYPES:
@@ -59,6 +65,52 @@ struct OpRange;
         text += f"  static constexpr int32_t kFirst = {kernels[0].id};\n"
         text += f"  static constexpr int32_t kEnd = {kernels[-1].id + 1};\n}};\n"
     return text + "\n}  // namespace tsr::kernel\n"
+
+
+def families(schema: Schema) -> str:
+    """The kernel table and the constants that launch() takes."""
+    text = banner("//", "The kernel table, one entry per family, and the families' names.") + "#pragma once\n\n"
+    text += "".join(f'#include "kernel/{h}"\n' for h in sorted({f.header for f in schema.families}))
+    text += "\nnamespace tsr::kernel {\n\nstruct KernelTable {\n"
+    text += "".join(f"  Status (*{f.name})({_params(f)});  // {f.doc}\n" for f in schema.families)
+    text += """};
+
+// A family: its entry in the table, and the name in errors and traces.
+template <auto Entry>
+struct Family {
+  const char* name;
+};
+"""
+    for f in schema.families:
+        text += f'inline constexpr Family<&KernelTable::{f.name}> k{camel(f.name)}{{"{f.name}"}};\n'
+    text += "\n// The name of a kernel id, for example exp; the text of no kernel for a number that is none.\n"
+    return text + "const char* kernel_name(int32_t id) noexcept;\n\n}  // namespace tsr::kernel\n"
+
+
+def _params(family: Family, namespace: str = "") -> str:
+    op = f"{namespace}{family.op} op, " if family.op else ""
+    return f"{op}const {namespace}{family.plan}& plan"
+
+
+def kernel_names(schema: Schema) -> str:
+    text = banner("//", "From the id of a kernel to its name.")
+    text += '#include "kernel/generated/families.h"\n\nnamespace tsr::kernel {\n\n'
+    text += "const char* kernel_name(int32_t id) noexcept {\n  switch (id) {\n"
+    for family in KERNEL_FAMILIES:
+        text += "".join(f'    case {k.id}:\n      return "{k.name}";\n' for k in schema.kernels(family))
+    return text + '    default:\n      return "none";\n  }\n}\n\n}  // namespace tsr::kernel\n'
+
+
+def entries(schema: Schema, backend: str) -> str:
+    """What a backend implements: declarations, and the table made of them."""
+    own = [f for f in schema.families if backend in f.backends]
+    text = banner("//", "The entries of this backend and its kernel table.") + "#pragma once\n\n"
+    text += f'#include "kernel/generated/families.h"\n\nnamespace tsr::{backend} {{\n\n'
+    text += "// Contracts stand beside the plans, in src/kernel.\n"
+    text += "".join(f"kernel::Status {f.name}({_params(f, 'kernel::')});\n" for f in own)
+    text += "\ninline constexpr kernel::KernelTable kKernels = {\n"
+    text += "".join(f"    .{f.name} = {f.name},\n" for f in own)
+    return text + f"}};\n\n}}  // namespace tsr::{backend}\n"
 
 
 def visitor(schema: Schema, family: str) -> str:

@@ -69,7 +69,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
 
     def claim(item: dict[str, Any], where: str) -> int:
         number = item["id"]
-        if not isinstance(number, int) or not low <= number <= high:
+        if not isinstance(number, int) or not low <= number <= high or number >= 1 << 16:
             raise SchemaError(f"{where}: id {number} is outside {low}..{high}")
         if number in ids:
             raise SchemaError(f"{where}: id {number} is taken or retired")
@@ -94,6 +94,23 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         dtypes=tuple(_dtype(d) for d in row.get("dtypes") or ()),
         externs=tuple(row.get("externs", ())),
     )
+
+
+def read_families(tree: Any) -> tuple[m.Family, ...]:
+    rows = take(tree, "families", "families")["families"]
+    families = tuple(_family(row) for row in rows)
+    if len({f.name for f in families}) != len(families):
+        raise SchemaError("two families have one name")
+    return families
+
+
+def _family(row: Any) -> m.Family:
+    where = f"family {row.get('name') if isinstance(row, dict) else row}"
+    row = take(row, where, "name plan header doc", "op backends")
+    backends = tuple(row.get("backends", m.BACKENDS))
+    if unknown := set(backends) - set(m.BACKENDS):
+        raise SchemaError(f"{where}: unknown backends {', '.join(sorted(unknown))}")
+    return m.Family(_op_name(row["name"], where), row["plan"], row["header"], row.get("op"), backends, _text(row, "doc"))
 
 
 def _dtype(short: str) -> m.DType:

@@ -16,6 +16,8 @@ from .text import camel
 from .types import CParam, SchemaError, Type, c_params, parse_type
 
 KERNEL_FAMILIES = ("unary", "binary", "ternary", "reduce")
+FORMS = ("functional", "out", "inplace")  # numbered: part of the ids of functions
+BACKENDS = ("cpu", "cuda")  # whose tables of kernels are generated
 FLIPPED = {
     "less": "greater",
     "less_equal": "greater_equal",
@@ -53,6 +55,7 @@ class CFunction:
     op: Op | None = None
     form: str = "functional"  # functional | out | inplace
     function: Function | None = None
+    id: int = 0  # of the function for ever: the row's in the lower 16 bits, then form, then overload
 
     @property
     def declaration(self) -> str:
@@ -124,6 +127,18 @@ class Kernel:
     @property
     def functor(self) -> str:
         return camel(self.name)
+
+
+@dataclass(frozen=True)
+class Family:
+    """One entry of the kernel table: a plan that every backend may implement."""
+
+    name: str
+    plan: str  # the C++ struct
+    header: str  # below src/kernel, where the plan is
+    op: str | None  # the C++ enumeration of its first argument, if it has one
+    backends: tuple[str, ...]  # those of BACKENDS that have it
+    doc: str
 
 
 @dataclass(frozen=True)
@@ -201,7 +216,8 @@ class Op:
             args += tuple(Arg(n, parse_type("tensor"), doc="receives the result") for n in self.places)
         params = tuple(p for a in args for p in c_params(a.name, a.type))
         name = self.c_name(form, overload)
-        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form)
+        number = self.id | FORMS.index(form) << 16 | (PLAIN, *self.scalar).index(overload) << 18
+        return CFunction(name, self.since, self.header, "tsr_status", args, params, self.doc, self, form, id=number)
 
 
 def _as_scalar(arg: Arg) -> Arg:
@@ -232,7 +248,11 @@ class Function:
     def functions(self) -> tuple[CFunction, ...]:
         params = tuple(p for a in self.args for p in c_params(a.name, a.type, count_of=a.count_of))
         doc = f"{self.doc}\n{self.notes}".strip()
-        return (CFunction(self.name, self.since, self.header, self.returns, self.args, params, doc, function=self),)
+        return (
+            CFunction(
+                self.name, self.since, self.header, self.returns, self.args, params, doc, function=self, id=self.id
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -351,6 +371,7 @@ def _all(kind: str) -> Callable[[Any], list[Any]]:
 @dataclass(frozen=True)
 class Schema:
     domains: tuple[Domain, ...]
+    families: tuple[Family, ...] = ()
 
     # All rows of a kind, in the order of the files.
     ops = cached_property[list[Op]](_all("ops"))
@@ -391,18 +412,22 @@ class Schema:
 
 def load(folder: Path) -> Schema:
     """Reads every schema file; raises SchemaError on the first mistake."""
-    from .load import read_domain
+    from .load import read_domain, read_families
 
-    domains = []
+    domains: list[Domain] = []
+    families: tuple[Family, ...] = ()
     for path in sorted(folder.glob("*.yaml")):
         with path.open(encoding="utf-8") as text:
             tree = yaml.safe_load(text)
         try:
-            domains.append(read_domain(path.stem, tree))
+            if path.stem == "families":
+                families = read_families(tree)
+            else:
+                domains.append(read_domain(path.stem, tree))
         except SchemaError as error:
             raise SchemaError(f"{path.name}: {error}") from None
     domains.sort(key=lambda d: d.ids)
-    schema = Schema(tuple(domains))
+    schema = Schema(tuple(domains), families)
     _check_whole(schema)
     return schema
 
@@ -416,6 +441,8 @@ def _check_whole(schema: Schema) -> None:
         if function.name in names:
             raise SchemaError(f"{function.name} is declared twice")
         names.add(function.name)
+    if len({f.id for f in schema.c_functions}) != len(schema.c_functions):
+        raise SchemaError("two functions have one id")
     for family in KERNEL_FAMILIES:
         functors = [k.functor for k in schema.kernels(family)]
         if twice := {f for f in functors if functors.count(f) > 1}:

@@ -1,55 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The backend contract: what a backend exports and what the host gives it. A kernel table has one
-// entry per op family; a null entry means "not implemented on this device".
+// The backend contract: what a backend exports and what the host gives it. The kernel table, one
+// entry per family of kernels, is generated from the schema (families.yaml); a null entry means
+// "not implemented on this device".
 #pragma once
 
-#include "kernel/gemm.h"
-#include "kernel/index.h"
-#include "kernel/nn.h"
-#include "kernel/optim.h"
-#include "kernel/pointwise.h"
-#include "kernel/random.h"
-#include "kernel/reduce.h"
-#include "kernel/sort.h"
+#include "kernel/generated/families.h"
 
 namespace tsr::kernel {
 
 // Raised whenever a plan, the table or the meaning of an id changes: a plugin built for another
 // version is refused. A new id raises nothing: ids are the schema's and never change, and a backend
 // answers kNotImplemented to one that it does not know (docs/adr/0007).
-inline constexpr uint32_t kContractVersion = 4;
-
-struct KernelTable {
-  // ---- pointwise: operand 0 is the output ----
-  Status (*fill)(const ElementwisePlan& plan);  // params[0] in the output's own dtype
-  Status (*copy)(const ElementwisePlan& plan);  // any dtype to any dtype
-  Status (*unary)(UnaryOp op, const ElementwisePlan& plan);
-  Status (*binary)(BinaryOp op, const ElementwisePlan& plan);
-  Status (*ternary)(TernaryOp op, const ElementwisePlan& plan);
-  // ---- reductions ----
-  Status (*reduce)(const ReducePlan& plan);
-  Status (*scan)(const ScanPlan& plan);
-  Status (*softmax)(const SoftmaxPlan& plan);
-  Status (*softmax_backward)(const SoftmaxPlan& plan);
-  // ---- linear algebra ----
-  Status (*gemm)(const GemmPlan& plan);
-  // ---- indexing and sorting ----
-  Status (*index)(const IndexPlan& plan);
-  Status (*nonzero)(const NonzeroPlan& plan);
-  Status (*sort)(const SortPlan& plan);
-  // ---- creation ----
-  Status (*random)(const RandomPlan& plan);
-  Status (*sequence)(const SequencePlan& plan);
-  Status (*triangle)(const TrianglePlan& plan);
-  // ---- neural networks ----
-  Status (*conv)(const ConvPlan& plan);
-  Status (*pool)(const PoolPlan& plan);
-  Status (*norm)(const NormPlan& plan);
-  Status (*class_loss)(const ClassLossPlan& plan);
-  // ---- optimizers ----
-  Status (*optim)(const OptimPlan& plan);
-};
+inline constexpr uint32_t kContractVersion = 5;
 
 // What the host gives to a backend. Every function may be called from any thread.
 struct HostServices {
@@ -62,7 +25,6 @@ struct HostServices {
   void (*release_cached)(DeviceType type, Place place);
   // Describes the failure that the kernel is about to return; the text is copied, per thread.
   void (*set_error)(const char* text, int64_t native_code);
-  void (*log)(int32_t level, const char* text);
 };
 
 struct Backend {

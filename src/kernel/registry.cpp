@@ -63,11 +63,8 @@ void set_error(const char* text, int64_t native_code) {
   t_failure.native_code = native_code;
 }
 
-// Backends have nothing to say yet that a user could act on; errors go through set_error.
-void log_nothing(int32_t, const char*) {}
-
-const HostServices kServices{kContractVersion, workspace_allocate, workspace_free,
-                             release_cached,   set_error,          log_nothing};
+const HostServices kServices{kContractVersion, workspace_allocate, workspace_free, release_cached,
+                             set_error};
 struct RegistrationMutex : GuardedMutex {};
 
 }  // namespace

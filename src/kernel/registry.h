@@ -37,18 +37,17 @@ int32_t device_count(DeviceType type) noexcept;
 [[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);
 [[noreturn]] void throw_not_implemented(Device device, const char* family);
 
-// launch<&KernelTable::unary>(device, "unary", op, plan): calls the entry and turns a status into
-// an Error.
-template <auto Member, class... Args>
-void launch(Device device, const char* family, const Args&... args) {
-  const auto entry = backend_for(device).kernels->*Member;
+// launch(kUnary, device, op, plan): calls the family's entry and turns a status into an Error.
+template <auto Entry, class... Args>
+void launch(Family<Entry> family, Device device, const Args&... args) {
+  const auto entry = backend_for(device).kernels->*Entry;
   if (entry == nullptr) [[unlikely]]
-    throw_not_implemented(device, family);
-  trace(TracePoint::kLaunchBegin, family);
+    throw_not_implemented(device, family.name);
+  trace(TracePoint::kLaunchBegin, family.name);
   const Status status = entry(args...);
-  trace(TracePoint::kLaunchEnd, family);
+  trace(TracePoint::kLaunchEnd, family.name);
   if (status != kOk) [[unlikely]]
-    throw_kernel_error(device, family, status);
+    throw_kernel_error(device, family.name, status);
 }
 
 }  // namespace tsr::kernel

@@ -17,7 +17,12 @@ BACKEND_SEES = {"base", "kernel", "backend/common"}
 
 # The folders of operators and kernels, and what else stands beside them.
 FAMILIES = {"pointwise", "reduce", "linalg", "index", "shape", "create", "nn", "random", "optim"}
-FAMILY_FOLDERS = {"src/ops": {"generated"}, "src/backend/cpu": {"isa"}, "src/backend/cuda": set(), "tests/ops": set()}
+FAMILY_FOLDERS = {
+    "src/ops": {"generated"},
+    "src/backend/cpu": {"generated", "isa"},
+    "src/backend/cuda": {"generated"},
+    "tests/ops": set(),
+}
 # Compiled once per instruction set, and nothing else is.
 ISA_FOLDER = pathlib.Path("src/backend/cpu/isa")
 ISA_SOURCES = re.compile(r"set\(TSR_CPU_ISA_SOURCES\s([^)]*)\)")

@@ -12,8 +12,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
-
 // Between host and device, on the device's current stream. Both are contiguous.
 void copy_over_host_border(const Tensor& dst, const Tensor& src) {
   const bool to_host = dst.device().is_cpu();
@@ -74,14 +72,14 @@ void copy_memory(const Tensor& dst, const Tensor& src) {
   if (dst.numel() == 0) return;
   if (dst.device() != src.device()) return copy_between_devices(dst, src);
   const kernel::Elementwise walk(dst, {src});
-  kernel::launch<&KernelTable::copy>(dst.device(), "copy", walk.plan());
+  kernel::launch(kernel::kCopy, dst.device(), walk.plan());
 }
 
 void fill_memory(const Tensor& dst, const Scalar& value) {
   if (dst.numel() == 0) return;
   kernel::Elementwise walk(dst, {});
   value.store(dst.dtype(), walk.plan().params[0].bytes);
-  kernel::launch<&KernelTable::fill>(dst.device(), "fill", walk.plan());
+  kernel::launch(kernel::kFill, dst.device(), walk.plan());
 }
 
 Tensor cast_memory(const Tensor& input, DType dtype) {

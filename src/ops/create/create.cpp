@@ -16,8 +16,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
-
 // Memory like the input's: the same order of dims when it has no gaps.
 Tensor allocate_like(const Tensor& input, std::optional<DType> dtype,
                      std::optional<Device> device) {
@@ -84,7 +82,7 @@ void launch_sequence(const Tensor& result, kernel::SequencePlan& plan) {
   plan.place = kernel::place_on(result.device());
   plan.dtype = result.dtype();
   plan.output = result.data();
-  kernel::launch<&KernelTable::sequence>(result.device(), "sequence", plan);
+  kernel::launch(kernel::kSequence, result.device(), plan);
 }
 
 void refuse_bool(DType dtype) {

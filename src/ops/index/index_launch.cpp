@@ -31,7 +31,7 @@ void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array
   kernel::plan_index(plan, op, shown_as(values, walk.shape), window,
                      {walk.indices.data(), walk.indices.size()},
                      {walk.axes.data(), walk.axes.size()}, walk.from_end);
-  kernel::launch<&kernel::KernelTable::index>(array.device(), "index", plan);
+  kernel::launch(kernel::kIndex, array.device(), plan);
 }
 
 }  // namespace tsr::ops

@@ -17,8 +17,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
-
 void check_mask(const Tensor& input, const Tensor& mask) {
   TSR_CHECK(mask.dtype() == DType::kBool, Code::kDType, "mask", "expected a bool tensor, got ",
             mask.dtype());
@@ -43,8 +41,7 @@ void launch_where(const Tensor& result, const Tensor& mask, const Arg& value, co
   const kernel::Elementwise walk(
       result,
       {mask, cast.defined() ? kernel::Input(cast) : kernel::Input(value.scalar(), dtype), input});
-  kernel::launch<&KernelTable::ternary>(result.device(), "ternary", kernel::TernaryOp::kWhere,
-                                        walk.plan());
+  kernel::launch(kernel::kTernary, result.device(), kernel::TernaryOp::kWhere, walk.plan());
 }
 
 void record_masked_fill(const Tensor& output, const Tensor& input, const Tensor& mask,
@@ -99,11 +96,10 @@ Tensor nonzero_memory(const Tensor& input) {
     plan.sizes[d] = input.size(d);
     plan.strides[d] = kernel::byte_stride(input, d);
   }
-  if (input.numel() != 0) kernel::launch<&KernelTable::nonzero>(input.device(), "nonzero", plan);
+  if (input.numel() != 0) kernel::launch(kernel::kNonzero, input.device(), plan);
   const Tensor positions = empty(Dims{input.ndim(), count}, DType::kInt64, input.device());
   plan.output = positions.data_as<int64_t>();
-  if (positions.numel() != 0)
-    kernel::launch<&KernelTable::nonzero>(input.device(), "nonzero", plan);
+  if (positions.numel() != 0) kernel::launch(kernel::kNonzero, input.device(), plan);
   return positions;
 }
 

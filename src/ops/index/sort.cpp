@@ -11,8 +11,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
-
 // The window with `axis` and the last dim swapped; its own inverse.
 Tensor swap_with_last(const Tensor& input, int64_t axis) {
   Dims sizes = input.sizes();
@@ -49,7 +47,7 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   plan.input = source.data();
   plan.values = want_values ? sorted.values.data() : nullptr;
   plan.positions = want_positions ? sorted.positions.data_as<int64_t>() : nullptr;
-  if (plan.rows != 0 && keep != 0) kernel::launch<&KernelTable::sort>(input.device(), "sort", plan);
+  if (plan.rows != 0 && keep != 0) kernel::launch(kernel::kSort, input.device(), plan);
   for (Tensor* part : {&sorted.values, &sorted.positions}) {
     if (!part->defined()) continue;
     *part = scalar ? make_view(*part, {}, {}, 0) : contiguous_memory(swap_with_last(*part, axis));

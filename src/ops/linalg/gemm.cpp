@@ -11,7 +11,6 @@ namespace tsr::ops {
 namespace {
 
 using kernel::GemmPlan;
-using kernel::KernelTable;
 
 // BLAS wants one of the two strides to be 1 and the other to reach over a whole line.
 bool gemm_ready(const Tensor& matrices) {
@@ -78,7 +77,7 @@ void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, 
   beta.store(kernel::opmath(plan.dtype), plan.beta.bytes);
   plan.place = kernel::place_on(result.device());
   plan_batch(plan, DimsView(result.sizes().data(), result.sizes().size() - 2), a, b, result);
-  kernel::launch<&KernelTable::gemm>(result.device(), "gemm", plan);
+  kernel::launch(kernel::kGemm, result.device(), plan);
 }
 
 Tensor adjoint(const Tensor& input) {

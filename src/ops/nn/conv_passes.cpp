@@ -15,7 +15,6 @@ namespace {
 
 using kernel::ConvPass;
 using kernel::ConvPlan;
-using kernel::KernelTable;
 
 Dims image_sizes(int64_t batch, int64_t channels, const Spatial& size, int32_t spatial) {
   Dims sizes{batch, channels};
@@ -59,7 +58,7 @@ void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& 
   plan.weight = w.data();
   plan.bias = bias.defined() ? bias.data() : nullptr;
   plan.output = y.data();
-  kernel::launch<&KernelTable::conv>(x.device(), "conv", plan);
+  kernel::launch(kernel::kConv, x.device(), plan);
 }
 
 // (channels) against (batch, channels, spatial...).

@@ -17,7 +17,6 @@ namespace {
 
 using kernel::ClassLossPlan;
 using kernel::ClassReduction;
-using kernel::KernelTable;
 
 ClassReduction reduction_of(std::string_view name) {
   if (name == "none") return ClassReduction::kNone;
@@ -126,7 +125,7 @@ Tensor launch_forward(const ClassSpec& spec, const Tensor& input, const ClassTen
   ClassLossPlan plan = plan_of(spec, scores, tensors);
   plan.input = scores.data();
   plan.loss = loss.data();
-  kernel::launch<&KernelTable::class_loss>(input.device(), "class_loss", plan);
+  kernel::launch(kernel::kClassLoss, input.device(), plan);
   return loss;
 }
 
@@ -142,7 +141,7 @@ Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& inp
   plan.input = scores.data();
   plan.grad = slope.data();
   plan.grad_input = result.data();
-  kernel::launch<&KernelTable::class_loss>(g.device(), "class_loss", plan);
+  kernel::launch(kernel::kClassLoss, g.device(), plan);
   return result;
 }
 

@@ -16,7 +16,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::NormPlan;
 
 void* data_of(const Tensor& tensor) {
@@ -74,7 +73,7 @@ void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Ten
   plan.grad_weight = data_of(dw);
   plan.grad_bias = data_of(db);
   if (x.numel() != 0) {
-    kernel::launch<&KernelTable::norm>(x.device(), "norm", plan);
+    kernel::launch(kernel::kNorm, x.device(), plan);
   } else {
     if (dw.defined()) fill_memory(dw, 0);
     if (db.defined()) fill_memory(db, 0);
@@ -260,7 +259,7 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     const Running moved_var(training ? running_var : none);
     plan.running_mean = moved_mean.data();
     plan.running_var = moved_var.data();
-    kernel::launch<&KernelTable::norm>(x.device(), "norm", plan);
+    kernel::launch(kernel::kNorm, x.device(), plan);
     moved_mean.put_back();
     moved_var.put_back();
   } else if (training) {
@@ -324,7 +323,7 @@ Tensor run_layer_norm(const Tensor& x, DimsView normalized, const Tensor& w, con
     NormPlan plan = plan_of(shape, dense, weight, mean, rstd);
     plan.bias = data_of(bias);
     plan.output = result.value().data();
-    kernel::launch<&KernelTable::norm>(x.device(), "norm", plan);
+    kernel::launch(kernel::kNorm, x.device(), plan);
   }
   Tensor output = result.finish();
   if (grad) record_norm(output, "LayerNormBackward", shape, x, w, b, dense, mean, rstd);

@@ -9,7 +9,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::PoolOp;
 using kernel::PoolPlan;
 
@@ -101,7 +100,7 @@ void launch_pool(const PoolGeometry& geometry, bool backward, const Tensor& inpu
   plan.input = input.data();
   plan.output = output.data();
   plan.positions = positions.defined() ? positions.data_as<int64_t>() : nullptr;
-  kernel::launch<&KernelTable::pool>(input.device(), "pool", plan);
+  kernel::launch(kernel::kPool, input.device(), plan);
 }
 
 // ---- linear passes: each is the other's derivative ----

@@ -17,7 +17,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::SoftmaxPlan;
 
 // The numbers before, along and behind the axis in the memory order of a dense tensor.
@@ -61,7 +60,7 @@ Tensor fused_derivative(const Tensor& g, const Tensor& y, int64_t axis, bool log
   plan.input = slope.data();
   plan.saved = y.data();
   plan.output = result.data();
-  kernel::launch<&KernelTable::softmax_backward>(y.device(), "softmax", plan);
+  kernel::launch(kernel::kSoftmaxBackward, y.device(), plan);
   return result;
 }
 
@@ -86,7 +85,7 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
     SoftmaxPlan plan = plan_of(dense, axis, log);
     plan.input = dense.data();
     plan.output = result.value().data();
-    kernel::launch<&KernelTable::softmax>(x.device(), "softmax", plan);
+    kernel::launch(kernel::kSoftmax, x.device(), plan);
   }
   Tensor output = result.finish();
   if (grad) {

@@ -16,7 +16,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::OptimOp;
 using kernel::OptimPlan;
 using kernel::OptimSlot;
@@ -156,7 +155,7 @@ void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const Stat
     plan.dtype = param.dtype();
     plan.place = kernel::place_on(param.device());
     plan.norm = norms.find(param.device());
-    kernel::launch<&KernelTable::optim>(param.device(), "optim", plan);
+    kernel::launch(kernel::kOptim, param.device(), plan);
     slots.clear();
   };
   for (size_t i = 0; i < params.size(); ++i) {
@@ -228,7 +227,7 @@ void take_norm(TensorList grads, double norm_type, Norms& norms) {
   plan.norm = norms.find(device);
   plan.joins = plan.norm != nullptr ? 1 : 0;
   if (plan.joins == 0) plan.norm = norms.make(device);
-  kernel::launch<&KernelTable::optim>(device, "optim", plan);
+  kernel::launch(kernel::kOptim, device, plan);
 }
 
 double joined(double total, double part, double p) {

@@ -18,7 +18,6 @@ namespace tsr::ops {
 namespace {
 
 using kernel::BinaryOp;
-using kernel::KernelTable;
 
 DType promoted_dtype(const Arg& a, const Arg& b) {
   if (!a.is_tensor()) return promote_scalar(b.tensor().dtype(), a.scalar());
@@ -116,7 +115,7 @@ void launch_binary(const BinaryRule& rule, const Tensor& result, const Arg& a, c
   const kernel::Input input_a = operand(a, compute, cast_a);
   const kernel::Input input_b = operand(b, compute, cast_b);
   const kernel::Elementwise walk(result, {input_a, input_b});
-  kernel::launch<&KernelTable::binary>(result.device(), "binary", rule.op, walk.plan());
+  kernel::launch(kernel::kBinary, result.device(), rule.op, walk.plan());
 }
 
 // The same for a number outside the range of an integer dtype: a comparison has one answer for all

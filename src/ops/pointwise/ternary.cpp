@@ -17,7 +17,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::TernaryOp;
 
 DType scalar_dtype(const Scalar& value) {
@@ -87,7 +86,7 @@ Tensor run(const Ternary& call, bool grad, const Out& out) {
                              {operand(call.a, compute, cast_a), operand(call.b, compute, cast_b),
                               operand(call.c, compute, cast_c)});
     walk.param(0, call.parameter, compute);
-    kernel::launch<&KernelTable::ternary>(result.value().device(), "ternary", call.op, walk.plan());
+    kernel::launch(kernel::kTernary, result.value().device(), call.op, walk.plan());
   }
   return result.finish();
 }
@@ -152,8 +151,7 @@ Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out ou
     Tensor cast_b;
     const kernel::Elementwise walk(result.value(), {condition, operand(input, compute, cast_a),
                                                     operand(other, compute, cast_b)});
-    kernel::launch<&KernelTable::ternary>(condition.device(), "ternary", TernaryOp::kWhere,
-                                          walk.plan());
+    kernel::launch(kernel::kTernary, condition.device(), TernaryOp::kWhere, walk.plan());
   }
   Tensor output = result.finish();
   if (grad) {
@@ -269,8 +267,7 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
       const Tensor source = cast_memory(input, compute);
       const kernel::Elementwise walk(
           result.value(), {source, kernel::Input(*min, compute), kernel::Input(*max, compute)});
-      kernel::launch<&KernelTable::ternary>(input.device(), "ternary", TernaryOp::kClip,
-                                            walk.plan());
+      kernel::launch(kernel::kTernary, input.device(), TernaryOp::kClip, walk.plan());
     }
     output = result.finish();
   } else {

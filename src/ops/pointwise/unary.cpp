@@ -18,7 +18,6 @@ namespace tsr::ops {
 namespace {
 
 using kernel::BinaryOp;
-using kernel::KernelTable;
 using kernel::UnaryOp;
 
 void refuse(bool refused, const char* expected, DType dtype) {
@@ -67,7 +66,7 @@ void launch_unary(const UnaryRule& rule, const Tensor& result, const Tensor& sou
   kernel::Elementwise walk(result, {source});
   int index = 0;
   for (const double value : params) walk.param(index++, value, source.dtype());
-  kernel::launch<&KernelTable::unary>(result.device(), "unary", rule.op, walk.plan());
+  kernel::launch(kernel::kUnary, result.device(), rule.op, walk.plan());
 }
 
 // One kernel for g and what the forward saved; outside any graph.
@@ -79,7 +78,7 @@ Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
   kernel::Elementwise walk(result, {dense, saved});
   int index = 0;
   for (const double value : params) walk.param(index++, value, g.dtype());
-  kernel::launch<&KernelTable::binary>(result.device(), "binary", op, walk.plan());
+  kernel::launch(kernel::kBinary, result.device(), op, walk.plan());
   return result;
 }
 

@@ -16,7 +16,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::RandomOp;
 using kernel::RandomPlan;
 
@@ -32,7 +31,7 @@ void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) 
   plan.place = kernel::place_on(result.device());
   plan.dtype = result.dtype();
   plan.output = result.data();
-  kernel::launch<&KernelTable::random>(result.device(), "random", plan);
+  kernel::launch(kernel::kRandom, result.device(), plan);
 }
 
 RandomPlan distribution(RandomOp op, double p0, double p1) {
@@ -120,7 +119,7 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
     plan.dtype = DType::kInt64;
     plan.input = keys.data();
     plan.positions = order.data_as<int64_t>();
-    kernel::launch<&KernelTable::sort>(order.device(), "sort", plan);
+    kernel::launch(kernel::kSort, order.device(), plan);
   }
   return cast_memory(order, type);
 }

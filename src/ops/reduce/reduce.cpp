@@ -20,7 +20,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
 using kernel::ReduceOp;
 
 // One reduction between CHECK and RECORD.
@@ -41,7 +40,7 @@ Tensor run(const Launch& reduction, const Tensor& input, DimsView axes, bool kee
     const bool keep_order = reduction.op == ReduceOp::kArgmax || reduction.op == ReduceOp::kArgmin;
     kernel::plan_reduction(plan, reduction.op, result.value(), source, axes, keep_order);
     Scalar(reduction.parameter).store(DType::kFloat64, plan.params[0].bytes);
-    kernel::launch<&KernelTable::reduce>(input.device(), "reduce", plan);
+    kernel::launch(kernel::kReduce, input.device(), plan);
   }
   return result.finish();
 }

@@ -12,8 +12,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
-
 // result = running sums of source along axis, from the end when `reverse`; same shape and dtype.
 void launch_scan(const Tensor& result, const Tensor& source, int64_t axis, bool reverse) {
   if (result.numel() == 0) return;
@@ -44,7 +42,7 @@ void launch_scan(const Tensor& result, const Tensor& source, int64_t axis, bool 
   }
   const std::array<int64_t*, 2> strides{plan.output_strides, plan.input_strides};
   plan.ndim = kernel::merge_dims(dims, plan.sizes, strides, false);
-  kernel::launch<&KernelTable::scan>(result.device(), "scan", plan);
+  kernel::launch(kernel::kScan, result.device(), plan);
 }
 
 Tensor running_sum(const Tensor& input, int64_t axis, bool reverse) {

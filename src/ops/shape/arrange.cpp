@@ -17,8 +17,6 @@
 namespace tsr::ops {
 namespace {
 
-using kernel::KernelTable;
-
 // ---- repeating ----
 
 // A tensor shown repeatedly: `shape` is what the result has; seen as `sizes` it is the input with
@@ -163,7 +161,7 @@ Tensor triangle(const Tensor& input, int64_t diagonal, bool upper, const Out& ou
                                     input.dtype(),
                                     dense.data(),
                                     result.value().data()};
-    kernel::launch<&KernelTable::triangle>(input.device(), "triangle", plan);
+    kernel::launch(kernel::kTriangle, input.device(), plan);
   }
   Tensor output = result.finish();
   if (grad) {

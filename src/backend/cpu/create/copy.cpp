@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cpu/pointwise/pointwise.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic sequences: arange and linspace.
-#include "backend/cpu/create/creation.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "base/parallel.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cpu/index/index.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cpu/index/index.h"
+#include "backend/cpu/generated/entries.h"
 
 #include <algorithm>
 #include <atomic>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
-#include "backend/cpu/index/index.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "base/parallel.h"
 

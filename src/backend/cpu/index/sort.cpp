@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting by keys: every value becomes an unsigned number of the same order, ties are broken by
 // position, which makes any sorting algorithm stable.
-#include "backend/cpu/index/sort.h"
+#include "backend/cpu/generated/entries.h"
 
 #include <algorithm>
 #include <limits>

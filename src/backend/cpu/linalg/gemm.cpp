@@ -3,6 +3,7 @@
 // Matrix products: OpenBLAS for float32, float64 and complex; 16-bit floats through float32; tiny
 // and skinny ones by hand.
 #include "backend/cpu/linalg/gemm.h"
+#include "backend/cpu/generated/entries.h"
 
 #include <algorithm>
 #include <atomic>

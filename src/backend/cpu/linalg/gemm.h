@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The matrix multiplication entry of the kernel table.
+// The matrix products that the CPU computes itself.
 #pragma once
 
 #include "kernel/gemm.h"
 
 namespace tsr::cpu {
-
-kernel::Status gemm(const kernel::GemmPlan& plan);
 
 // One matrix product of integers or bools; false when there was no memory for it.
 bool gemm_integer(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
-#include "backend/cpu/nn/nn.h"
 #include "backend/cpu/nn/softmax_rows.h"
 #include "base/parallel.h"
 

@@ -3,6 +3,7 @@
 // Convolution: depthwise kernels by hand, others by oneDNN where it has the type, im2col and matrix
 // products elsewhere.
 #include "backend/cpu/nn/onednn/conv.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn/nn.h"
 

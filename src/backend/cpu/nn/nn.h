@@ -1,20 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's kernel entries of the neural-network and optimizer families.
+// The ways to convolve that the CPU chooses from beside oneDNN.
 #pragma once
 
-#include "kernel/kernels.h"
+#include "kernel/nn.h"
 
 namespace tsr::cpu {
-
-// Contracts stand beside the plans, in src/kernel.
-kernel::Status softmax(const kernel::SoftmaxPlan& plan);
-kernel::Status softmax_backward(const kernel::SoftmaxPlan& plan);
-kernel::Status conv(const kernel::ConvPlan& plan);
-kernel::Status pool(const kernel::PoolPlan& plan);
-kernel::Status norm(const kernel::NormPlan& plan);
-kernel::Status class_loss(const kernel::ClassLossPlan& plan);
-kernel::Status optim(const kernel::OptimPlan& plan);
 
 // Convolution with a kernel for every channel, where that does better than oneDNN.
 bool prefers_depthwise(const kernel::ConvPlan& plan);

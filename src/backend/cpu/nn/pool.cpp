@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "backend/common/pool_window.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
-#include "backend/cpu/nn/nn.h"
 #include "backend/cpu/nn/pool_rows.h"
 #include "base/parallel.h"
 

@@ -3,9 +3,9 @@
 // softmax and log_softmax: spreads the rows over the threads.
 #include <algorithm>
 
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
-#include "backend/cpu/nn/nn.h"
 #include "backend/cpu/nn/softmax_rows.h"
 #include "base/parallel.h"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <type_traits>
 
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
-#include "backend/cpu/nn/nn.h"
 #include "backend/cpu/optim/optim_rows.h"
 #include "base/parallel.h"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/pointwise/pointwise.h"
 
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers: deals the elements out to threads; their arithmetic is the level's.
-#include "backend/cpu/create/creation.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/random/random_rows.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How reductions walk: along runs of reduced elements or across neighbouring results, split into
 // parts that depend on the plan alone, so that the result does not depend on the number of threads.
-#include "backend/cpu/reduce/reduce.h"
 #include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/reduce/reduce_rows.h"

@@ -5,12 +5,12 @@
 #include <cstring>
 
 #include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
-#include "backend/cpu/reduce/reduce.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {

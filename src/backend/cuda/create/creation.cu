@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Sequences and triangles.
-#include "backend/cuda/create/creation.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"
 

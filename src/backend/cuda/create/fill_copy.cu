@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // fill and copy: elements moved by size, or turned into another dtype.
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/pointwise/pointwise.cuh"
-#include "backend/cuda/pointwise/pointwise.h"
 
 namespace tsr::cuda {
 namespace {

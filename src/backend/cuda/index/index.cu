@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading and writing by index arrays. What writes first sorts the places it writes to, so that of
 // equal ones the last wins and sums come in the order of the walk, without atomic operations.
-#include "backend/cuda/index/index.h"
+#include "backend/cuda/generated/entries.h"
 
 #include <bit>
 

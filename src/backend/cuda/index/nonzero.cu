@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The positions of nonzero elements: chunks are counted first, so that each knows where it writes.
 #include "backend/cuda/block.cuh"
-#include "backend/cuda/index/index.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "backend/common/sort_key.h"
-#include "backend/cuda/index/index.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/index/sort_pairs.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: cuBLAS for floating and complex matrices, a plain kernel for what it lacks
 // (integers, conjugation without transposition, sums of nothing).
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/linalg/cublas.h"
-#include "backend/cuda/linalg/gemm.h"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cross entropy and negative log-likelihood with class targets: a team per position.
 #include "backend/cuda/fault.cuh"
-#include "backend/cuda/nn/nn.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/team.cuh"
 
 namespace tsr::cuda {

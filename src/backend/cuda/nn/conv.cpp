@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <new>
 
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/nn/conv_engine.h"
-#include "backend/cuda/nn/nn.h"
-#include "backend/cuda/pointwise/pointwise.h"
-#include "backend/cuda/reduce/reduce.h"
 
 namespace tsr::cuda {
 

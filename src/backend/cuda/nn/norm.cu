@@ -4,7 +4,7 @@
 // plan alone: by blocks where a channel's numbers are neighbours, by threads where its channels
 // are. A row of layer_norm has a team.
 #include "backend/common/norm_math.h"
-#include "backend/cuda/nn/nn.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/team.cuh"
 
 namespace tsr::cuda {

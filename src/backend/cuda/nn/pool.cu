@@ -3,8 +3,8 @@
 // Pooling: a thread per element of what is written. A backward pass looks for the windows that an
 // input lies in, so that its sum has one order and no two threads write to one place.
 #include "backend/common/pool_window.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
-#include "backend/cuda/nn/nn.h"
 
 namespace tsr::cuda {
 

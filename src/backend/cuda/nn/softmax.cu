@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // softmax and log_softmax along the middle axis of (rows, columns, inner): a team per position.
-#include "backend/cuda/reduce/reduce.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
 #include "backend/cuda/team.cuh"
 

@@ -4,7 +4,7 @@
 // into one launch, cut into chunks that the blocks take in turn.
 #include "backend/common/optim_step.h"
 #include "backend/cuda/block.cuh"
-#include "backend/cuda/nn/nn.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binary kernels: every functor over the types it is written for.
 #include "backend/common/generated/visit_binary.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/pointwise/pointwise.cuh"
-#include "backend/cuda/pointwise/pointwise.h"
 
 namespace tsr::cuda {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ternary kernels: every functor over the types it is written for; where() moves elements by size.
 #include "backend/common/generated/visit_ternary.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/pointwise/pointwise.cuh"
-#include "backend/cuda/pointwise/pointwise.h"
 
 namespace tsr::cuda {
 namespace {

@@ -3,7 +3,7 @@
 // Random numbers: one Philox block per element. Uniform numbers, Bernoulli's and integers are those
 // of the CPU; of normal ones the last bits may differ, as CUDA's own logarithm and cosine do.
 #include "backend/common/philox.h"
-#include "backend/cuda/create/creation.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"
 

@@ -7,8 +7,8 @@
 
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cuda/block.cuh"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/reduce/accumulator.cuh"
-#include "backend/cuda/reduce/reduce.h"
 
 namespace tsr::cuda {
 

@@ -3,7 +3,7 @@
 // Running sums and products along one axis: a thread per line where lines are many, otherwise a
 // block per line, which goes along it in tiles and carries the total on.
 #include "backend/cuda/block.cuh"
-#include "backend/cuda/reduce/reduce.h"
+#include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {
