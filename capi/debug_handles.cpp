@@ -27,9 +27,9 @@ namespace {
 // The table has an entry for each handle that is out, with the function that gave it out, and keeps
 // the entries of the last handles that were released. So that such a handle stays what it is, the
 // memory of tensors and nodes that end goes into a queue (memory/quarantine.h) before it is used
-// again. Who gave a handle out is learnt from the trace hook, which this mode takes for itself.
-// This is the only part of the library that may write to stderr: whoever sets TSR_DEBUG asks for
-// it.
+// again. Who gave a handle out is learnt from the stream of trace events, in which this mode has a
+// place of its own. This is the only part of the library that may write to stderr: whoever sets
+// TSR_DEBUG asks for it.
 
 constexpr size_t kQuarantined = 8192;  // unless the variable says quarantine=N
 
@@ -79,11 +79,11 @@ struct Calls {
 };
 constinit thread_local Calls t_calls = {};
 
-void note_call(void*, const TraceEvent& event) {
-  if (event.point == TracePoint::kCallBegin) {
+void note_call(const TraceEvent& event, void**) noexcept {
+  if (event.phase == TracePhase::kBegin) {
     if (t_calls.depth < Calls::kDeepest) t_calls.names[t_calls.depth] = event.name;
     ++t_calls.depth;
-  } else if (event.point == TracePoint::kCallEnd && t_calls.depth > 0) {
+  } else if (t_calls.depth > 0) {
     --t_calls.depth;
   }
 }
@@ -172,8 +172,7 @@ namespace {
 
 bool start_if_wanted() {
   if (setting().find("handles") == std::string_view::npos) return false;
-  static const TraceHook kHook{note_call, nullptr};
-  g_trace_hook.store(&kHook, std::memory_order_release);
+  set_trace_hook(TraceListener::kHandles, note_call, static_cast<uint32_t>(TraceKind::kCall));
   start_quarantine(quarantined());
   // Registered before the program's own: runs after them, when all that it releases is released.
   static_cast<void>(std::atexit(report_leaks));

@@ -13,9 +13,13 @@ using namespace tsr::capi;
 namespace {
 
 // The record of a failure names the entry of the table.
-constexpr CallInfo kToManaged{"exchange.to_managed", {"tensor", "managed"}};
-constexpr CallInfo kAllocateLike{"exchange.allocate_like", {"prototype", "managed"}};
-constexpr CallInfo kCurrentStream{"exchange.current_stream", {"device", "stream"}};
+// Functions of DLPack's table, which are no rows of the schema and have no number.
+constexpr ArgInfo kToManagedArgs[] = {{"tensor", 'O'}, {"managed", 'O'}};
+constexpr ArgInfo kAllocateLikeArgs[] = {{"prototype", 'O'}, {"managed", 'O'}};
+constexpr ArgInfo kCurrentStreamArgs[] = {{"device", 'O'}, {"stream", 'O'}};
+constexpr CallInfo kToManaged{0, "exchange.to_managed", kToManagedArgs};
+constexpr CallInfo kAllocateLike{0, "exchange.allocate_like", kAllocateLikeArgs};
+constexpr CallInfo kCurrentStream{0, "exchange.current_stream", kCurrentStreamArgs};
 
 tsr_status from_managed(DLManagedTensorVersioned* managed, tsr_tensor* out) {
   return import_versioned(managed, 0, out);

@@ -4,34 +4,50 @@
 // it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "base/error.h"
 #include "base/trace.h"
-#include "tessera/tessera.h"
+#include "capi/call.h"
 
 namespace tsr::capi {
-
-// What the schema knows about a call and an error record needs: its name and its arguments in
-// order.
-struct CallInfo {
-  static constexpr int kMaxArgs = 20;
-  const char* op;
-  const char* args[kMaxArgs];  // null after the last
-};
 
 // Turns the exception in flight into this thread's error record and returns its code. Never throws:
 // when memory is out the record falls back to text that needs none.
 [[gnu::cold]] tsr_status record_failure(const CallInfo& info) noexcept;
 
-[[gnu::cold]] void trace_call(TracePoint point, const CallInfo& info) noexcept;
+// `function` is the number of the function, 0 for that of its row.
+[[gnu::cold]] void begin_call(TraceSpan& span, const CallInfo& info, int32_t function,
+                              const tsr_value* values, int32_t count) noexcept;
 
-// Runs body; TSR_OK writes nothing thread-local.
-template <class Body>
-[[gnu::always_inline]] inline tsr_status guard(const CallInfo& info, Body&& body) noexcept {
-  const bool traced = g_trace_hook.load(std::memory_order_acquire) != nullptr;
+// One for each list of argument types, not for each function.
+template <class... Args>
+[[gnu::cold, gnu::noinline]] void pack_call(TraceSpan& span, const CallInfo& info, int32_t function,
+                                            Args... args) noexcept {
+  if constexpr (sizeof...(Args) == 0) {
+    begin_call(span, info, function, nullptr, 0);
+  } else {
+    int32_t at = 0;
+    const auto next_type = [&] {
+      const int32_t index = at++;
+      return index < info.n ? info.args[index].type : arg_type::kTensor;
+    };
+    const tsr_value values[] = {to_value(args, next_type())...};
+    begin_call(span, info, function, values, sizeof...(Args));
+  }
+}
+
+// Runs body; TSR_OK writes nothing thread-local. `args` are what the function was called with: only
+// a trace looks at them. The record is taken by reference: as a value it costs every call a
+// register.
+template <class Body, class... Args>
+[[gnu::always_inline]] inline tsr_status guard(const CallInfo& info, int32_t function, Body&& body,
+                                               const Args&... args) noexcept {
+  TraceSpan span;
+  const bool traced = is_traced(TraceKind::kCall);
   if (traced) [[unlikely]]
-    trace_call(TracePoint::kCallBegin, info);
+    pack_call(span, info, function, args...);
   tsr_status status = TSR_OK;
   try {
     body();
@@ -39,8 +55,13 @@ template <class Body>
     status = record_failure(info);
   }
   if (traced) [[unlikely]]
-    trace_call(TracePoint::kCallEnd, info);
+    end_span(span, status);
   return status;
+}
+template <std::invocable Body, class... Args>
+[[gnu::always_inline]] inline tsr_status guard(const CallInfo& info, Body&& body,
+                                               const Args&... args) noexcept {
+  return guard(info, 0, body, args...);
 }
 
 // The file name of errors that host code raised: their text stays as the host wrote it.

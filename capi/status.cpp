@@ -40,19 +40,18 @@ void forget_record() noexcept {
   t_record.set = false;
 }
 
-bool has_arg(const CallInfo& info, std::string_view arg) noexcept {
-  return std::any_of(std::begin(info.args), std::end(info.args),
-                     [&](const char* name) { return name != nullptr && arg == name; });
+int32_t find_arg(const CallInfo& info, std::string_view arg) noexcept {
+  for (int32_t i = 0; i < info.n; ++i) {
+    if (info.args[i].name == arg) return i;
+  }
+  return -1;
 }
 
 int32_t index_of(const CallInfo& info, const char* arg) noexcept {
   if (arg == nullptr) return -1;
+  const int32_t found = find_arg(info, arg);
   // Shape algebra speaks of one axis where the function takes several.
-  if (std::string_view(arg) == "axis" && !has_arg(info, "axis")) arg = "axes";
-  for (int32_t i = 0; i < CallInfo::kMaxArgs && info.args[i] != nullptr; ++i) {
-    if (std::string_view(info.args[i]) == arg) return i;
-  }
-  return -1;
+  return found < 0 && std::string_view(arg) == "axis" ? find_arg(info, "axes") : found;
 }
 
 ThreadRecord& begin_record(Code code, const char* op) noexcept {
@@ -73,7 +72,7 @@ void finish_record() noexcept {
 
 void record_error(const CallInfo& info, const Error& error) noexcept {
   std::shared_ptr<void> payload = error.payload();
-  ThreadRecord& record = begin_record(error.code(), info.op);
+  ThreadRecord& record = begin_record(error.code(), info.name);
   record.head.line = error.line();
   record.head.file = error.file();
   record.head.native_code = error.native_code();
@@ -84,9 +83,9 @@ void record_error(const CallInfo& info, const Error& error) noexcept {
     const int32_t arg = index_of(info, error.arg());
     record.head.arg_index = arg;
     if (arg < 0) {
-      record.message.assign({info.op, ": ", error.message()});
+      record.message.assign({info.name, ": ", error.message()});
     } else {
-      record.message.assign({info.op, ": ", info.args[arg], ": ", error.message()});
+      record.message.assign({info.name, ": ", info.args[arg].name, ": ", error.message()});
     }
   }
   finish_record();
@@ -94,7 +93,7 @@ void record_error(const CallInfo& info, const Error& error) noexcept {
 
 void record_text(const CallInfo& info, Code code, const char* literal,
                  const char* detail) noexcept {
-  begin_record(code, info.op).message.assign({info.op, ": ", literal, detail});
+  begin_record(code, info.name).message.assign({info.name, ": ", literal, detail});
   finish_record();
 }
 
@@ -136,8 +135,15 @@ tsr_status record_failure(const CallInfo& info) noexcept {
   return t_record.head.code;
 }
 
-void trace_call(TracePoint point, const CallInfo& info) noexcept {
-  trace(point, info.op);
+void begin_call(TraceSpan& span, const CallInfo& info, int32_t function, const tsr_value* values,
+                int32_t count) noexcept {
+  TraceEvent event{};
+  event.kind = TraceKind::kCall;
+  event.id = function == 0 ? info.id : function;
+  event.name = info.name;
+  event.args = values;
+  event.n_args = count;
+  begin_span(span, event);
 }
 
 uint64_t failures_recorded() noexcept {

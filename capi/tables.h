@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "capi/call.h"
+
 namespace tsr::capi {
 
 // Of this library: the major version and 16 bits of the minor one.
@@ -14,9 +16,19 @@ inline constexpr uint32_t kAbiVersion = 0U << 16 | 1U;
 
 using AnyFunction = void (*)();
 
+// The arguments and results of an operator's function as letters (arg_type), and the function that
+// reads them from values and calls one of these C types.
+struct Signature {
+  const char* letters;
+  tsr_status (*call)(AnyFunction function, tsr_value* values);
+};
+
 struct Symbol {
   const char* name;
   AnyFunction function;
+  int32_t id;
+  const CallInfo* info;
+  const Signature* signature;  // null where the function is no operator's
 };
 struct StructSize {
   const char* name;
@@ -29,6 +41,11 @@ struct StatusName {
 
 extern const Symbol kSymbols[];  // sorted by name
 extern const size_t kSymbolCount;
+extern const uint16_t kSymbolsById[];  // places in kSymbols
+// Null when there is none.
+const Symbol* find_symbol(std::string_view name) noexcept;
+const Symbol* find_symbol(int32_t id) noexcept;
+
 extern const StructSize kStructSizes[];
 extern const size_t kStructCount;
 extern const StatusName kStatusNames[];

@@ -19,14 +19,6 @@ namespace {
   start_up();
 }
 
-AnyFunction find_symbol(std::string_view name) noexcept {
-  const Symbol* end = kSymbols + kSymbolCount;
-  const Symbol* found = std::lower_bound(
-      kSymbols, end, name,
-      [](const Symbol& row, std::string_view wanted) { return row.name < wanted; });
-  return found != end && found->name == name ? found->function : nullptr;
-}
-
 }  // namespace
 
 extern "C" {
@@ -49,10 +41,10 @@ int32_t tsr_has(const char* name, int64_t name_len) {
 }
 
 void* tsr_get_proc(const char* name, int64_t name_len) {
-  AnyFunction found = nullptr;
+  const Symbol* found = nullptr;
   const tsr_status status =
       guard(kInfo_get_proc, [&] { found = find_symbol(text_arg(name, name_len, "name")); });
-  return status == TSR_OK ? reinterpret_cast<void*>(found) : nullptr;
+  return status == TSR_OK && found != nullptr ? reinterpret_cast<void*>(found->function) : nullptr;
 }
 
 tsr_status tsr_abi_probe(const char* struct_name, int64_t struct_name_len, int64_t size) {

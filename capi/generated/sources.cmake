@@ -4,6 +4,7 @@
 
 set(TSR_CAPI_GENERATED
     generated/consistency.cpp
+    generated/functions.cpp
     generated/ops_create.cpp
     generated/ops_create_copy.cpp
     generated/ops_index.cpp

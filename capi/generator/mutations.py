@@ -27,6 +27,8 @@ def refused_calls(call: Any, extremes: bool = True) -> list[str]:
 
 def _spoil(call: Any, arg: Arg, extremes: bool) -> Spoiled:
     kind, good = arg.type, call.values[arg.name]
+    if kind.base == "struct" and kind.is_list:
+        return [(["nullptr", "2"], BAD), ([good[0], "-7"], BAD)]
     if kind.base == "struct":
         struct = f"tsr_{kind.name}"
         return [(["nullptr"], BAD), *(([f"f.sized<{struct}>({n})"], "TSR_ABI") for n in ("0", "3", "UINT32_MAX"))]

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from . import calls
 from .cpp import dtype_constant
 from .model import Arg, CFunction, Domain, Op, Schema
 from .text import banner, c_string, camel, wrap_call
@@ -40,16 +41,12 @@ UNWRAPPED = {  # schema type -> what the op gets
 def family(schema: Schema, domain: Domain) -> str:
     """The shims of one family: unwrap, call the op, wrap; all inside the one guard."""
     text = banner("//", f"C shims: {domain.title}.")
-    text += '#include "capi/guard.h"\n#include "capi/handle.h"\n'
+    text += '#include "capi/generated/infos.h"\n#include "capi/handle.h"\n'
     text += '#include "capi/number.h"\n' if any(f.numbers for op in domain.ops for f in op.functions) else ""
-    text += '#include "tessera/tessera.h"\n'
     text += (
-        "".join(f'#include "{path}"\n' for path in domain.includes) + "\nnamespace {\n\nusing namespace tsr::capi;\n\n"
+        "".join(f'#include "{path}"\n' for path in domain.includes) + "\nusing namespace tsr::capi;\n"
     )
-    for op in domain.ops:
-        names = ", ".join(f'"{a.name}"' for a in op.args)
-        text += f'constexpr CallInfo kInfo_{op.name}{{"{op.name}", {{{names}}}}};\n'
-    text += '\n}  // namespace\n\nextern "C" {\n'
+    text += '\nextern "C" {\n'
     for op in domain.ops:
         text += "".join("\n" + _shim(schema, f) for f in op.functions)
     return text + '\n}  // extern "C"\n'
@@ -84,7 +81,8 @@ def _shim(schema: Schema, function: CFunction) -> str:
     elif end and len(op.returns) == 1:
         body = f'    out_arg({out}, "{out}");\n' + body
     head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
-    guarded = f"guard(kInfo_{op.name}, [&] {{\n{body}  }})"
+    site = f"kInfo_{op.name}" + f", {function.id:#x}" * (function.id != op.id)
+    guarded = f"guard({', '.join([site, f'[&] {{{chr(10)}{body}  }}', *calls.traced(function)])})"
     if end:
         return f"{head}\n{begin}  const tsr_status status = {guarded};\n{end}  return status;\n}}\n"
     return f"{head}\n  return {guarded};\n}}\n"
@@ -121,16 +119,6 @@ def _kinds(op: Op) -> str:
     return " | ".join(f"kNumber{SCALAR_KINDS[k].capitalize()}" for k in SCALAR_KINDS if k in op.scalar_kinds)
 
 
-def infos(schema: Schema) -> str:
-    """Call records of the hand-written functions: name and argument names, for the error record."""
-    text = banner("//", "Call records of the hand-written functions.") + "#pragma once\n\n"
-    text += '#include "capi/guard.h"\n\nnamespace tsr::capi {\n\n'
-    for row in schema.functions:
-        names = ", ".join(f'"{a.name}"' for a in row.args)
-        text += f'inline constexpr CallInfo kInfo_{row.name[4:]}{{"{row.name}", {{{names}}}}};\n'
-    return text + "\n}  // namespace tsr::capi\n"
-
-
 def struct_sizes(schema: Schema) -> str:
     """The sizes that callers of the first version pass."""
     text = banner("//", "The sizes with which the public structs were first released.") + "#pragma once\n\n"
@@ -143,13 +131,10 @@ def struct_sizes(schema: Schema) -> str:
 
 
 def tables(schema: Schema) -> str:
-    """What tsr_get_proc, tsr_abi_probe and tsr_status_name read."""
-    text = banner("//", "Symbols, struct sizes and status names.")
+    """What tsr_abi_probe and tsr_status_name read."""
+    text = banner("//", "Struct sizes and status names.")
     text += '#include "capi/tables.h"\n\n#include "tessera/tessera.h"\n\nnamespace tsr::capi {\n\n'
-    names = sorted(f.name for f in schema.c_functions)
-    text += "// Sorted by name, for binary search.\nconst Symbol kSymbols[] = {\n"
-    text += "".join(f'    {{"{n}", reinterpret_cast<AnyFunction>(&{n})}},\n' for n in names)
-    text += f"}};\nconst size_t kSymbolCount = {len(names)};\n\nconst StructSize kStructSizes[] = {{\n"
+    text += "const StructSize kStructSizes[] = {\n"
     text += "".join(f'    {{"{s.name}", sizeof({s.name})}},\n' for s in schema.structs)
     text += f"}};\nconst size_t kStructCount = {len(schema.structs)};\n\nconst StatusName kStatusNames[] = {{\n"
     text += "".join(f'    {{{c.value}, "{c.name[4:]}"}},\n' for c in schema.status.constants)
@@ -221,6 +206,7 @@ def _json_arg(arg: Arg) -> dict[str, Any]:
 def _json_function(function: CFunction) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": function.name,
+        "id": function.id,
         "since": function.since,
         "returns": function.returns,
         "params": [[p.ctype, p.name] for p in function.params],
@@ -229,12 +215,12 @@ def _json_function(function: CFunction) -> dict[str, Any]:
         return row | {"op": function.op.name, "form": function.form, "numbers": list(function.numbers)}
     assert function.function is not None
     extra = function.function
-    return row | {"id": extra.id, "doc": extra.doc, "blocking": extra.blocking, "finalizer_safe": extra.finalizer_safe}
+    return row | {"doc": extra.doc, "blocking": extra.blocking, "finalizer_safe": extra.finalizer_safe}
 
 
 def outputs(schema: Schema) -> dict[str, str]:
     files = {f"capi/generated/{d.name}.cpp": family(schema, d) for d in schema.domains if d.ops}
-    files["capi/generated/infos.h"] = infos(schema)
+    files |= calls.outputs(schema)
     files["capi/generated/struct_sizes.h"] = struct_sizes(schema)
     files["capi/generated/tables.cpp"] = tables(schema)
     files["capi/generated/consistency.cpp"] = consistency(schema)

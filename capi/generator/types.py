@@ -26,7 +26,7 @@ PLAIN = {  # base type -> C type of the one parameter it becomes
 }
 NAMED = {"handle", "enum", "struct", "fn", "extern", "cfn"}  # written handle.node, enum.reduction ...
 SPECIAL = {"str", "device", "scalar", "generator"}
-LISTS = {"tensor", "int64", "f64", "handle"}
+LISTS = {"tensor", "int64", "f64", "handle", "struct"}
 # What an op row may use; everything else is for functions outside ops.
 OP_BASES = {"tensor", "int64", "f64", "scalar", "bool", "enum", "dtype", "device", "str", "generator"}
 # Kinds of host numbers and their constants; each holds the ones before it.
@@ -121,6 +121,8 @@ def c_params(name: str, kind: Type, count_of: str | None = None) -> list[CParam]
     if kind.is_list and kind.base == "tensor":
         fill = [CParam("tsr_tensor*", name)]
         return fill if count_of else fill + [CParam("int32_t", f"{name}_capacity"), CParam("int32_t*", f"{name}_count")]
+    if kind.is_list and kind.base == "struct":  # the caller's array, to be changed
+        return [CParam(f"{_value_type(kind)}*", name), CParam("int32_t", f"n_{name}")]
     if kind.is_list:  # borrowed view of numbers
         return [CParam(f"const {_value_type(kind)}**", name), CParam("int32_t*", f"n_{name}")]
     if kind.base == "str":

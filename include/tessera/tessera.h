@@ -44,6 +44,7 @@
 #include "tessera/random.h"
 #include "tessera/device.h"
 #include "tessera/io.h"
+#include "tessera/call.h"
 #include "tessera/ops.h"
 
 #endif

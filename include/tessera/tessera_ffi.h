@@ -119,6 +119,27 @@ enum {
   TSR_DLPACK_READ_ONLY = 2
 };
 
+typedef int32_t tsr_value_kind;
+enum {
+  TSR_VALUE_NONE = 0,
+  TSR_VALUE_BOOL = 1,
+  TSR_VALUE_INT = 2,
+  TSR_VALUE_REAL = 3,
+  TSR_VALUE_COMPLEX = 4,
+  TSR_VALUE_DTYPE = 5,
+  TSR_VALUE_DEVICE = 6,
+  TSR_VALUE_TEXT = 7,
+  TSR_VALUE_TENSOR = 8,
+  TSR_VALUE_GENERATOR = 9,
+  TSR_VALUE_INTS = 10,
+  TSR_VALUE_REALS = 11,
+  TSR_VALUE_TENSORS = 12,
+  TSR_VALUE_PLACE = 13,
+  TSR_VALUE_PLACES = 14,
+  TSR_VALUE_SHAPE = 15,
+  TSR_VALUE_LIST = 16
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -139,6 +160,7 @@ typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
 typedef struct tsr_memory_stats tsr_memory_stats;
 typedef struct tsr_memory_event tsr_memory_event;
 typedef struct tsr_exchange_table tsr_exchange_table;
+typedef struct tsr_value tsr_value;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
@@ -300,6 +322,15 @@ struct tsr_exchange_table {
   tsr_exchange_error_fn last_error;
 };
 
+struct tsr_value {
+  tsr_value_kind kind;
+  int32_t n;
+  int64_t integer;
+  double real;
+  double imaginary;
+  const void* pointer;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -448,6 +479,9 @@ tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** nam
 tsr_status tsr_archive_tensor(tsr_archive archive, int64_t index, tsr_tensor* out);
 tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json);
 tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* metadata, int64_t metadata_len);
+int32_t tsr_function_id(const char* name, int64_t name_len);
+const char* tsr_function_name(int32_t id);
+tsr_status tsr_call(int32_t id, tsr_value* values, int32_t n_values);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -38,14 +38,31 @@ void add_to(Tensor& sum, Tensor grad) {
 }
 
 // Tells the profiler when a node runs, also when it throws.
-struct TracedNode {
-  explicit TracedNode(const Node& traced) : node(traced) {
-    trace(TracePoint::kNodeBegin, node.name(), node.sequence(), &node);
+class TracedNode {
+ public:
+  explicit TracedNode(const Node& node) : traced_(is_traced(TraceKind::kNode)) {
+    if (traced_) [[unlikely]]
+      begin(node);
   }
   TracedNode(const TracedNode&) = delete;
   TracedNode& operator=(const TracedNode&) = delete;
-  ~TracedNode() { trace(TracePoint::kNodeEnd, node.name(), node.sequence(), &node); }
-  const Node& node;
+  ~TracedNode() {
+    if (traced_) [[unlikely]]
+      end_span(span_, 0);
+  }
+
+ private:
+  [[gnu::cold]] void begin(const Node& node) noexcept {
+    TraceEvent event{};
+    event.kind = TraceKind::kNode;
+    event.name = lasting_name(node.name());  // a custom function's goes with the node
+    event.value = static_cast<int64_t>(node.sequence());
+    event.object = &node;
+    begin_span(span_, event);
+  }
+
+  bool traced_;
+  TraceSpan span_;
 };
 
 bool any_defined(std::span<const Tensor> tensors) {

@@ -1,47 +1,100 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The profiler's hook: one branch when off, called by the shim, the launch, the allocator and the
-// engine.
+// The stream of trace events: calls, kernels, nodes, memory. One test when nobody traces.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "base/device.h"
+#include "base/device_interface.h"
+
 namespace tsr {
 
-enum class TracePoint : int32_t {
-  kCallBegin,
-  kCallEnd,
-  kLaunchBegin,
-  kLaunchEnd,
-  kAllocate,
-  kFree,
-  kNodeBegin,
-  kNodeEnd
+// Bits, so that several can be asked for.
+enum class TraceKind : uint32_t {
+  kCall = 1,    // a function of the ABI
+  kLaunch = 2,  // a kernel
+  kNode = 4,    // a node of the graph in a backward
+  kAllocate = 8,
+  kFree = 16
 };
+inline constexpr uint32_t kAllTraceKinds = 31;
+inline constexpr int kTraceKindBits = 8;  // of one listener
+
+enum class TracePhase : int32_t { kBegin, kEnd, kInstant };
 
 struct TraceEvent {
-  TracePoint point;
-  const char* name;    // a string literal or text that lives as long as the process
-  uint64_t value;      // bytes, or an id that pairs begin and end
-  const void* object;  // block, node or stream; null when there is none
+  TraceKind kind;
+  TracePhase phase;
+  int32_t id;            // of a function or a kernel, else 0
+  const char* name;      // lives as long as the span; see lasting_name
+  const char* family;    // of a kernel, else null
+  int64_t begin, end;    // nanoseconds of CLOCK_MONOTONIC; end is 0 at the beginning
+  uint64_t correlation;  // of the span
+  uint64_t parent;       // correlation of the span around it on its thread, or 0
+  int64_t value;         // bytes; a node's sequence number; at the end of others the status
+  const void* object;    // block or node
+  StreamHandle stream;
+  DeviceType device_type;  // of a kernel or of memory, else 0
+  int32_t device_index;
+  int32_t thread;  // the system's number
+  int32_t n_args;
+  const void* args;  // of a call, at its beginning: tsr_value (capi/call.h)
 };
 
-// Called on the thread where it happens, from any thread; must not throw nor call back into the
-// library.
-struct TraceHook {
-  void (*callback)(void* user, const TraceEvent& event);
-  void* user;
+// An event with a beginning and an end, on the stack of what is traced. Left uninitialised: only
+// begin_span and end_span touch it.
+struct TraceSpan {
+  TraceEvent event;
+  TraceSpan* outer;
+  void* kept;  // malloc'ed by a hook at the beginning, freed after the end; a hook may take it
 };
 
-// Null when nobody traces. The hook must outlive every call that may still see it.
-extern std::atomic<const TraceHook*> g_trace_hook;
-
-inline void trace(TracePoint point, const char* name, uint64_t value = 0,
-                  const void* object = nullptr) {
-  const TraceHook* hook = g_trace_hook.load(std::memory_order_acquire);
-  if (hook != nullptr) [[unlikely]]
-    hook->callback(hook->user, TraceEvent{point, name, value, object});
+// The kinds that are wanted: a byte for each listener.
+extern std::atomic<uint32_t> g_traced_kinds;
+inline bool is_traced(TraceKind kind) noexcept {
+  const uint32_t anybody = static_cast<uint32_t>(kind) * 0x01010101U;
+  return (g_traced_kinds.load(std::memory_order_relaxed) & anybody) != 0;
 }
+
+// Fills what every event has, calls the hooks, and makes the span the innermost of this thread.
+// Each span that began must end, on the same thread, innermost first.
+[[gnu::cold]] void begin_span(TraceSpan& span, const TraceEvent& event) noexcept;
+[[gnu::cold]] void end_span(TraceSpan& span, int64_t value) noexcept;
+[[gnu::cold]] void trace_instant(const TraceEvent& event) noexcept;
+
+inline void trace_memory(TraceKind kind, Device device, uint64_t nbytes, const void* block,
+                         StreamHandle stream = nullptr) noexcept {
+  if (!is_traced(kind)) [[likely]]
+    return;
+  TraceEvent event{};
+  event.kind = kind;
+  event.name = "memory";
+  event.value = static_cast<int64_t>(nbytes);
+  event.object = block;
+  event.stream = stream;
+  event.device_type = device.type;
+  event.device_index = device.index;
+  trace_instant(event);
+}
+
+// ---- Who listens ----
+
+// One place each, so that they do not take the stream from each other; four fit g_traced_kinds.
+enum class TraceListener : uint8_t { kHandles, kHost, kBuffer, kTests };
+inline constexpr int kTraceListeners = 4;
+
+// Called on the thread where it happens, from any thread, also inside a release. `kept` is that of
+// the span, null for instants. What happens on a thread inside a hook is not traced.
+using TraceHook = void (*)(const TraceEvent& event, void** kept) noexcept;
+
+// From now on `hook` gets the events of these kinds; 0 ends it. Other threads may still be in it
+// when this returns.
+void set_trace_hook(TraceListener listener, TraceHook hook, uint32_t kinds) noexcept;
+
+// The same text in memory that is never freed. Of more than a few thousand different texts the
+// later ones become "...".
+const char* lasting_name(const char* name) noexcept;
 
 }  // namespace tsr

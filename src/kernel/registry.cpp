@@ -121,6 +121,18 @@ void throw_kernel_error(Device device, const char* family, Status status) {
   throw error;
 }
 
+void begin_launch(TraceSpan& span, Device device, const char* family, int32_t kernel) noexcept {
+  TraceEvent event{};
+  event.kind = TraceKind::kLaunch;
+  event.id = kernel;
+  event.name = kernel == 0 ? family : kernel_name(kernel);
+  event.family = family;
+  event.stream = current_stream(device);
+  event.device_type = device.type;
+  event.device_index = device.index;
+  begin_span(span, event);
+}
+
 void throw_not_implemented(Device device, const char* family) {
   fail(Code::kNotImplemented, nullptr, __FILE__, __LINE__, "not implemented on ", device, ": the ",
        family, " kernels");

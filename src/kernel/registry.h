@@ -37,15 +37,39 @@ int32_t device_count(DeviceType type) noexcept;
 [[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);
 [[noreturn]] void throw_not_implemented(Device device, const char* family);
 
+[[gnu::cold]] void begin_launch(TraceSpan& span, Device device, const char* family,
+                                int32_t kernel) noexcept;
+
+// The id of the kernel that a launch runs; 0 where the family's operations have none.
+template <class Op>
+concept HasIds = requires {
+  OpRange<Op>::kFirst;
+};
+template <class Plan>
+constexpr int32_t kernel_id(const Plan& plan) {
+  if constexpr (requires { plan.op; }) {
+    if constexpr (HasIds<decltype(plan.op)>) return static_cast<int32_t>(plan.op);
+  }
+  return 0;
+}
+template <class Op, class Plan>
+constexpr int32_t kernel_id(Op op, const Plan&) {
+  return static_cast<int32_t>(op);
+}
+
 // launch(kUnary, device, op, plan): calls the family's entry and turns a status into an Error.
 template <auto Entry, class... Args>
 void launch(Family<Entry> family, Device device, const Args&... args) {
   const auto entry = backend_for(device).kernels->*Entry;
   if (entry == nullptr) [[unlikely]]
     throw_not_implemented(device, family.name);
-  trace(TracePoint::kLaunchBegin, family.name);
+  TraceSpan span;
+  const bool traced = is_traced(TraceKind::kLaunch);
+  if (traced) [[unlikely]]
+    begin_launch(span, device, family.name, kernel_id(args...));
   const Status status = entry(args...);
-  trace(TracePoint::kLaunchEnd, family.name);
+  if (traced) [[unlikely]]
+    end_span(span, status);
   if (status != kOk) [[unlikely]]
     throw_kernel_error(device, family.name, status);
 }

@@ -120,13 +120,13 @@ void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   void* data = block->data;
   lock.unlock();
   unpoison(device(), data, nbytes);
-  trace(TracePoint::kAllocate, "memory", nbytes, data);
+  trace_memory(TraceKind::kAllocate, device(), nbytes, data, stream);
   return data;
 }
 
 void CachingAllocator::deallocate(void* data, uint64_t nbytes) noexcept {
   if (data == nullptr) return;
-  trace(TracePoint::kFree, "memory", nbytes, data);
+  trace_memory(TraceKind::kFree, device(), nbytes, data);
   const CachingLock lock(state_.mutex);
   Block* block = blocks_.find_lent(data);
   if (block == nullptr) return;  // not ours, or given back twice: touching it would make it worse

@@ -63,14 +63,14 @@ void* CpuAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   const uint32_t size_class = small_class(nbytes);
   void* data = small::allocate(size_class);
   small::count_lent(size_class, nbytes);
-  trace(TracePoint::kAllocate, "memory", nbytes, data);
+  trace_memory(TraceKind::kAllocate, device(), nbytes, data);
   return data;
 }
 
 void CpuAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
   if (block == nullptr) return;
   if (kSmallListsOff || nbytes > kSmallLimit) return core_.deallocate(block, nbytes);
-  trace(TracePoint::kFree, "memory", nbytes, block);
+  trace_memory(TraceKind::kFree, device(), nbytes, block);
   small::count_returned(small_class(nbytes), nbytes);
   small::release(block);
 }

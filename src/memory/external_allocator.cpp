@@ -73,7 +73,7 @@ void* ExternalAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
                           stream);
     throw;
   }
-  trace(TracePoint::kAllocate, "memory", nbytes, block);
+  trace_memory(TraceKind::kAllocate, device(), nbytes, block, stream);
   return block;
 }
 
@@ -123,7 +123,7 @@ void ExternalAllocator::fail_allocation(int32_t status, uint64_t nbytes) {
 
 void ExternalAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
   if (block == nullptr) return;
-  trace(TracePoint::kFree, "memory", nbytes, block);
+  trace_memory(TraceKind::kFree, device(), nbytes, block);
   Lent lent{};
   {
     const std::lock_guard lock(mutex_);

@@ -159,25 +159,25 @@ TEST_F(EngineWithOps, every_in_place_write_to_a_base_with_views) {
 
 // ---- What a backward costs ----
 
-// Counts launches of one kernel family while it lives.
+// Counts launches of one kernel family while it lives; one at a time.
 class LaunchCounter {
  public:
-  explicit LaunchCounter(std::string family) : family_(std::move(family)), hook_{call, this} {
-    g_trace_hook.store(&hook_);
+  explicit LaunchCounter(std::string_view family) {
+    family_ = family;
+    count_ = 0;
+    set_trace_hook(TraceListener::kTests, note, static_cast<uint32_t>(TraceKind::kLaunch));
   }
   LaunchCounter(const LaunchCounter&) = delete;
   LaunchCounter& operator=(const LaunchCounter&) = delete;
-  ~LaunchCounter() { g_trace_hook.store(nullptr); }
-  [[nodiscard]] int count() const { return count_; }
+  ~LaunchCounter() { set_trace_hook(TraceListener::kTests, nullptr, 0); }
+  [[nodiscard]] static int count() { return count_; }
 
  private:
-  static void call(void* user, const TraceEvent& event) {
-    auto* self = static_cast<LaunchCounter*>(user);
-    if (event.point == TracePoint::kLaunchBegin && self->family_ == event.name) ++self->count_;
+  static void note(const TraceEvent& event, void**) noexcept {
+    if (event.phase == TracePhase::kBegin && family_ == event.family) ++count_;
   }
-  std::string family_;
-  TraceHook hook_;
-  int count_ = 0;
+  static inline std::string_view family_;
+  static inline std::atomic<int> count_{0};
 };
 
 TEST_F(EngineWithOps, frozen_weight_costs_no_product) {

@@ -85,7 +85,7 @@ struct Fixture {
   template <class T>
   T* sized(uint32_t size = sizeof(T)) {
     auto* value = reinterpret_cast<T*>(page.get());
-    value->struct_size = size;
+    if constexpr (requires { value->struct_size; }) value->struct_size = size;
     return value;
   }
 

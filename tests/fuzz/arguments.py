@@ -18,8 +18,8 @@ from tensors import STATES, Tensors, Value, random_numbers, with_layout
 TRUSTING = {
     "tsr_tensor_from_data", "tsr_tensor_read", "tsr_tensor_write", "tsr_plugin_load", "tsr_memory_allocator_set",
     "tsr_from_dlpack", "tsr_from_dlpack_versioned", "tsr_to_dlpack", "tsr_to_dlpack_versioned", "tsr_stream_wrap",
-    "tsr_dltensor_view", "tsr_saved_hooks_push", "tsr_log_set", "tsr_memory_pressure_add", "tsr_scope_begin",
-    "tsr_scope_set_current", "tsr_ambient_restore", "tsr_device_set_default", "tsr_memory_pressure_threshold_set",
+    "tsr_dltensor_view", "tsr_saved_hooks_push", "tsr_log_set", "tsr_memory_pressure_add",
+    "tsr_scope_begin", "tsr_scope_set_current", "tsr_ambient_restore", "tsr_device_set_default", "tsr_memory_pressure_threshold_set",
 }  # fmt: skip
 INTS = [-(2**63), -7, -1, 0, 1, 2, 3, 70, 2**62, 2**63 - 1]
 COUNTS = [-(2**31), -7, -1, 2**31 - 1]
@@ -172,6 +172,9 @@ class Arguments:
             return self.library.ffi.NULL
         struct = self.library.ffi.cast(f"{ctype}*", self.tensors.keep("uint64_t[]", 1024))
         size = self.library.ffi.sizeof(ctype)
+        if name == "value":  # no growing struct: its kind comes first
+            struct.kind = self.rng.randrange(-1, 18)
+            return struct
         struct.struct_size = self.rng.choice([0, 3, size, size, size, 4096, 2**32 - 1])
         if name == "node_vtable" and self.rng.random() < 0.8:
             struct.forward, struct.backward = self.callbacks.forward, self.callbacks.backward
@@ -186,7 +189,8 @@ class Arguments:
     def _places(self, arg: Arg) -> list[Any]:
         kind, ffi, rng = arg.type, self.library.ffi, self.rng
         if kind.direction == "inout" or kind.base == "struct":
-            return [self._struct(kind.name or "")]
+            # Of an array there is one element; a larger count is the caller's lie.
+            return [self._struct(kind.name or ""), *[rng.choice([0, 1, -1, -(2**31)])] * kind.is_list]
         if kind.is_list:
             place = self.tensors.keep("tsr_tensor[64]")
             self._outs.append(("tensor", place))

@@ -1662,6 +1662,37 @@ static void example_tsr_archive_save(void) {
   tsr_tensor_release(t);
 }
 
+static void example_tsr_function_id(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK(tsr_function_id("tsr_function_id", -1) == 380);
+  CHECK(tsr_function_id("tsr_add", -1) != tsr_function_id("tsr_add_out", -1));
+  CHECK(tsr_function_id("tsr_no_such_function", -1) == 0);
+}
+
+static void example_tsr_function_name(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK(strcmp(tsr_function_name(tsr_function_id("tsr_exp", -1)), "tsr_exp") == 0);
+  CHECK(tsr_function_name(-1) == NULL);
+}
+
+static void example_tsr_call(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = f32_vector(3), y = NULL;
+  tsr_value values[] = {{TSR_VALUE_TENSOR, 0, 0, 0, 0, x}, {TSR_VALUE_PLACE, 0, 0, 0, 0, &y}};
+  CHECK_OK(tsr_call(tsr_function_id("tsr_negative", -1), values, 2));
+  CHECK(y != NULL);
+  tsr_tensor_release(y);
+  CHECK_FAILS(TSR_VALUE, tsr_call(tsr_function_id("tsr_negative", -1), values, 1));
+  CHECK_FAILS(TSR_VALUE, tsr_call(-1, values, 2));
+  values[0].kind = TSR_VALUE_INT;
+  CHECK_FAILS(TSR_TYPE, tsr_call(tsr_function_id("tsr_negative", -1), values, 2));
+  CHECK(y == NULL);
+  tsr_tensor_release(x);
+}
+
 const struct example kExamples[] = {
     {"tsr_none", example_tsr_none},
     {"tsr_buffer_retain", example_tsr_buffer_retain},
@@ -1810,5 +1841,8 @@ const struct example kExamples[] = {
     {"tsr_archive_tensor", example_tsr_archive_tensor},
     {"tsr_archive_metadata", example_tsr_archive_metadata},
     {"tsr_archive_save", example_tsr_archive_save},
+    {"tsr_function_id", example_tsr_function_id},
+    {"tsr_function_name", example_tsr_function_name},
+    {"tsr_call", example_tsr_call},
 };
 const int kExampleCount = (int)(sizeof(kExamples) / sizeof(kExamples[0]));

@@ -2568,3 +2568,14 @@ TEST(Function_tsr_archive_save, refuses_bad_arguments) {
     survives(tsr_archive_save("no such name", -1, "no such name", -1, f.tensors, 1, "no such word", -1));
   }
 }
+
+TEST(Function_tsr_call, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_call(0, nullptr, 2), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_call(0, f.sized<tsr_value>(), -7), TSR_INVALID_ARGUMENT);
+  }
+}

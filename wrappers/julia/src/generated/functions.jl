@@ -924,6 +924,29 @@ tsr_archive_save(path, path_len, names, names_len, tensors, n_tensors, metadata,
         (Ptr{UInt8}, Int64, Ptr{UInt8}, Int64, Ptr{tsr_tensor}, Int32, Ptr{UInt8}, Int64),
         path, path_len, names, names_len, tensors, n_tensors, metadata, metadata_len)
 
+# The number of an exported function, the same in every version; 0 when there is none of this
+# name. The lower 16 bits are the id of its row in the schema.
+tsr_function_id(name, name_len) =
+    ccall((:tsr_function_id, libtessera), Int32, (Ptr{UInt8}, Int64), name, name_len)
+
+# The name of the function of a number, for example "tsr_add_out"; NULL for a number that is
+# none. Never released.
+tsr_function_name(id) =
+    ccall((:tsr_function_name, libtessera), Ptr{UInt8}, (Int32,), id)
+
+# Calls the function of an operator by its number and gives its status. There is one value for
+# each argument in the schema's order, then one for each result (in the out form, for each
+# tensor that receives one).
+# VALUE when the number is not that of an operator's function or the count does not fit, TYPE
+# when a value is not of the kind that the argument takes; the error names the operator and
+# the argument. The schema (tsr_schema_json) lists the arguments of every function and their
+# types. Nothing is converted: an int64 takes INT, a bool BOOL, an f64 REAL. An optional
+# argument takes NONE as well.
+tsr_call(id, values, n_values) =
+    ccall((:tsr_call, libtessera), tsr_status,
+        (Int32, Ptr{tsr_value}, Int32),
+        id, values, n_values)
+
 # Absolute value of each element; a complex element gives its magnitude.
 tsr_abs(input, out) =
     ccall((:tsr_abs, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)

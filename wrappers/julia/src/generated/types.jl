@@ -159,6 +159,26 @@ const tsr_dlpack_flag = Int32
 const TSR_DLPACK_COPY = Int32(1)
 const TSR_DLPACK_READ_ONLY = Int32(2)
 
+# What a tsr_value holds.
+const tsr_value_kind = Int32
+const TSR_VALUE_NONE = Int32(0)
+const TSR_VALUE_BOOL = Int32(1)
+const TSR_VALUE_INT = Int32(2)
+const TSR_VALUE_REAL = Int32(3)
+const TSR_VALUE_COMPLEX = Int32(4)
+const TSR_VALUE_DTYPE = Int32(5)
+const TSR_VALUE_DEVICE = Int32(6)
+const TSR_VALUE_TEXT = Int32(7)
+const TSR_VALUE_TENSOR = Int32(8)
+const TSR_VALUE_GENERATOR = Int32(9)
+const TSR_VALUE_INTS = Int32(10)
+const TSR_VALUE_REALS = Int32(11)
+const TSR_VALUE_TENSORS = Int32(12)
+const TSR_VALUE_PLACE = Int32(13)
+const TSR_VALUE_PLACES = Int32(14)
+const TSR_VALUE_SHAPE = Int32(15)
+const TSR_VALUE_LIST = Int32(16)
+
 # What an item of an index is. An index is a list of items of four numbers each: kind, start,
 # stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
 # start, stop or step. Axes beyond the items are taken whole.
@@ -350,6 +370,19 @@ end
 tsr_exchange_table() = tsr_exchange_table(
     sizeof(tsr_exchange_table), 0, 0, 0, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL,
     C_NULL)
+
+"""
+One argument of a call by number. All zero is an absent argument; what a kind does not use
+is ignored.
+"""
+struct tsr_value
+    kind::tsr_value_kind
+    n::Int32
+    integer::Int64
+    real::Float64
+    imaginary::Float64
+    pointer::Ptr{Cvoid}
+end
 
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (

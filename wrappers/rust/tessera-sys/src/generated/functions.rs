@@ -733,6 +733,26 @@ extern "C" {
         tensors: *const tsr_tensor, n_tensors: i32, metadata: *const c_char, metadata_len: i64,
     ) -> tsr_status;
 
+    /// The number of an exported function, the same in every version; 0 when there is none of this
+    /// name. The lower 16 bits are the id of its row in the schema.
+    /// name: for example tsr_add_out
+    pub fn tsr_function_id(name: *const c_char, name_len: i64) -> i32;
+
+    /// The name of the function of a number, for example "tsr_add_out"; NULL for a number that is
+    /// none. Never released.
+    pub fn tsr_function_name(id: i32) -> *const c_char;
+
+    /// Calls the function of an operator by its number and gives its status. There is one value
+    /// for each argument in the schema's order, then one for each result (in the out form, for
+    /// each tensor that receives one).
+    /// VALUE when the number is not that of an operator's function or the count does not fit, TYPE
+    /// when a value is not of the kind that the argument takes; the error names the operator and
+    /// the argument. The schema (tsr_schema_json) lists the arguments of every function and their
+    /// types. Nothing is converted: an int64 takes INT, a bool BOOL, an f64 REAL. An optional
+    /// argument takes NONE as well.
+    /// id: tsr_function_id, or the schema's
+    pub fn tsr_call(id: i32, values: *mut tsr_value, n_values: i32) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

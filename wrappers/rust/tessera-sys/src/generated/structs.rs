@@ -510,6 +510,43 @@ impl Default for tsr_exchange_table {
     }
 }
 
+/// One argument of a call by number. All zero is an absent argument; what a kind does not use is
+/// ignored.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_value {
+    /// kind.
+    pub kind: tsr_value_kind,
+    /// length of a list, index of a device
+    pub n: i32,
+    /// integer.
+    pub integer: i64,
+    /// real.
+    pub real: f64,
+    /// imaginary.
+    pub imaginary: f64,
+    /// borrowed for the call
+    pub pointer: *const c_void,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_value>() == 40);
+    assert!(offset_of!(tsr_value, kind) == 0);
+    assert!(offset_of!(tsr_value, n) == 4);
+    assert!(offset_of!(tsr_value, integer) == 8);
+    assert!(offset_of!(tsr_value, real) == 16);
+    assert!(offset_of!(tsr_value, imaginary) == 24);
+    assert!(offset_of!(tsr_value, pointer) == 32);
+};
+
+impl Default for tsr_value {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        unsafe { std::mem::zeroed() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -528,6 +565,7 @@ mod tests {
             ("tsr_memory_stats", size_of::<tsr_memory_stats>()),
             ("tsr_memory_event", size_of::<tsr_memory_event>()),
             ("tsr_exchange_table", size_of::<tsr_exchange_table>()),
+            ("tsr_value", size_of::<tsr_value>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -252,6 +252,43 @@ pub const TSR_DLPACK_COPY: tsr_dlpack_flag = 1;
 /// export: mark the result read-only
 pub const TSR_DLPACK_READ_ONLY: tsr_dlpack_flag = 2;
 
+/// What a tsr_value holds.
+pub type tsr_value_kind = i32;
+/// an optional argument that is absent, a result that is not wanted
+pub const TSR_VALUE_NONE: tsr_value_kind = 0;
+/// integer is 0 or 1
+pub const TSR_VALUE_BOOL: tsr_value_kind = 1;
+/// integer is a number, or a constant of an enumeration
+pub const TSR_VALUE_INT: tsr_value_kind = 2;
+/// real
+pub const TSR_VALUE_REAL: tsr_value_kind = 3;
+/// real and imaginary
+pub const TSR_VALUE_COMPLEX: tsr_value_kind = 4;
+/// integer is a tsr_dtype
+pub const TSR_VALUE_DTYPE: tsr_value_kind = 5;
+/// integer is a tsr_device_type, n the index of the device
+pub const TSR_VALUE_DEVICE: tsr_value_kind = 6;
+/// pointer is UTF-8 text of integer bytes; -1 means NUL-terminated
+pub const TSR_VALUE_TEXT: tsr_value_kind = 7;
+/// pointer is a tsr_tensor
+pub const TSR_VALUE_TENSOR: tsr_value_kind = 8;
+/// pointer is a tsr_generator
+pub const TSR_VALUE_GENERATOR: tsr_value_kind = 9;
+/// pointer is an array of n int64_t
+pub const TSR_VALUE_INTS: tsr_value_kind = 10;
+/// pointer is an array of n double
+pub const TSR_VALUE_REALS: tsr_value_kind = 11;
+/// pointer is an array of n tsr_tensor
+pub const TSR_VALUE_TENSORS: tsr_value_kind = 12;
+/// pointer is a tsr_tensor\* that receives a result
+pub const TSR_VALUE_PLACE: tsr_value_kind = 13;
+/// pointer is an array of n tsr_tensor that receives a list; n becomes the number of results
+pub const TSR_VALUE_PLACES: tsr_value_kind = 14;
+/// only in traces, a tensor described: integer is its dtype, pointer an array of n sizes
+pub const TSR_VALUE_SHAPE: tsr_value_kind = 15;
+/// only in traces: pointer is an array of n tsr_value
+pub const TSR_VALUE_LIST: tsr_value_kind = 16;
+
 /// What an item of an index is. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
 /// start, stop or step. Axes beyond the items are taken whole.
