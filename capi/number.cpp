@@ -16,7 +16,8 @@ constexpr const char* kKindNames[] = {"", "bool", "integer", "real", "complex"};
 std::string names_of(uint32_t kinds) {
   std::string names;
   for (uint32_t kind = TSR_NUMBER_BOOL; kind <= TSR_NUMBER_COMPLEX; ++kind) {
-    if ((kinds >> kind & 1) != 0) names += (names.empty() ? "" : ", ") + std::string(kKindNames[kind]);
+    if ((kinds >> kind & 1) != 0)
+      names += (names.empty() ? "" : ", ") + std::string(kKindNames[kind]);
   }
   return names;
 }

@@ -41,10 +41,8 @@ inline constexpr int64_t kNegative[1] = {-5};
 inline constexpr int64_t kLowest[1] = {INT64_MIN};
 inline constexpr int64_t kMany[70] = {};
 // No kind, a kind that there is not, a field that is not 0, a bool that is neither 0 nor 1.
-inline constexpr tsr_number kNoNumbers[4] = {{0, 0, 0, 0, 0},
-                                             {5, 0, 0, 0, 0},
-                                             {TSR_NUMBER_REAL, 1, 0, 0, 0},
-                                             {TSR_NUMBER_BOOL, 0, 2, 0, 0}};
+inline constexpr tsr_number kNoNumbers[4] = {
+    {0, 0, 0, 0, 0}, {5, 0, 0, 0, 0}, {TSR_NUMBER_REAL, 1, 0, 0, 0}, {TSR_NUMBER_BOOL, 0, 2, 0, 0}};
 inline constexpr tsr_status kAnyError = -1;
 
 // A tensor written out. Integers are kept apart, so that 64 bits survive; complex numbers are

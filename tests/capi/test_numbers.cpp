@@ -57,7 +57,8 @@ TEST(Numbers, that_are_none_are_refused_by_name) {
   refused(tsr_add_scalar(x, kNoNumbers + 2, y.slot()), TSR_INVALID_ARGUMENT);
   EXPECT_EQ(last_error(), "add: other: expected a number whose field reserved is 0, got 1");
   refused(tsr_add_scalar(x, kNoNumbers + 3, y.slot()), TSR_INVALID_ARGUMENT);
-  EXPECT_EQ(last_error(), "add: other: expected a bool number whose field integer is 0 or 1, got 2");
+  EXPECT_EQ(last_error(),
+            "add: other: expected a bool number whose field integer is 0 or 1, got 2");
   const tsr_number negative = {-1, 0, 0, 0, 0};
   refused(tsr_subtract_scalar_left(&negative, x, y.slot()), TSR_INVALID_ARGUMENT);
   EXPECT_EQ(last_error(), "subtract: input: expected a number of a kind TSR_NUMBER_, got -1");
@@ -67,7 +68,8 @@ TEST(Numbers, of_a_kind_that_an_op_does_not_take_are_refused_by_name) {
   const Tensor x(reals(TSR_FLOAT32, {1}, {2}));
   Tensor y;
   refused(tsr_clip_scalars(x, nullptr, TSR_C128(0, 1), y.slot()), TSR_TYPE);
-  EXPECT_EQ(last_error(), "clip: max: expected a number of the kind bool, integer, real, got complex");
+  EXPECT_EQ(last_error(),
+            "clip: max: expected a number of the kind bool, integer, real, got complex");
   refused(tsr_bitwise_and_scalar(x, TSR_I64(1), y.slot()), TSR_DTYPE);
   refused(tsr_maximum_scalar(x, TSR_C128(0, 1), y.slot()), TSR_DTYPE);
 }

@@ -114,7 +114,7 @@ def _other_plain(rng: random.Random, arg: Arg, value: Any) -> Any:
         return numbers
     if kind.base == "int64":
         return rng.choice([-(2**62), -3, -2, -1, 0, 1, 2, 3, 2**62])
-    if kind.base == "scalar" or isinstance(value, (bool, float)) and kind.base == "tensor":
+    if kind.base == "scalar" or isinstance(value, (int, float)) and kind.is_tensor:
         return rng.choice([True, -1, 2, -1.0, 0.0, 0.5, float("inf"), float("nan"), "0.5-2j"])
     if kind.base == "f64":
         return rng.choice([-1.0, 0.0, 0.5, 2.0, float("inf"), float("nan")])
