@@ -53,6 +53,8 @@ struct ScanPlan {
 };
 
 // Along the middle axis of a contiguous (rows, columns, inner) block; inner is 1 for the last axis.
+// 16-bit floats are computed in float32 and rounded once; a backend that cannot answers
+// kNotImplemented.
 struct SoftmaxPlan {
   int64_t rows;
   int64_t columns;

@@ -133,6 +133,11 @@ void begin_launch(TraceSpan& span, Device device, const char* family, int32_t ke
   begin_span(span, event);
 }
 
+void forget_kernel_error() noexcept {
+  forget_failure();
+  t_failure.native_code = 0;
+}
+
 void throw_not_implemented(Device device, const char* family) {
   fail(Code::kNotImplemented, nullptr, __FILE__, __LINE__, "not implemented on ", device, ": the ",
        family, " kernels");

@@ -36,6 +36,8 @@ int32_t device_count(DeviceType type) noexcept;
 // What HostServices::set_error left on this thread becomes the Error of a failed kernel.
 [[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);
 [[noreturn]] void throw_not_implemented(Device device, const char* family);
+// Drops what a kernel left by set_error, for a caller that goes on without it.
+void forget_kernel_error() noexcept;
 
 [[gnu::cold]] void begin_launch(TraceSpan& span, Device device, const char* family,
                                 int32_t kernel) noexcept;
@@ -57,9 +59,9 @@ constexpr int32_t kernel_id(Op op, const Plan&) {
   return static_cast<int32_t>(op);
 }
 
-// launch(kUnary, device, op, plan): calls the family's entry and turns a status into an Error.
+// Calls the family's entry.
 template <auto Entry, class... Args>
-void launch(Family<Entry> family, Device device, const Args&... args) {
+[[nodiscard]] Status run_entry(Family<Entry> family, Device device, const Args&... args) {
   const auto entry = backend_for(device).kernels->*Entry;
   if (entry == nullptr) [[unlikely]]
     throw_not_implemented(device, family.name);
@@ -70,8 +72,27 @@ void launch(Family<Entry> family, Device device, const Args&... args) {
   const Status status = entry(args...);
   if (traced) [[unlikely]]
     end_span(span, status);
+  return status;
+}
+
+// launch(kUnary, device, op, plan): calls the family's entry and turns a status into an Error.
+template <auto Entry, class... Args>
+void launch(Family<Entry> family, Device device, const Args&... args) {
+  const Status status = run_entry(family, device, args...);
   if (status != kOk) [[unlikely]]
     throw_kernel_error(device, family.name, status);
+}
+
+// As launch, but returns false when the kernel answers kNotImplemented; its text stays for
+// throw_kernel_error or forget_kernel_error.
+template <auto Entry, class... Args>
+[[nodiscard]] bool try_launch(Family<Entry> family, Device device, const Args&... args) {
+  const Status status = run_entry(family, device, args...);
+  if (status == static_cast<Status>(Code::kNotImplemented)) [[unlikely]]
+    return false;
+  if (status != kOk) [[unlikely]]
+    throw_kernel_error(device, family.name, status);
+  return true;
 }
 
 }  // namespace tsr::kernel

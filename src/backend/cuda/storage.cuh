@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include "backend/cuda/host.h"
 #include "backend/cuda/number_complex.cuh"
 #include "base/dtype.h"
 
@@ -221,6 +222,24 @@ __device__ void store_value(DType dtype, void* data, V value) {
 __device__ inline bool is_nonzero(DType dtype, const void* data) {
   const auto value = load_as<ComplexNumber<double>>(dtype, data);
   return value.re.v != 0 || value.im.v != 0;
+}
+
+// Calls visit.operator()<Storage>() for the real floating dtypes; `text` says what was expected
+// where it is another.
+template <class Visit>
+kernel::Status visit_floating(DType dtype, const char* text, const Visit& visit) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return visit.template operator()<Short<Half>>();
+    case DType::kBFloat16:
+      return visit.template operator()<Short<BFloat16>>();
+    case DType::kFloat32:
+      return visit.template operator()<Plain<float>>();
+    case DType::kFloat64:
+      return visit.template operator()<Plain<double>>();
+    default:
+      return failure(Code::kNotImplemented, text);
+  }
 }
 
 // Calls visit.operator()<V>() with the value type in which sums and products of `dtype` are formed:

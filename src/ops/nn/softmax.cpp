@@ -9,6 +9,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/nn/image.h"
+#include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
@@ -52,20 +53,32 @@ Tensor with_strides(const Tensor& input, const Dims& strides) {
   return result;
 }
 
+// `input` is x, or the upstream gradient beside `saved`, the forward's output. All lie alike.
+template <class Family>
+void launch_softmax(Family family, const Tensor& input, const Tensor& saved, const Tensor& output,
+                    int64_t axis, bool log) {
+  launch_or_widen(family, {reads(input), reads(saved), writes(output)},
+                  [&](const Tensor* const* t) {
+                    SoftmaxPlan plan = plan_of(*t[2], axis, log);
+                    plan.input = t[0]->data();
+                    plan.saved = data_or_null(*t[1]);
+                    plan.output = t[2]->data();
+                    return plan;
+                  });
+}
+
 Tensor fused_derivative(const Tensor& g, const Tensor& y, int64_t axis, bool log) {
   const Tensor result = empty_strided(y.sizes(), y.strides(), y.dtype(), y.device());
   if (y.numel() == 0) return result;
   const Tensor slope = with_strides(g, y.strides());
-  SoftmaxPlan plan = plan_of(y, axis, log);
-  plan.input = slope.data();
-  plan.saved = y.data();
-  plan.output = result.data();
-  kernel::launch(kernel::kSoftmaxBackward, y.device(), plan);
+  launch_softmax(kernel::kSoftmaxBackward, slope, y, result, axis, log);
   return result;
 }
 
 // softmax: y (g - Σ g y); log_softmax: g - exp(y) Σ g
-Tensor derivative(const Tensor& g, const Tensor& y, int64_t axis, bool log) {
+Tensor derivative(const Tensor& grad, const Tensor& output, int64_t axis, bool log) {
+  const Tensor g = in_opmath(grad);
+  const Tensor y = in_opmath(output);
   const Dims axes{axis};
   if (g.ndim() == 0) return multiply(g, 0);
   if (log) return subtract(g, multiply(exp(y), sum(g, DimsView(axes), true)));
@@ -81,12 +94,7 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   Result result = out.is_fresh()
                       ? Result(empty_strided(x.sizes(), strides, x.dtype(), x.device()))
                       : allocate_apart(out, x.sizes(), x.dtype(), x.device(), grad, {&x}, true);
-  if (x.numel() != 0) {
-    SoftmaxPlan plan = plan_of(dense, axis, log);
-    plan.input = dense.data();
-    plan.output = result.value().data();
-    kernel::launch(kernel::kSoftmax, x.device(), plan);
-  }
+  if (x.numel() != 0) launch_softmax(kernel::kSoftmax, dense, Tensor(), result.value(), axis, log);
   Tensor output = result.finish();
   if (grad) {
     record(output, log ? "LogSoftmaxBackward" : "SoftmaxBackward", {x}, {save_output(output)},
@@ -108,10 +116,7 @@ Tensor softmax_family(const Tensor& input, int64_t axis, std::optional<DType> dt
             "expected a real floating dtype, got ", wanted);
   TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
             input.dtype());
-  const DType compute = kernel::opmath(wanted);
-  const Tensor x = astype(input, compute);
-  if (compute == wanted) return run(x, along, log, out);
-  return deliver(astype(run(x, along, log, {}), wanted), out);
+  return run(astype(input, wanted), along, log, out);
 }
 
 }  // namespace

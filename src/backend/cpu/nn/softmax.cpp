@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax and log_softmax: spreads the rows over the threads.
 #include <algorithm>
+#include <atomic>
 
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/nn/softmax_rows.h"
+#include "backend/cpu/widen.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -20,70 +22,124 @@ constexpr int64_t kGrain = 16384;
 // Neighbouring positions one thread takes along a strided axis: whole cache lines.
 constexpr int64_t kLine = 32;
 
-template <class T>
-void run_rows(const SoftmaxPlan& plan, bool backward) {
-  const auto& rows = rows_of<SoftmaxRows<T>>();
-  const auto* in = static_cast<const T*>(plan.input);
-  const auto* saved = static_cast<const T*>(plan.saved);
-  auto* out = static_cast<T*>(plan.output);
+template <class S>
+bool run_rows(const SoftmaxPlan& plan, bool backward) {
+  using T = Opmath<S>;
+  const SoftmaxRows<T>& rows = rows_of<SoftmaxRows<T>>();
+  const Widen<S> widen;
+  const auto* in = static_cast<const S*>(plan.input);
+  const auto* saved = static_cast<const S*>(plan.saved);
+  auto* out = static_cast<S*>(plan.output);
   const int64_t columns = plan.columns;
+  const bool log = plan.log != 0;
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(columns, 1));
+  std::atomic<bool> ok{true};
   parallel_for(plan.rows, grain, [&](int64_t begin, int64_t end) {
-    const int64_t at = begin * columns;
-    if (backward) {
-      rows.backward(end - begin, columns, plan.log != 0, in + at, saved + at, out + at);
-    } else {
-      rows.forward(end - begin, columns, plan.log != 0, in + at, out + at);
+    const RowBuffer<S> buffer(2 * columns);
+    if (buffer.missing()) {
+      ok = false;
+      return;
+    }
+    // Rows that need no buffer all at once.
+    const int64_t step = kIsShort<S> ? 1 : end - begin;
+    for (int64_t row = begin; row < end; row += step) {
+      const int64_t at = row * columns;
+      const T* x = widen.read(columns, in + at, buffer.at());
+      T* y = widen.target(out + at, buffer.at());
+      if (backward) {
+        const T* kept = widen.read(columns, saved + at, buffer.at(columns));
+        rows.backward(step, columns, log, x, kept, y);
+      } else {
+        rows.forward(step, columns, log, x, y);
+      }
+      widen.write(columns, out + at, y);
     }
   });
+  return ok;
 }
 
-template <class T>
-void run_strided(const SoftmaxPlan& plan, bool backward) {
-  const auto& rows = rows_of<SoftmaxRows<T>>();
-  const auto* in = static_cast<const T*>(plan.input);
-  const auto* saved = static_cast<const T*>(plan.saved);
-  auto* out = static_cast<T*>(plan.output);
+// A block of `width` neighbouring positions with all their columns, as the rows want it.
+template <class S>
+class Block {
+ public:
+  using T = Opmath<S>;
+
+  Block(const SoftmaxPlan& plan, int64_t width)
+      : columns_(plan.columns), inner_(plan.inner), width_(width) {}
+
+  // The distance of two columns of what read and target give.
+  [[nodiscard]] int64_t step() const { return kIsShort<S> ? width_ : inner_; }
+  const T* read(const S* from, T* buffer) const {
+    if constexpr (!kIsShort<S>) return from;
+    for (int64_t c = 0; c < columns_; ++c)
+      widen_.read(width_, from + c * inner_, buffer + c * width_);
+    return buffer;
+  }
+  T* target(S* to, T* buffer) const { return widen_.target(to, buffer); }
+  void write(S* to, const T* buffer) const {
+    if constexpr (!kIsShort<S>) return;
+    for (int64_t c = 0; c < columns_; ++c)
+      widen_.write(width_, to + c * inner_, buffer + c * width_);
+  }
+
+ private:
+  Widen<S> widen_;
+  int64_t columns_, inner_, width_;
+};
+
+template <class S>
+bool run_strided(const SoftmaxPlan& plan, bool backward) {
+  using T = Opmath<S>;
+  const SoftmaxRows<T>& rows = rows_of<SoftmaxRows<T>>();
+  const auto* in = static_cast<const S*>(plan.input);
+  const auto* saved = static_cast<const S*>(plan.saved);
+  auto* out = static_cast<S*>(plan.output);
   const int64_t lines = (plan.inner + kLine - 1) / kLine;
   const int64_t grain = std::max<int64_t>(1, kGrain / (plan.columns * kLine));
+  const bool log = plan.log != 0;
+  std::atomic<bool> ok{true};
   parallel_for(plan.rows * lines, grain, [&](int64_t begin, int64_t end) {
+    const int64_t room = plan.columns * kLine;
+    const RowBuffer<S> buffer(2 * room);
+    if (buffer.missing()) {
+      ok = false;
+      return;
+    }
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = i / lines * plan.columns * plan.inner;
       const int64_t first = i % lines * kLine;
-      const int64_t last = std::min(plan.inner, first + kLine);
+      const int64_t width = std::min(plan.inner - first, kLine);
+      const int64_t at = i / lines * plan.columns * plan.inner + first;
+      const Block<S> block(plan, width);
+      const T* x = block.read(in + at, buffer.at());
+      T* y = block.target(out + at, buffer.at());
       if (backward) {
-        rows.strided_backward(plan.columns, plan.inner, first, last, plan.log != 0, in + at,
-                              saved + at, out + at);
+        const T* kept = block.read(saved + at, buffer.at(room));
+        rows.strided_backward(plan.columns, block.step(), 0, width, log, x, kept, y);
       } else {
-        rows.strided(plan.columns, plan.inner, first, last, plan.log != 0, in + at, out + at);
+        rows.strided(plan.columns, block.step(), 0, width, log, x, y);
       }
+      block.write(out + at, y);
     }
   });
+  return ok;
 }
 
-template <class T>
 Status run(const SoftmaxPlan& plan, bool backward) {
-  if (plan.rows * plan.columns * plan.inner == 0) return kernel::kOk;
-  if (plan.inner == 1)
-    run_rows<T>(plan, backward);
-  else
-    run_strided<T>(plan, backward);
-  return kernel::kOk;
-}
-
-Status run_typed(const SoftmaxPlan& plan, bool backward) {
-  if (plan.dtype == DType::kFloat32) return run<float>(plan, backward);
-  if (plan.dtype == DType::kFloat64) return run<double>(plan, backward);
-  return failure(Code::kNotImplemented, "expected float32 or float64 for softmax");
+  return visit_storage(plan.dtype, "expected a real floating dtype for softmax", [&]<class S>() {
+    if (plan.rows * plan.columns * plan.inner == 0) return kernel::kOk;
+    const bool ok = plan.inner == 1 ? run_rows<S>(plan, backward) : run_strided<S>(plan, backward);
+    return ok ? kernel::kOk
+              : failure(Code::kOutOfMemory, "expected memory for rows in float32, got none");
+  });
 }
 
 }  // namespace
 
 Status softmax(const SoftmaxPlan& plan) {
-  return run_typed(plan, false);
+  return run(plan, false);
 }
 Status softmax_backward(const SoftmaxPlan& plan) {
-  return run_typed(plan, true);
+  return run(plan, true);
 }
 
 }  // namespace tsr::cpu

@@ -101,18 +101,8 @@ Status run(const SoftmaxPlan& plan) {
 
 template <bool kBackward>
 Status run_dtype(const SoftmaxPlan& plan) {
-  switch (plan.dtype) {
-    case DType::kFloat16:
-      return run<Short<Half>, kBackward>(plan);
-    case DType::kBFloat16:
-      return run<Short<BFloat16>, kBackward>(plan);
-    case DType::kFloat32:
-      return run<Plain<float>, kBackward>(plan);
-    case DType::kFloat64:
-      return run<Plain<double>, kBackward>(plan);
-    default:
-      return failure(Code::kNotImplemented, "softmax: expected a real floating dtype");
-  }
+  return visit_floating(plan.dtype, "softmax: expected a real floating dtype",
+                        [&]<class S>() { return run<S, kBackward>(plan); });
 }
 
 }  // namespace

@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// float16 and bfloat16 in the families that compute in float32: the values of float32 rounded once,
+// for every layout, with the memory of 16 bits; and what happens on a backend that has no kernels
+// for them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "autograd/engine.h"
+#include "autograd/tensor_grad.h"
+#include "kernel/registry.h"
+#include "memory/allocator.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/index/index.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/loss.h"
+#include "ops/nn/norm.h"
+#include "ops/nn/pool.h"
+#include "ops/nn/softmax.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/arrange.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+#include "support/gradcheck.h"
+#include "tests/ops/tensors.h"
+
+namespace tsr {
+namespace {
+
+using test::error_of;
+using test::values;
+using testing::random_leaf;
+using List = std::vector<Tensor>;
+
+constexpr DType kShort[] = {DType::kFloat16, DType::kBFloat16};
+const Tensor kNone;
+
+// Half the distance of neighbouring numbers, relative to them.
+double rounding(DType dtype) {
+  return dtype == DType::kFloat16 ? 0x1p-11 : 0x1p-8;
+}
+
+// One op over floating inputs, of which the first is the large one.
+struct Op {
+  const char* name;
+  std::vector<Dims> sizes;
+  std::vector<Dims> large;  // for peaks of memory; empty: not measured
+  std::function<Tensor(const List&)> run;
+  // Roundings of the backward's result beyond its own, which follow from what it reads of the
+  // forward's 16-bit result, in units of the largest gradient.
+  double slack = 0;
+  // Elements of int64 that the op keeps, in units of the first input's: they do not shrink.
+  double integers = 0;
+  // Roundings of the result beyond its own: a bias may be added to what has been rounded.
+  double value_slack = 0;
+};
+
+const std::vector<Op>& table() {
+  static const std::vector<Op> kTable{
+      {"softmax of the last axis",
+       {{3, 5, 37}},
+       {{512, 2048}},
+       [](const List& t) { return ops::softmax(t[0], -1); },
+       4},
+      {"softmax of an inner axis",
+       {{3, 35, 37}},
+       {{64, 128, 128}},
+       [](const List& t) { return ops::softmax(t[0], 1); },
+       4},
+      {"log_softmax",
+       {{4, 37}},
+       {{512, 2048}},
+       [](const List& t) { return ops::log_softmax(t[0], -1); },
+       4},
+      {"log_softmax of the first axis",
+       {{21, 40}},
+       {{128, 8192}},
+       [](const List& t) { return ops::log_softmax(t[0], 0); },
+       4},
+  };
+  return kTable;
+}
+
+// ---- layouts of the first input ----
+
+struct Layout {
+  const char* name;
+  std::function<Tensor(const Tensor&)> lay;
+};
+const Layout kLayouts[] = {
+    {"contiguous", [](const Tensor& t) { return t; }},
+    {"channels last",
+     [](const Tensor& t) { return t.ndim() == 4 ? ops::image_memory(t, true) : t; }},
+    {"transposed",
+     [](const Tensor& t) {
+       return ops::transpose(ops::contiguous_memory(ops::transpose(t, 0, t.ndim() - 1)), 0,
+                             t.ndim() - 1);
+     }},
+    {"sliced",
+     [](const Tensor& t) {
+       const Tensor twice = ops::repeat(t, Scalar(int64_t{2}), t.ndim() - 1);
+       return ops::slice(twice, t.ndim() - 1, 0, twice.size(t.ndim() - 1), 2);
+     }},
+    {"expanded",
+     [](const Tensor& t) { return ops::broadcast_to(ops::slice(t, 0, 0, 1, 1), t.sizes()); }},
+};
+
+// ---- running one op ----
+
+struct Outcome {
+  Tensor value;
+  List gradients;
+};
+
+// `upstream` numbers the elements of the result's gradient.
+Tensor upstream_of(const Tensor& y) {
+  const Tensor g = empty(y.sizes(), DType::kFloat32);
+  for (int64_t i = 0; i < g.numel(); ++i)
+    g.data_as<float>()[i] = static_cast<float>((i * 5 + i / 3) % 16 - 7) / 8;
+  return ops::cast_memory(g, y.dtype());
+}
+
+Outcome run(const Op& op, const List& leaves) {
+  for (const Tensor& leaf : leaves) set_requires_grad(leaf, true);
+  Outcome outcome;
+  outcome.value = op.run(leaves);
+  backward(std::array{ops::sum(ops::multiply(outcome.value, upstream_of(outcome.value)))});
+  for (const Tensor& leaf : leaves) outcome.gradients.push_back(grad_of(leaf));
+  return outcome;
+}
+
+List numbers_for(const std::vector<Dims>& sizes, DType dtype) {
+  List result;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const auto seed = static_cast<uint32_t>(k + 1);
+    result.push_back(ops::cast_memory(random_leaf(sizes[k], seed).detached(), dtype));
+  }
+  return result;
+}
+
+void expect_rounded_once(const Tensor& found, const Tensor& wanted, DType dtype, double slack) {
+  ASSERT_EQ(found.dtype(), dtype);
+  ASSERT_EQ(found.sizes(), wanted.sizes());
+  const std::vector<double> got = values(found);
+  const std::vector<double> want = values(wanted);
+  double largest = 0;
+  for (const double x : want) largest = std::max(largest, std::abs(x));
+  const double around = (1e-5 + slack * rounding(dtype)) * largest + 0x1p-24;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], want[i], 1.01 * rounding(dtype) * std::abs(want[i]) + around)
+        << "element " << i;
+  }
+}
+
+void expect_float32_rounded_once(const Op& op, const Layout& layout, DType dtype) {
+  List inputs = numbers_for(op.sizes, dtype);
+  inputs[0] = layout.lay(inputs[0]);
+  List wide;
+  for (const Tensor& input : inputs)
+    wide.push_back(ops::contiguous_memory(ops::cast_memory(input, DType::kFloat32)));
+  const Outcome found = run(op, inputs);
+  const Outcome wanted = run(op, wide);
+  expect_rounded_once(found.value.detached(), wanted.value.detached(), dtype, op.value_slack);
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    SCOPED_TRACE("gradient " + std::to_string(k));
+    if (wanted.gradients[k].defined())
+      expect_rounded_once(found.gradients[k], wanted.gradients[k], dtype, op.slack);
+  }
+}
+
+TEST(ShortFloats, give_the_values_of_float32_rounded_once_in_every_layout) {
+  for (const Op& op : table()) {
+    for (const Layout& layout : kLayouts) {
+      for (const DType dtype : kShort) {
+        SCOPED_TRACE(std::string(op.name) + ", " + layout.name + ", " + name(dtype));
+        expect_float32_rounded_once(op, layout, dtype);
+      }
+    }
+  }
+}
+
+TEST(ShortFloats, take_empty_batches) {
+  for (const Op& op : table()) {
+    std::vector<Dims> sizes = op.sizes;
+    if (sizes.size() == 2 && sizes[1] == sizes[0]) continue;  // scatter_add's index is not empty
+    if (std::string(op.name) == "embedding" || std::string(op.name).starts_with("batch_norm"))
+      continue;
+    sizes[0][0] = 0;
+    for (const DType dtype : kShort) {
+      SCOPED_TRACE(std::string(op.name) + ", " + name(dtype));
+      const Tensor y = op.run(numbers_for(sizes, dtype));
+      EXPECT_EQ(y.dtype(), dtype);
+      EXPECT_EQ(y.sizes(), op.run(numbers_for(sizes, DType::kFloat32)).sizes());
+    }
+  }
+}
+
+// The gradient of a sum over the gradients; empty where the op is linear in each input alone.
+List second_gradients(const Op& op, const List& leaves) {
+  for (const Tensor& leaf : leaves) set_requires_grad(leaf, true);
+  const Tensor y = op.run(leaves);
+  const BackwardOptions keep{.create_graph = true};
+  Tensor total;
+  for (const Tensor& g : grad(std::array{y}, leaves, std::array{upstream_of(y)}, keep, true)) {
+    if (!g.defined() || !needs_grad(g)) continue;
+    const Tensor part = ops::sum(ops::multiply(g, upstream_of(g)));
+    total = total.defined() ? ops::add(total, part) : part;
+  }
+  if (!total.defined()) return {};
+  return grad(std::array{total}, leaves, {}, {}, true);
+}
+
+TEST(ShortFloats, have_second_derivatives_that_follow_those_of_float32) {
+  int found = 0;
+  for (const Op& op : table()) {
+    for (const DType dtype : kShort) {
+      SCOPED_TRACE(std::string(op.name) + ", " + name(dtype));
+      const List inputs = numbers_for(op.sizes, dtype);
+      List wide;
+      for (const Tensor& input : inputs) wide.push_back(ops::cast_memory(input, DType::kFloat32));
+      const List got = second_gradients(op, inputs);
+      const List wanted = second_gradients(op, wide);
+      ASSERT_EQ(got.size(), wanted.size());
+      for (size_t k = 0; k < got.size(); ++k) {
+        ASSERT_EQ(got[k].defined(), wanted[k].defined());
+        if (!got[k].defined()) continue;
+        expect_rounded_once(got[k], wanted[k], dtype, 4);
+        ++found;
+      }
+    }
+  }
+  EXPECT_GT(found, 0);
+}
+
+// ---- memory ----
+
+// What a forward and a backward pass need beside their inputs.
+int64_t peak_of(const Op& op, DType dtype) {
+  const List inputs = numbers_for(op.large, dtype);
+  for (const Tensor& input : inputs) set_requires_grad(input, true);
+  Allocator& allocator = allocator_for(Device{});
+  const int64_t before = allocator.stats().allocated_bytes.all.current;
+  allocator.reset_peak();
+  const Tensor y = op.run(inputs);
+  backward(std::array{y}, std::array{ops::ones(y.sizes(), dtype)});
+  return allocator.stats().allocated_bytes.all.peak - before;
+}
+
+TEST(ShortFloats, need_half_the_memory_of_float32) {
+  constexpr int64_t kRows = int64_t{5} << 18;  // for what is widened at a time
+  for (const Op& op : table()) {
+    if (op.large.empty()) continue;
+    const int64_t wide = peak_of(op, DType::kFloat32);
+    const auto fixed =
+        static_cast<int64_t>(op.integers * 8.0 * static_cast<double>(numel_of(op.large[0])));
+    for (const DType dtype : kShort) {
+      SCOPED_TRACE(std::string(op.name) + ", " + name(dtype));
+      const int64_t peak = peak_of(op, dtype);
+      EXPECT_LE(peak, (wide - fixed) / 2 + fixed + kRows);
+    }
+  }
+}
+
+// ---- a backend without such kernels ----
+
+const kernel::Backend* g_whole = nullptr;
+bool is_short(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+constexpr auto kNotImplemented = static_cast<kernel::Status>(Code::kNotImplemented);
+
+template <auto kMember, class Plan>
+kernel::Status refuse_short(const Plan& plan) {
+  DType dtype;
+  if constexpr (requires { plan.walk; })
+    dtype = plan.walk.dtypes[1];
+  else
+    dtype = plan.dtype;
+  return is_short(dtype) ? kNotImplemented : (g_whole->kernels->*kMember)(plan);
+}
+kernel::Status refuse_short_sums(const kernel::IndexPlan& plan) {
+  if (plan.op == kernel::IndexOp::kAccumulate)
+    return refuse_short<&kernel::KernelTable::index>(plan);
+  return g_whole->kernels->index(plan);
+}
+
+// While it lives the CPU has no kernels for 16-bit floats in these families.
+class Poorer {
+ public:
+  Poorer() {
+    using kernel::KernelTable;
+    g_whole = kernel::find_backend(DeviceType::kCpu);
+    table_ = *g_whole->kernels;
+    table_.softmax = refuse_short<&KernelTable::softmax, kernel::SoftmaxPlan>;
+    table_.softmax_backward = refuse_short<&KernelTable::softmax_backward, kernel::SoftmaxPlan>;
+    table_.conv = refuse_short<&KernelTable::conv, kernel::ConvPlan>;
+    table_.pool = refuse_short<&KernelTable::pool, kernel::PoolPlan>;
+    table_.norm = refuse_short<&KernelTable::norm, kernel::NormPlan>;
+    table_.class_loss = refuse_short<&KernelTable::class_loss, kernel::ClassLossPlan>;
+    table_.index = refuse_short_sums;
+    backend_ = *g_whole;
+    backend_.kernels = &table_;
+    slot().store(&backend_);
+  }
+  ~Poorer() { slot().store(g_whole); }
+  Poorer(const Poorer&) = delete;
+  Poorer& operator=(const Poorer&) = delete;
+
+ private:
+  static std::atomic<const kernel::Backend*>& slot() {
+    return kernel::g_backends[static_cast<size_t>(DeviceType::kCpu)];
+  }
+  kernel::KernelTable table_{};
+  kernel::Backend backend_{};
+};
+
+TEST(ShortFloats, are_computed_in_float32_where_a_backend_has_no_kernels_for_them) {
+  const Poorer poorer;
+  for (const Op& op : table()) {
+    for (const Layout& layout : kLayouts) {
+      SCOPED_TRACE(std::string(op.name) + ", " + layout.name);
+      expect_float32_rounded_once(op, layout, DType::kBFloat16);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tsr
