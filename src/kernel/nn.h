@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Neural-network family: convolution, pooling, normalisation, classification losses. Images are
 // (batch, channels, spatial...).
+//
+// A plan's dtype is the storage dtype. Kernels compute in opmath(dtype), which is float32 for
+// 16-bit floats, and round once, when they write; what a plan calls opmath is stored in it. A
+// backend that has no kernel for a 16-bit dtype answers kNotImplemented, and the op layer falls
+// back on float32.
 #pragma once
 
 #include "kernel/contract.h"
@@ -73,11 +78,12 @@ struct PoolPlan {
 
 // Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =
 // 1), or per channel over (outer, inner) with channels in the middle (batch_norm; channels last has
-// inner = 1). Everything is of one dtype. Forward with `use_statistics` reads mean and rstd,
-// otherwise computes and writes them, and moves the running statistics when those are not null:
-// running += momentum (batch - running), with the unbiased variance. Backward reads input, mean,
-// rstd, weight and the upstream gradient in `output`; with `use_statistics` the statistics are
-// constants. It writes grad_input, grad_weight, grad_bias (each may be null).
+// inner = 1). Statistics (mean, rstd and the running ones) are opmath; weight and bias, each with
+// its gradient, may have the plan's dtype or opmath. Forward with `use_statistics` reads mean and
+// rstd, otherwise computes and writes them, and moves the running statistics when those are not
+// null: running += momentum (batch - running), with the unbiased variance. Backward reads input,
+// mean, rstd, weight and the upstream gradient in `output`; with `use_statistics` the statistics
+// are constants. It writes grad_input, grad_weight, grad_bias (each may be null).
 struct NormPlan {
   int32_t backward;
   int32_t per_channel;     // 1: batch_norm, 0: layer_norm
@@ -86,7 +92,9 @@ struct NormPlan {
   double eps;
   double momentum;
   Place place;
-  DType dtype;
+  DType dtype;         // of input, output and grad_input
+  DType weight_dtype;  // set also where only the gradient is asked for
+  DType bias_dtype;
   const void* input;
   const void* weight;  // null: ones; per channel, or per inner element for layer_norm
   const void* bias;

@@ -8,6 +8,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/nn/image.h"
+#include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
@@ -17,10 +18,6 @@ namespace tsr::ops {
 namespace {
 
 using kernel::NormPlan;
-
-void* data_of(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data() : nullptr;
-}
 
 // What a normalisation is besides its tensors; held by value in the node.
 struct NormShape {
@@ -34,8 +31,33 @@ struct NormShape {
   Dims parameter_axes;  // the ones that the parameters do not have
 };
 
-NormPlan plan_of(const NormShape& shape, const Tensor& x, const Tensor& w, const Tensor& mean,
-                 const Tensor& rstd) {
+// The tensors of a launch; weight, bias and gradients may be undefined. Statistics are opmath.
+struct ForwardTensors {
+  const Tensor& x;
+  const Tensor& weight;
+  const Tensor& bias;
+  const Tensor& mean;
+  const Tensor& rstd;
+  const Tensor& y;
+};
+struct BackwardTensors {
+  const Tensor& x;
+  const Tensor& weight;
+  const Tensor& mean;
+  const Tensor& rstd;
+  const Tensor& g;
+  const Tensor& dx;
+  const Tensor& dw;
+  const Tensor& db;
+};
+// How the running statistics move, where they do.
+struct Movement {
+  double momentum = 0;
+  void* mean = nullptr;
+  void* var = nullptr;
+};
+
+NormPlan plan_of(const NormShape& shape) {
   NormPlan plan{};
   plan.per_channel = shape.per_channel ? 1 : 0;
   plan.use_statistics = shape.use_statistics ? 1 : 0;
@@ -43,37 +65,81 @@ NormPlan plan_of(const NormShape& shape, const Tensor& x, const Tensor& w, const
   plan.channels = shape.channels;
   plan.inner = shape.inner;
   plan.eps = shape.eps;
-  plan.place = kernel::place_on(x.device());
-  plan.dtype = x.dtype();
-  plan.input = x.data();
-  plan.weight = data_of(w);
-  plan.mean = mean.data();
-  plan.rstd = rstd.data();
   return plan;
+}
+
+DType dtype_or(const Tensor& tensor, DType otherwise) {
+  return tensor.defined() ? tensor.dtype() : otherwise;
+}
+
+void launch_forward(const NormShape& shape, const ForwardTensors& of, const Movement& moved = {}) {
+  launch_or_widen(kernel::kNorm, {reads(of.x), reads(of.weight), reads(of.bias), writes(of.y)},
+                  [&](const Tensor* const* t) {
+                    const Tensor& x = *t[0];
+                    NormPlan plan = plan_of(shape);
+                    plan.momentum = moved.momentum;
+                    plan.place = kernel::place_on(x.device());
+                    plan.dtype = x.dtype();
+                    plan.weight_dtype = dtype_or(*t[1], x.dtype());
+                    plan.bias_dtype = dtype_or(*t[2], x.dtype());
+                    plan.input = x.data();
+                    plan.weight = data_or_null(*t[1]);
+                    plan.bias = data_or_null(*t[2]);
+                    plan.output = t[3]->data();
+                    plan.mean = of.mean.data();
+                    plan.rstd = of.rstd.data();
+                    plan.running_mean = moved.mean;
+                    plan.running_var = moved.var;
+                    return plan;
+                  });
+}
+
+void launch_backward(const NormShape& shape, const BackwardTensors& of) {
+  launch_or_widen(
+      kernel::kNorm,
+      {reads(of.x), reads(of.weight), reads(of.g), writes(of.dx), writes(of.dw), writes(of.db)},
+      [&](const Tensor* const* t) {
+        const Tensor& x = *t[0];
+        NormPlan plan = plan_of(shape);
+        plan.backward = 1;
+        plan.place = kernel::place_on(x.device());
+        plan.dtype = x.dtype();
+        plan.weight_dtype = dtype_or(*t[1], dtype_or(*t[4], x.dtype()));
+        plan.bias_dtype = dtype_or(*t[5], x.dtype());
+        plan.input = x.data();
+        plan.weight = data_or_null(*t[1]);
+        plan.output = t[2]->data();
+        plan.grad_input = data_or_null(*t[3]);
+        plan.grad_weight = data_or_null(*t[4]);
+        plan.grad_bias = data_or_null(*t[5]);
+        plan.mean = of.mean.data();
+        plan.rstd = of.rstd.data();
+        return plan;
+      });
 }
 
 // ---- derivatives ----
 
+// How weight and bias look, also where only their gradients are asked for.
+struct ParameterSpec {
+  Dims sizes;
+  DType weight_dtype, bias_dtype;
+};
+
 // One kernel; outside any graph. x is of the layout that the shape describes.
 void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
-               const Tensor& mean, const Tensor& rstd, const Dims& parameter_sizes) {
+               const Tensor& mean, const Tensor& rstd, const ParameterSpec& parameters) {
   const bool last = is_channels_last(x);
   const Tensor g = image_memory(ctx.grad(), last);
+  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
   Tensor dx;
   Tensor dw;
   Tensor db;
   if (ctx.needs(0)) dx = empty_image(x.sizes(), x.dtype(), x.device(), last);
-  if (ctx.needs(1)) dw = empty(parameter_sizes, x.dtype(), x.device());
-  if (ctx.needs(2)) db = empty(parameter_sizes, x.dtype(), x.device());
-  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
-  NormPlan plan = plan_of(shape, x, weight, mean, rstd);
-  plan.backward = 1;
-  plan.output = g.data();
-  plan.grad_input = data_of(dx);
-  plan.grad_weight = data_of(dw);
-  plan.grad_bias = data_of(db);
+  if (ctx.needs(1)) dw = empty(parameters.sizes, parameters.weight_dtype, x.device());
+  if (ctx.needs(2)) db = empty(parameters.sizes, parameters.bias_dtype, x.device());
   if (x.numel() != 0) {
-    kernel::launch(kernel::kNorm, x.device(), plan);
+    launch_backward(shape, {x, weight, mean, rstd, g, dx, dw, db});
   } else {
     if (dw.defined()) fill_memory(dw, 0);
     if (db.defined()) fill_memory(db, 0);
@@ -85,9 +151,10 @@ void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Ten
 
 // With h = (x - mean) rstd and G = g w: dx = rstd (G - mean(G) - h mean(G h)), or G rstd when the
 // statistics are constants; dw = Σ g h, db = Σ g.
-void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
+void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& input, const Tensor& w,
                         const Tensor& mean_saved, const Tensor& rstd_saved,
                         const Dims& parameter_sizes) {
+  const Tensor x = in_opmath(input);
   const DimsView axes(shape.axes);
   const bool fixed = shape.use_statistics;
   const Tensor center =
@@ -95,7 +162,7 @@ void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& x, 
   const Tensor r = fixed ? reshape(rstd_saved, shape.statistics)
                          : rsqrt(add(mean(square(center), axes, true), shape.eps));
   const Tensor h = multiply(center, r);
-  const Tensor& g = ctx.grad();
+  const Tensor g = in_opmath(ctx.grad());
   const Tensor scaled = w.defined() ? multiply(g, reshape(w, shape.parameter)) : g;
   if (ctx.needs(0)) {
     const Tensor slope = fixed ? scaled
@@ -119,24 +186,27 @@ std::array<Save, 2> input_saves(const Tensor& x, const Tensor& w, const Tensor& 
 void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
                  const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& mean,
                  const Tensor& rstd) {
-  const Dims parameter_sizes = w.defined() ? w.sizes() : b.defined() ? b.sizes() : Dims{};
+  const ParameterSpec parameters{w.defined()   ? w.sizes()
+                                 : b.defined() ? b.sizes()
+                                               : Dims{},
+                                 dtype_or(w, x.dtype()), dtype_or(b, x.dtype())};
   const Tensor none;
   const auto [saved_x, saved_w] = input_saves(x, w, none);
   record(output, name, {x, w, b}, {saved_x, saved_w, save_input(mean), save_input(rstd)},
-         [shape, parameter_sizes, last = is_channels_last(dense)](Backward& ctx) {
+         [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
            const Tensor input = ctx.saved(0);
            if (!input.defined()) {  // only the bias asks
              const Tensor g = ctx.grad();
-             ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameter_sizes));
+             ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
              return;
            }
            const Tensor weight = ctx.saved(1);
            if (ctx.create_graph()) {
              set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
-                                parameter_sizes);
+                                parameters.sizes);
            } else {
              set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
-                       parameter_sizes);
+                       parameters);
            }
          });
 }
@@ -215,7 +285,7 @@ class Running {
     begin_inplace(target, needs_grad(target));
     memory_ = contiguous_memory(target.detached());
   }
-  [[nodiscard]] void* data() const { return data_of(memory_); }
+  [[nodiscard]] void* data() const { return data_or_null(memory_); }
   void put_back() const {
     if (target_.defined() && !target_.is_contiguous()) copy_memory(target_, memory_);
   }
@@ -241,8 +311,8 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
   Tensor mean;
   Tensor rstd;
   if (training) {
-    mean = empty(channels, x.dtype(), x.device());
-    rstd = empty(channels, x.dtype(), x.device());
+    mean = empty(channels, kernel::opmath(x.dtype()), x.device());
+    rstd = empty(channels, kernel::opmath(x.dtype()), x.device());
   } else {
     const NoGrad pause;
     mean = contiguous_memory(running_mean.detached());
@@ -251,15 +321,10 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
   Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,
                                  {&x, &w, &b, &running_mean, &running_var}, last);
   if (x.numel() != 0) {
-    NormPlan plan = plan_of(shape, dense, weight, mean, rstd);
-    plan.bias = data_of(bias);
-    plan.output = result.value().data();
-    plan.momentum = momentum;
     const Running moved_mean(training ? running_mean : none);
     const Running moved_var(training ? running_var : none);
-    plan.running_mean = moved_mean.data();
-    plan.running_var = moved_var.data();
-    kernel::launch(kernel::kNorm, x.device(), plan);
+    launch_forward(shape, {dense, weight, bias, mean, rstd, result.value()},
+                   {momentum, moved_mean.data(), moved_var.data()});
     moved_mean.put_back();
     moved_var.put_back();
   } else if (training) {
@@ -316,22 +381,13 @@ Tensor run_layer_norm(const Tensor& x, DimsView normalized, const Tensor& w, con
   const Tensor weight = w.defined() ? contiguous_memory(w) : w;
   const Tensor bias = b.defined() ? contiguous_memory(b) : b;
   const Dims rows{shape.outer};
-  const Tensor mean = empty(rows, x.dtype(), x.device());
-  const Tensor rstd = empty(rows, x.dtype(), x.device());
+  const Tensor mean = empty(rows, kernel::opmath(x.dtype()), x.device());
+  const Tensor rstd = empty(rows, kernel::opmath(x.dtype()), x.device());
   Result result = allocate_apart(out, x.sizes(), x.dtype(), x.device(), grad, {&x, &w, &b}, true);
-  if (x.numel() != 0) {
-    NormPlan plan = plan_of(shape, dense, weight, mean, rstd);
-    plan.bias = data_of(bias);
-    plan.output = result.value().data();
-    kernel::launch(kernel::kNorm, x.device(), plan);
-  }
+  if (x.numel() != 0) launch_forward(shape, {dense, weight, bias, mean, rstd, result.value()});
   Tensor output = result.finish();
   if (grad) record_norm(output, "LayerNormBackward", shape, x, w, b, dense, mean, rstd);
   return output;
-}
-
-Tensor widened(const Tensor& tensor) {
-  return tensor.defined() ? astype(tensor, DType::kFloat32) : tensor;
 }
 
 }  // namespace
@@ -340,24 +396,14 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
                   const Tensor& weight, const Tensor& bias, bool training, double momentum,
                   double eps, Out out) {
   check_batch_norm(input, running_mean, running_var, weight, bias, training);
-  if (kernel::opmath(input.dtype()) == input.dtype()) {
-    return run_batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps,
-                          out);
-  }
-  const Tensor result = run_batch_norm(widened(input), running_mean, running_var, widened(weight),
-                                       widened(bias), training, momentum, eps, {});
-  return deliver(astype(result, input.dtype()), out);
+  return run_batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps,
+                        out);
 }
 
 Tensor layer_norm(const Tensor& input, DimsView normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps, Out out) {
   check_layer_norm(input, normalized_shape, weight, bias);
-  if (kernel::opmath(input.dtype()) == input.dtype()) {
-    return run_layer_norm(input, normalized_shape, weight, bias, eps, out);
-  }
-  const Tensor result =
-      run_layer_norm(widened(input), normalized_shape, widened(weight), widened(bias), eps, {});
-  return deliver(astype(result, input.dtype()), out);
+  return run_layer_norm(input, normalized_shape, weight, bias, eps, out);
 }
 
 }  // namespace tsr::ops

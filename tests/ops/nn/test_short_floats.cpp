@@ -63,6 +63,9 @@ struct Op {
   double value_slack = 0;
 };
 
+Tensor batch_norm(const List& t) {
+  return ops::batch_norm(t[0], kNone, kNone, t[1], t[2], true);
+}
 const std::vector<Op>& table() {
   static const std::vector<Op> kTable{
       {"softmax of the last axis",
@@ -85,6 +88,18 @@ const std::vector<Op>& table() {
        {{128, 8192}},
        [](const List& t) { return ops::log_softmax(t[0], 0); },
        4},
+      {"layer_norm",
+       {{3, 4, 37}, {37}, {37}},
+       {{512, 2048}, {2048}, {2048}},
+       [](const List& t) {
+         const Dims last{t[0].size(-1 + t[0].ndim())};
+         return ops::layer_norm(t[0], last, t[1], t[2]);
+       }},
+      {"batch_norm of images",
+       {{3, 5, 7, 9}, {5}, {5}},
+       {{16, 32, 48, 48}, {32}, {32}},
+       batch_norm},
+      {"batch_norm of rows", {{170, 70}, {70}, {70}}, {{4096, 256}, {256}, {256}}, batch_norm},
   };
   return kTable;
 }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // batch_norm and layer_norm: spreads channels or rows over the threads.
 #include <algorithm>
+#include <atomic>
 
 #include "backend/common/norm_math.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/nn/norm_rows.h"
+#include "backend/cpu/widen.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -25,21 +27,69 @@ Status no_memory() {
   return failure(Code::kOutOfMemory, "expected memory for partial sums, got none");
 }
 
-// The plan with its types.
-template <class T>
+// A weight, a bias or the gradient of one, as T. Beside images or rows of 16-bit floats it may have
+// those too; then it has a copy here.
+template <class S>
+class Parameter {
+  using T = Opmath<S>;
+
+ public:
+  Parameter(const void* data, DType dtype, int64_t count)
+      : count_(count),
+        short_(kIsShort<S> && data != nullptr && dtype == dtype_of<S>()),
+        memory_(const_cast<void*>(data)),
+        space_(short_ ? count : 0) {}
+
+  [[nodiscard]] T* data() const { return short_ ? space_.at() : static_cast<T*>(memory_); }
+  [[nodiscard]] bool missing() const { return short_ && space_.missing(); }
+  void fetch(const Widen<S>& widen) const {
+    if (short_) widen.read(count_, static_cast<const S*>(memory_), space_.at());
+  }
+  void put_back(const Widen<S>& widen) const {
+    if (short_) widen.write(count_, static_cast<S*>(memory_), space_.at());
+  }
+
+ private:
+  int64_t count_;
+  bool short_;
+  void* memory_;
+  RowBuffer<S> space_;
+};
+
+template <class S>
+struct Parameters {
+  explicit Parameters(const NormPlan& plan)
+      : Parameters(plan, plan.per_channel != 0 ? plan.channels : plan.inner) {}
+  Parameters(const NormPlan& plan, int64_t count)
+      : weight(plan.weight, plan.weight_dtype, count),
+        bias(plan.bias, plan.bias_dtype, count),
+        dw(plan.grad_weight, plan.weight_dtype, count),
+        db(plan.grad_bias, plan.bias_dtype, count) {}
+
+  [[nodiscard]] bool missing() const {
+    return weight.missing() || bias.missing() || dw.missing() || db.missing();
+  }
+
+  Parameter<S> weight, bias, dw, db;
+};
+
+// The plan with its types: images and rows are stored as S, the rest is T.
+template <class S>
 struct Norm {
-  explicit Norm(const NormPlan& p)
+  using T = Opmath<S>;
+
+  Norm(const NormPlan& p, const Parameters<S>& parameters)
       : plan(p),
         rows(rows_of<NormRows<T>>()),
-        x(static_cast<const T*>(p.input)),
-        weight(static_cast<const T*>(p.weight)),
-        bias(static_cast<const T*>(p.bias)),
+        x(static_cast<const S*>(p.input)),
+        weight(parameters.weight.data()),
+        bias(parameters.bias.data()),
         mean(static_cast<T*>(p.mean)),
         rstd(static_cast<T*>(p.rstd)),
-        y(static_cast<T*>(p.output)),
-        dx(static_cast<T*>(p.grad_input)),
-        dw(static_cast<T*>(p.grad_weight)),
-        db(static_cast<T*>(p.grad_bias)) {}
+        y(static_cast<S*>(p.output)),
+        dx(static_cast<S*>(p.grad_input)),
+        dw(parameters.dw.data()),
+        db(parameters.db.data()) {}
 
   [[nodiscard]] T weight_at(int64_t c) const { return weight == nullptr ? T{1} : weight[c]; }
   [[nodiscard]] T bias_at(int64_t c) const { return bias == nullptr ? T{0} : bias[c]; }
@@ -75,70 +125,132 @@ struct Norm {
 
   const NormPlan& plan;
   const NormRows<T>& rows;
-  const T* x;
+  Widen<S> widen;
+  const S* x;
   const T* weight;
   const T* bias;
   T* mean;
   T* rstd;
-  T* y;
-  T* dx;
+  S* y;
+  S* dx;
   T* dw;
   T* db;
 };
 
 // ---- batch_norm, row-major: a channel is `outer` runs of `inner` numbers ----
 
-template <class T>
-void forward_channel(const Norm<T>& norm, int64_t c) {
-  const NormPlan& plan = norm.plan;
-  const int64_t step = plan.channels * plan.inner;
-  const T* x = norm.x + c * plan.inner;
-  if (plan.use_statistics == 0) {
-    double sum = 0;
-    double squares = 0;
-    for (int64_t n = 0; n < plan.outer; ++n) {
-      norm.rows.moments(plan.inner, x + n * step, x[0], &sum, &squares);
+// Numbers that are widened at a time: as many as the rows sum up in T, so that the sums are those
+// of float32 input.
+constexpr int64_t kPiece = 4096;
+// Channels with short runs are widened together, as they lie.
+template <class S>
+inline constexpr int64_t kMostTogether = kIsShort<S> ? 64 : 1;
+
+template <class S>
+int64_t channels_together(const NormPlan& plan) {
+  return kIsShort<S> ? std::clamp<int64_t>(kPiece / plan.inner, 1, kMostTogether<S>) : 1;
+}
+template <class S>
+inline constexpr int64_t kPieceSize = kIsShort<S> ? kPiece : 1;
+
+// Neighbouring channels, one if their runs are long.
+struct Group {
+  int64_t first, count;
+};
+
+// Calls fn(offset, count) for the pieces of the runs of a group: a part of a run of one channel, or
+// a run of each.
+template <class S, class Fn>
+void for_pieces(const Norm<S>& norm, Group group, Fn fn) {
+  const int64_t inner = norm.plan.inner;
+  const int64_t step = norm.plan.channels * inner;
+  const int64_t length = group.count * inner;
+  const int64_t most = kIsShort<S> ? std::min(length, kPiece) : length;
+  for (int64_t n = 0; n < norm.plan.outer; ++n) {
+    for (int64_t i = 0; i < length; i += most)
+      fn(n * step + group.first * inner + i, std::min(most, length - i));
+  }
+}
+
+template <class S>
+void set_group_statistics(const Norm<S>& norm, Group group, Opmath<S>* buffer) {
+  using T = Opmath<S>;
+  T shift[kMostTogether<S>];
+  double sum[kMostTogether<S>] = {};
+  double squares[kMostTogether<S>] = {};
+  for (int64_t k = 0; k < group.count; ++k)
+    shift[k] = static_cast<T>(norm.x[(group.first + k) * norm.plan.inner]);
+  for_pieces(norm, group, [&](int64_t at, int64_t count) {
+    const T* x = norm.widen.read(count, norm.x + at, buffer);
+    const int64_t run = group.count == 1 ? count : norm.plan.inner;
+    for (int64_t k = 0; k < group.count; ++k)
+      norm.rows.moments(run, x + k * run, shift[k], &sum[k], &squares[k]);
+  });
+  for (int64_t k = 0; k < group.count; ++k)
+    norm.set_statistics(group.first + k, static_cast<double>(shift[k]), sum[k], squares[k]);
+}
+
+template <class S>
+void forward_group(const Norm<S>& norm, Group group) {
+  using T = Opmath<S>;
+  T buffer[kPieceSize<S>];
+  if (norm.plan.use_statistics == 0) set_group_statistics(norm, group, buffer);
+  for_pieces(norm, group, [&](int64_t at, int64_t count) {
+    const T* x = norm.widen.read(count, norm.x + at, buffer);
+    T* y = norm.widen.target(norm.y + at, buffer);
+    const int64_t run = group.count == 1 ? count : norm.plan.inner;
+    for (int64_t k = 0; k < group.count; ++k) {
+      const int64_t c = group.first + k;
+      norm.rows.normalize(run, x + k * run, norm.mean[c], norm.rstd[c] * norm.weight_at(c),
+                          norm.bias_at(c), y + k * run);
     }
-    norm.set_statistics(c, static_cast<double>(x[0]), sum, squares);
-  }
-  const T scale = norm.rstd[c] * norm.weight_at(c);
-  T* y = norm.y + c * plan.inner;
-  for (int64_t n = 0; n < plan.outer; ++n) {
-    norm.rows.normalize(plan.inner, x + n * step, norm.mean[c], scale, norm.bias_at(c),
-                        y + n * step);
-  }
+    norm.widen.write(count, norm.y + at, y);
+  });
 }
 
-template <class T>
-void backward_channel(const Norm<T>& norm, int64_t c) {
-  const NormPlan& plan = norm.plan;
-  const int64_t step = plan.channels * plan.inner;
-  const int64_t first = c * plan.inner;
-  double sum = 0;
-  double dot = 0;
-  for (int64_t n = 0; n < plan.outer; ++n) {
-    const int64_t at = first + n * step;
-    norm.rows.moments_backward(plan.inner, norm.y + at, norm.x + at, norm.mean[c], &sum, &dot);
-  }
-  const auto slope = norm.slope(c, sum, dot);
+template <class S>
+void backward_group(const Norm<S>& norm, Group group) {
+  using T = Opmath<S>;
+  T slopes[kPieceSize<S>];
+  T numbers[kPieceSize<S>];
+  double sum[kMostTogether<S>] = {};
+  double dot[kMostTogether<S>] = {};
+  for_pieces(norm, group, [&](int64_t at, int64_t count) {
+    const T* g = norm.widen.read(count, norm.y + at, slopes);
+    const T* x = norm.widen.read(count, norm.x + at, numbers);
+    const int64_t run = group.count == 1 ? count : norm.plan.inner;
+    for (int64_t k = 0; k < group.count; ++k)
+      norm.rows.moments_backward(run, g + k * run, x + k * run, norm.mean[group.first + k], &sum[k],
+                                 &dot[k]);
+  });
+  typename Norm<S>::Slope slope[kMostTogether<S>];
+  for (int64_t k = 0; k < group.count; ++k) slope[k] = norm.slope(group.first + k, sum[k], dot[k]);
   if (norm.dx == nullptr) return;
-  for (int64_t n = 0; n < plan.outer; ++n) {
-    const int64_t at = first + n * step;
-    norm.rows.normalize_backward(plan.inner, norm.y + at, norm.x + at, norm.mean[c], slope.a,
-                                 slope.b, slope.c, norm.dx + at);
-  }
+  for_pieces(norm, group, [&](int64_t at, int64_t count) {
+    const T* g = norm.widen.read(count, norm.y + at, slopes);
+    const T* x = norm.widen.read(count, norm.x + at, numbers);
+    T* dx = norm.widen.target(norm.dx + at, numbers);
+    const int64_t run = group.count == 1 ? count : norm.plan.inner;
+    for (int64_t k = 0; k < group.count; ++k) {
+      norm.rows.normalize_backward(run, g + k * run, x + k * run, norm.mean[group.first + k],
+                                   slope[k].a, slope[k].b, slope[k].c, dx + k * run);
+    }
+    norm.widen.write(count, norm.dx + at, dx);
+  });
 }
 
-template <class T>
-Status batch_norm_planes(const Norm<T>& norm) {
+template <class S>
+Status batch_norm_planes(const Norm<S>& norm) {
   const NormPlan& plan = norm.plan;
   const int64_t grain = std::max<int64_t>(1, kGrain / (plan.outer * plan.inner + 1));
   parallel_for(plan.channels, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
+    const int64_t together = channels_together<S>(plan);
+    for (int64_t c = begin; c < end; c += together) {
+      const Group group{c, std::min(together, end - c)};
       if (plan.backward != 0)
-        backward_channel(norm, c);
+        backward_group(norm, group);
       else
-        forward_channel(norm, c);
+        forward_group(norm, group);
     }
   });
   return kernel::kOk;
@@ -151,7 +263,7 @@ int64_t chunk_rows(int64_t rows) {
 }
 
 // Adds up what add(first row, rows, sums, other sums) finds in every chunk, into sums[0..2C).
-template <class T, class Add>
+template <class Add>
 void sum_chunks(const NormPlan& plan, double* sums, Add add) {
   const int64_t width = 2 * plan.channels;
   const int64_t size = chunk_rows(plan.outer);
@@ -169,39 +281,76 @@ void sum_chunks(const NormPlan& plan, double* sums, Add add) {
   }
 }
 
-template <class T>
-void forward_channels(const Norm<T>& norm, double* sums, T* vectors) {
+// Numbers that are widened at a time: whole rows, or a part of a long one.
+constexpr int64_t kBlock = 4096;
+template <class S>
+inline constexpr int64_t kBlockSize = kIsShort<S> ? kBlock : 1;
+
+// Calls fn(row, rows, column, columns) for contiguous blocks of `count` rows from `first` on, or
+// once for all of them where nothing is widened.
+template <class S, class Fn>
+void for_blocks(const Norm<S>& norm, int64_t first, int64_t count, Fn fn) {
+  const int64_t channels = norm.plan.channels;
+  const int64_t columns = kIsShort<S> ? std::min(channels, kBlock) : channels;
+  const int64_t rows = !kIsShort<S> ? count : columns < channels ? 1 : kBlock / channels;
+  for (int64_t row = 0; row < count; row += rows) {
+    for (int64_t column = 0; column < channels; column += columns)
+      fn(first + row, std::min(rows, count - row), column, std::min(columns, channels - column));
+  }
+}
+
+template <class S>
+void forward_channels(const Norm<S>& norm, double* sums, Opmath<S>* vectors) {
+  using T = Opmath<S>;
   const NormPlan& plan = norm.plan;
   const int64_t channels = plan.channels;
-  if (plan.use_statistics == 0) {
-    sum_chunks<T>(plan, sums, [&](int64_t first, int64_t count, double* sum, double* squares) {
-      norm.rows.moments_channels(count, channels, norm.x + first * channels, norm.x, sum, squares);
-    });
-    for (int64_t c = 0; c < channels; ++c) {
-      norm.set_statistics(c, static_cast<double>(norm.x[c]), sums[c], sums[channels + c]);
-    }
-  }
   T* scale = vectors;
   T* bias = vectors + channels;
+  if (plan.use_statistics == 0) {
+    const T* shift = norm.widen.read(channels, norm.x, vectors);
+    sum_chunks(plan, sums, [&](int64_t first, int64_t count, double* sum, double* squares) {
+      T buffer[kBlockSize<S>];
+      for_blocks(norm, first, count, [&](int64_t row, int64_t rows, int64_t c, int64_t width) {
+        const T* x = norm.widen.read(rows * width, norm.x + row * channels + c, buffer);
+        norm.rows.moments_channels(rows, width, x, shift + c, sum + c, squares + c);
+      });
+    });
+    for (int64_t c = 0; c < channels; ++c)
+      norm.set_statistics(c, static_cast<double>(shift[c]), sums[c], sums[channels + c]);
+  }
   for (int64_t c = 0; c < channels; ++c) {
     scale[c] = norm.rstd[c] * norm.weight_at(c);
     bias[c] = norm.bias_at(c);
   }
-  parallel_for(plan.outer, std::max<int64_t>(1, kGrain / channels),
-               [&](int64_t begin, int64_t end) {
-                 norm.rows.normalize_channels(end - begin, channels, norm.x + begin * channels,
-                                              norm.mean, scale, bias, norm.y + begin * channels);
-               });
+  parallel_for(
+      plan.outer, std::max<int64_t>(1, kGrain / channels), [&](int64_t begin, int64_t end) {
+        T buffer[kBlockSize<S>];
+        for_blocks(
+            norm, begin, end - begin, [&](int64_t row, int64_t rows, int64_t c, int64_t width) {
+              const int64_t at = row * channels + c;
+              T* y = norm.widen.target(norm.y + at, buffer);
+              norm.rows.normalize_channels(rows, width,
+                                           norm.widen.read(rows * width, norm.x + at, buffer),
+                                           norm.mean + c, scale + c, bias + c, y);
+              norm.widen.write(rows * width, norm.y + at, y);
+            });
+      });
 }
 
-template <class T>
-void backward_channels(const Norm<T>& norm, double* sums, T* vectors) {
+template <class S>
+void backward_channels(const Norm<S>& norm, double* sums, Opmath<S>* vectors) {
+  using T = Opmath<S>;
   const NormPlan& plan = norm.plan;
   const int64_t channels = plan.channels;
-  sum_chunks<T>(plan, sums, [&](int64_t first, int64_t count, double* sum, double* dot) {
-    const int64_t at = first * channels;
-    norm.rows.moments_channels_backward(count, channels, norm.y + at, norm.x + at, norm.mean, sum,
-                                        dot);
+  sum_chunks(plan, sums, [&](int64_t first, int64_t count, double* sum, double* dot) {
+    T slopes[kBlockSize<S>];
+    T numbers[kBlockSize<S>];
+    for_blocks(norm, first, count, [&](int64_t row, int64_t rows, int64_t c, int64_t width) {
+      const int64_t at = row * channels + c;
+      norm.rows.moments_channels_backward(
+          rows, width, norm.widen.read(rows * width, norm.y + at, slopes),
+          norm.widen.read(rows * width, norm.x + at, numbers), norm.mean + c, sum + c, dot + c);
+    });
   });
   T* a = vectors;
   T* b = vectors + channels;
@@ -213,16 +362,26 @@ void backward_channels(const Norm<T>& norm, double* sums, T* vectors) {
     k[c] = slope.c;
   }
   if (norm.dx == nullptr) return;
-  parallel_for(
-      plan.outer, std::max<int64_t>(1, kGrain / channels), [&](int64_t begin, int64_t end) {
-        const int64_t at = begin * channels;
-        norm.rows.normalize_channels_backward(end - begin, channels, norm.y + at, norm.x + at,
-                                              norm.mean, a, b, k, norm.dx + at);
-      });
+  parallel_for(plan.outer, std::max<int64_t>(1, kGrain / channels),
+               [&](int64_t begin, int64_t end) {
+                 T slopes[kBlockSize<S>];
+                 T numbers[kBlockSize<S>];
+                 for_blocks(norm, begin, end - begin,
+                            [&](int64_t row, int64_t rows, int64_t c, int64_t width) {
+                              const int64_t at = row * channels + c;
+                              T* dx = norm.widen.target(norm.dx + at, numbers);
+                              norm.rows.normalize_channels_backward(
+                                  rows, width, norm.widen.read(rows * width, norm.y + at, slopes),
+                                  norm.widen.read(rows * width, norm.x + at, numbers),
+                                  norm.mean + c, a + c, b + c, k + c, dx);
+                              norm.widen.write(rows * width, norm.dx + at, dx);
+                            });
+               });
 }
 
-template <class T>
-Status batch_norm_channels(const Norm<T>& norm) {
+template <class S>
+Status batch_norm_channels(const Norm<S>& norm) {
+  using T = Opmath<S>;
   const NormPlan& plan = norm.plan;
   const int64_t size = chunk_rows(plan.outer);
   const int64_t doubles = (plan.outer + size - 1) / size * 2 * plan.channels;
@@ -239,17 +398,26 @@ Status batch_norm_channels(const Norm<T>& norm) {
 
 // ---- layer_norm ----
 
-template <class T>
-Status layer_norm_forward(const Norm<T>& norm) {
+template <class S>
+Status layer_norm_forward(const Norm<S>& norm) {
   const NormPlan& plan = norm.plan;
   const int64_t width = plan.inner;
+  std::atomic<bool> ok{true};
   parallel_for(plan.outer, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    const RowBuffer<S> buffer(width);
+    if (buffer.missing()) {
+      ok = false;
+      return;
+    }
     for (int64_t r = begin; r < end; ++r) {
-      norm.rows.layer_norm(width, norm.x + r * width, norm.weight, norm.bias, plan.eps,
-                           norm.mean + r, norm.rstd + r, norm.y + r * width);
+      const int64_t at = r * width;
+      auto* y = norm.widen.target(norm.y + at, buffer.at());
+      norm.rows.layer_norm(width, norm.widen.read(width, norm.x + at, buffer.at()), norm.weight,
+                           norm.bias, plan.eps, norm.mean + r, norm.rstd + r, y);
+      norm.widen.write(width, norm.y + at, y);
     }
   });
-  return kernel::kOk;
+  return ok ? kernel::kOk : no_memory();
 }
 
 template <class T>
@@ -263,8 +431,24 @@ void add_chunks(int64_t chunks, int64_t stride, int64_t width, const T* parts, T
   });
 }
 
-template <class T>
-Status layer_norm_backward(const Norm<T>& norm) {
+// One row: dx, and what it adds to the parameters' gradients in `part`.
+template <class S>
+void layer_norm_row(const Norm<S>& norm, int64_t r, const RowBuffer<S>& buffer, Opmath<S>* part) {
+  using T = Opmath<S>;
+  const int64_t width = norm.plan.inner;
+  const int64_t at = r * width;
+  const T* g = norm.widen.read(width, norm.y + at, buffer.at());
+  const T* x = norm.widen.read(width, norm.x + at, buffer.at(width));
+  T* dx = norm.dx == nullptr ? nullptr : norm.widen.target(norm.dx + at, buffer.at(width));
+  norm.rows.layer_norm_backward(width, g, x, norm.weight, norm.mean[r], norm.rstd[r], dx,
+                                norm.dw == nullptr ? nullptr : part,
+                                norm.db == nullptr ? nullptr : part + width);
+  if (dx != nullptr) norm.widen.write(width, norm.dx + at, dx);
+}
+
+template <class S>
+Status layer_norm_backward(const Norm<S>& norm) {
+  using T = Opmath<S>;
   const NormPlan& plan = norm.plan;
   const int64_t width = plan.inner;
   const int64_t size = chunk_rows(plan.outer);
@@ -273,41 +457,53 @@ Status layer_norm_backward(const Norm<T>& norm) {
   const Workspace space(sums ? chunks * 2 * width * static_cast<int64_t>(sizeof(T)) : 0);
   auto* parts = static_cast<T*>(space.data());
   if (sums && parts == nullptr) return no_memory();
+  std::atomic<bool> ok{true};
   parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
+    const RowBuffer<S> buffer(2 * width);
+    if (buffer.missing()) {
+      ok = false;
+      return;
+    }
     for (int64_t chunk = begin; chunk < end; ++chunk) {
-      T* part = parts + chunk * 2 * width;
+      T* part = sums ? parts + chunk * 2 * width : nullptr;
       if (sums) std::fill_n(part, 2 * width, T{0});
       const int64_t last = std::min(plan.outer, (chunk + 1) * size);
-      for (int64_t r = chunk * size; r < last; ++r) {
-        const int64_t at = r * width;
-        norm.rows.layer_norm_backward(width, norm.y + at, norm.x + at, norm.weight, norm.mean[r],
-                                      norm.rstd[r], norm.dx == nullptr ? nullptr : norm.dx + at,
-                                      norm.dw == nullptr ? nullptr : part,
-                                      norm.db == nullptr ? nullptr : part + width);
-      }
+      for (int64_t r = chunk * size; r < last; ++r) layer_norm_row(norm, r, buffer, part);
     }
   });
+  if (!ok) return no_memory();
   if (norm.dw != nullptr) add_chunks(chunks, 2 * width, width, parts, norm.dw);
   if (norm.db != nullptr) add_chunks(chunks, 2 * width, width, parts + width, norm.db);
   return kernel::kOk;
 }
 
-template <class T>
+template <class S>
+Status run_typed(const Norm<S>& norm) {
+  if (norm.plan.per_channel == 0)
+    return norm.plan.backward != 0 ? layer_norm_backward(norm) : layer_norm_forward(norm);
+  return norm.plan.inner == 1 ? batch_norm_channels(norm) : batch_norm_planes(norm);
+}
+
+template <class S>
 Status run(const NormPlan& plan) {
-  const Norm<T> typed(plan);
-  if (plan.per_channel == 0) {
-    return plan.backward != 0 ? layer_norm_backward(typed) : layer_norm_forward(typed);
-  }
-  return plan.inner == 1 ? batch_norm_channels(typed) : batch_norm_planes(typed);
+  const Parameters<S> parameters(plan);
+  if (parameters.missing()) return no_memory();
+  const Norm<S> norm(plan, parameters);
+  parameters.weight.fetch(norm.widen);
+  parameters.bias.fetch(norm.widen);
+  const Status status = run_typed(norm);
+  if (status != kernel::kOk) return status;
+  parameters.dw.put_back(norm.widen);
+  parameters.db.put_back(norm.widen);
+  return kernel::kOk;
 }
 
 }  // namespace
 
 Status norm(const NormPlan& plan) {
   if (plan.outer * plan.channels * plan.inner == 0) return kernel::kOk;
-  if (plan.dtype == DType::kFloat32) return run<float>(plan);
-  if (plan.dtype == DType::kFloat64) return run<double>(plan);
-  return failure(Code::kNotImplemented, "expected float32 or float64 for a normalisation");
+  return visit_storage(plan.dtype, "expected a real floating dtype for a normalisation",
+                       [&]<class S>() { return run<S>(plan); });
 }
 
 }  // namespace tsr::cpu

@@ -5,6 +5,7 @@
 // are. A row of layer_norm has a team.
 #include "backend/common/norm_math.h"
 #include "backend/cuda/generated/entries.h"
+#include "backend/cuda/storage.cuh"
 #include "backend/cuda/team.cuh"
 
 namespace tsr::cuda {
@@ -100,25 +101,47 @@ Status sum_channels(Place place, Channels shape, const Terms& terms, const Finis
 
 // ---- A plan with its types ----
 
-template <class T>
+// Images and rows are stored as S; statistics and what is computed are T.
+template <class S>
 struct Typed {
+  using T = typename S::Value::Element;
+  using Type = typename S::Type;
   NormPlan plan;
 
-  __device__ const T* x() const { return static_cast<const T*>(plan.input); }
-  __device__ T* y() const { return static_cast<T*>(plan.output); }  // backward: the gradient
+  __device__ T x(int64_t i) const { return S::load(static_cast<const Type*>(plan.input)[i]).v; }
+  // Backward: the gradient.
+  __device__ T y(int64_t i) const { return S::load(static_cast<const Type*>(plan.output)[i]).v; }
+  __device__ void put_y(int64_t i, T value) const { put(plan.output, i, value); }
+  __device__ void put_dx(int64_t i, T value) const { put(plan.grad_input, i, value); }
   __device__ T* mean() const { return static_cast<T*>(plan.mean); }
   __device__ T* rstd() const { return static_cast<T*>(plan.rstd); }
   __device__ T weight(int64_t c) const {
-    return plan.weight == nullptr ? T{1} : static_cast<const T*>(plan.weight)[c];
+    return plan.weight == nullptr ? T{1} : parameter(plan.weight, plan.weight_dtype, c);
   }
   __device__ T bias(int64_t c) const {
-    return plan.bias == nullptr ? T{0} : static_cast<const T*>(plan.bias)[c];
+    return plan.bias == nullptr ? T{0} : parameter(plan.bias, plan.bias_dtype, c);
   }
   __device__ void put_parameters(int64_t c, double weight_gradient, double bias_gradient) const {
     if (plan.grad_weight != nullptr)
-      static_cast<T*>(plan.grad_weight)[c] = static_cast<T>(weight_gradient);
+      put_parameter(plan.grad_weight, plan.weight_dtype, c, static_cast<T>(weight_gradient));
     if (plan.grad_bias != nullptr)
-      static_cast<T*>(plan.grad_bias)[c] = static_cast<T>(bias_gradient);
+      put_parameter(plan.grad_bias, plan.bias_dtype, c, static_cast<T>(bias_gradient));
+  }
+
+ private:
+  __device__ static void put(void* data, int64_t i, T value) {
+    static_cast<Type*>(data)[i] = S::store(Number<T>(value));
+  }
+  // Parameters are stored as the images or as T.
+  __device__ T parameter(const void* data, DType dtype, int64_t c) const {
+    if (dtype == plan.dtype) return S::load(static_cast<const Type*>(data)[c]).v;
+    return static_cast<const T*>(data)[c];
+  }
+  __device__ void put_parameter(void* data, DType dtype, int64_t c, T value) const {
+    if (dtype == plan.dtype)
+      put(data, c, value);
+    else
+      static_cast<T*>(data)[c] = value;
   }
 };
 
@@ -132,21 +155,22 @@ int64_t numel(const NormPlan& plan) {
 // ---- batch_norm ----
 
 // (x - shift) and its square, where shift is a channel's first number, so that nothing cancels.
-template <class T>
+template <class S>
 struct Deviations {
-  Typed<T> of;
+  Typed<S> of;
   __device__ Sums operator()(int64_t c, int64_t, int64_t at) const {
-    const T d = of.x()[at] - of.x()[c * of.plan.inner];
+    const auto d = of.x(at) - of.x(c * of.plan.inner);
     return {static_cast<double>(d), static_cast<double>(d * d)};
   }
 };
-template <class T>
+template <class S>
 struct SetStatistics {
-  Typed<T> of;
+  using T = typename Typed<S>::T;
+  Typed<S> of;
   __device__ void operator()(int64_t c, Sums sums) const {
     const NormPlan& plan = of.plan;
     const double count = static_cast<double>(plan.outer * plan.inner);
-    const auto found = math::group_moments(static_cast<double>(of.x()[c * plan.inner]), sums.first,
+    const auto found = math::group_moments(static_cast<double>(of.x(c * plan.inner)), sums.first,
                                            sums.second, count);
     of.mean()[c] = static_cast<T>(found.mean);
     of.rstd()[c] = static_cast<T>(math::reciprocal_deviation(found.variance, plan.eps));
@@ -160,31 +184,32 @@ struct SetStatistics {
   }
 };
 
-template <class T>
-__global__ void normalize_kernel(Typed<T> of, int64_t count) {
+template <class S>
+__global__ void normalize_kernel(Typed<S> of, int64_t count) {
   for (int64_t i = first_index(); i < count; i += index_step()) {
     const int64_t c = i / of.plan.inner % of.plan.channels;
-    const T scale = of.rstd()[c] * of.weight(c);
-    of.y()[i] = (of.x()[i] - of.mean()[c]) * scale + of.bias(c);
+    const auto scale = of.rstd()[c] * of.weight(c);
+    of.put_y(i, (of.x(i) - of.mean()[c]) * scale + of.bias(c));
   }
 }
 
 // g and g (x - mean)
-template <class T>
+template <class S>
 struct Slopes {
-  Typed<T> of;
+  Typed<S> of;
   __device__ Sums operator()(int64_t c, int64_t, int64_t at) const {
-    const T g = of.y()[at];
-    return {static_cast<double>(g), static_cast<double>(g * (of.x()[at] - of.mean()[c]))};
+    const auto g = of.y(at);
+    return {static_cast<double>(g), static_cast<double>(g * (of.x(at) - of.mean()[c]))};
   }
 };
 template <class T>
 struct Slope {
   T a, b, c;
 };
-template <class T>
+template <class S>
 struct SetSlopes {
-  Typed<T> of;
+  using T = typename Typed<S>::T;
+  Typed<S> of;
   Slope<T>* slopes;
   __device__ void operator()(int64_t c, Sums sums) const {
     const NormPlan& plan = of.plan;
@@ -197,55 +222,58 @@ struct SetSlopes {
   }
 };
 
-template <class T>
-__global__ void normalize_backward_kernel(Typed<T> of, const Slope<T>* slopes, int64_t count) {
+template <class S>
+__global__ void normalize_backward_kernel(Typed<S> of, const Slope<typename Typed<S>::T>* slopes,
+                                          int64_t count) {
   for (int64_t i = first_index(); i < count; i += index_step()) {
     const int64_t c = i / of.plan.inner % of.plan.channels;
-    const Slope<T> slope = slopes[c];
-    static_cast<T*>(of.plan.grad_input)[i] =
-        of.y()[i] * slope.a - (of.x()[i] - of.mean()[c]) * slope.b - slope.c;
+    const auto slope = slopes[c];
+    of.put_dx(i, of.y(i) * slope.a - (of.x(i) - of.mean()[c]) * slope.b - slope.c);
   }
 }
 
-template <class T>
+template <class S>
 Status batch_norm(const NormPlan& plan) {
-  const Typed<T> of{plan};
+  using T = typename Typed<S>::T;
+  const Typed<S> of{plan};
   if (plan.backward == 0) {
     if (plan.use_statistics == 0) {
       const Status status =
-          sum_channels(plan.place, channels_of(plan), Deviations<T>{of}, SetStatistics<T>{of});
+          sum_channels(plan.place, channels_of(plan), Deviations<S>{of}, SetStatistics<S>{of});
       if (status != kernel::kOk) return status;
     }
-    return launch(plan.place, numel(plan), &normalize_kernel<T>, of, numel(plan));
+    return launch(plan.place, numel(plan), &normalize_kernel<S>, of, numel(plan));
   }
   const Workspace space(plan.place, plan.channels * static_cast<int64_t>(sizeof(Slope<T>)));
   if (space.missing()) return no_workspace();
   auto* slopes = space.data<Slope<T>>();
   const Status status =
-      sum_channels(plan.place, channels_of(plan), Slopes<T>{of}, SetSlopes<T>{of, slopes});
+      sum_channels(plan.place, channels_of(plan), Slopes<S>{of}, SetSlopes<S>{of, slopes});
   if (status != kernel::kOk || plan.grad_input == nullptr) return status;
-  return launch(plan.place, numel(plan), &normalize_backward_kernel<T>, of,
+  return launch(plan.place, numel(plan), &normalize_backward_kernel<S>, of,
                 static_cast<const Slope<T>*>(slopes), numel(plan));
 }
 
 // ---- layer_norm ----
 
 // Two passes: the row is in the cache, and the second one cannot cancel.
-template <class T>
+template <class S>
 struct LayerForward {
-  Typed<T> of;
+  using T = typename Typed<S>::T;
+  Typed<S> of;
 
   template <class Team>
   __device__ void operator()(int64_t row, const Team& team) const {
     const int64_t width = of.plan.inner;
-    const T* x = of.x() + row * width;
+    const int64_t at = row * width;
     double sum = 0;
-    for (int64_t i = team.first(); i < width; i += team.step()) sum += static_cast<double>(x[i]);
+    for (int64_t i = team.first(); i < width; i += team.step())
+      sum += static_cast<double>(of.x(at + i));
     const T center = static_cast<T>(team.sum(sum) / static_cast<double>(width));
     sum = 0;
     double squares = 0;
     for (int64_t i = team.first(); i < width; i += team.step()) {
-      const T d = x[i] - center;
+      const T d = of.x(at + i) - center;
       sum += static_cast<double>(d);
       squares += static_cast<double>(d * d);
     }
@@ -257,81 +285,80 @@ struct LayerForward {
       of.rstd()[row] = scale;
     }
     for (int64_t i = team.first(); i < width; i += team.step())
-      of.y()[row * width + i] = (x[i] - center) * scale * of.weight(i) + of.bias(i);
+      of.put_y(at + i, (of.x(at + i) - center) * scale * of.weight(i) + of.bias(i));
   }
 };
 
-template <class T>
+template <class S>
 struct LayerBackward {
-  Typed<T> of;
+  using T = typename Typed<S>::T;
+  Typed<S> of;
 
   template <class Team>
   __device__ void operator()(int64_t row, const Team& team) const {
     const int64_t width = of.plan.inner;
-    const T* x = of.x() + row * width;
-    const T* g = of.y() + row * width;
+    const int64_t at = row * width;
     const T mean = of.mean()[row];
     double sum = 0;
     double dot = 0;
     for (int64_t i = team.first(); i < width; i += team.step()) {
-      const T slope = g[i] * of.weight(i);
+      const T slope = of.y(at + i) * of.weight(i);
       sum += static_cast<double>(slope);
-      dot += static_cast<double>(slope * (x[i] - mean));
+      dot += static_cast<double>(slope * (of.x(at + i) - mean));
     }
     const auto found = math::norm_slope(false, 1, static_cast<double>(of.rstd()[row]),
                                         team.sum(sum), team.sum(dot), static_cast<double>(width));
     const Slope<T> k{static_cast<T>(found.a), static_cast<T>(found.b), static_cast<T>(found.c)};
     for (int64_t i = team.first(); i < width; i += team.step()) {
-      static_cast<T*>(of.plan.grad_input)[row * width + i] =
-          g[i] * of.weight(i) * k.a - (x[i] - mean) * k.b - k.c;
+      of.put_dx(at + i, of.y(at + i) * of.weight(i) * k.a - (of.x(at + i) - mean) * k.b - k.c);
     }
   }
 };
 
 // The parameters' gradients are sums over the rows: g and g times the normalised number.
-template <class T>
+template <class S>
 struct ParameterTerms {
-  Typed<T> of;
+  using T = typename Typed<S>::T;
+  Typed<S> of;
   __device__ Sums operator()(int64_t, int64_t row, int64_t at) const {
-    const T g = of.y()[at];
-    const T hat = (of.x()[at] - of.mean()[row]) * of.rstd()[row];
+    const auto g = of.y(at);
+    const T hat = (of.x(at) - of.mean()[row]) * of.rstd()[row];
     return {static_cast<double>(g), static_cast<double>(g * hat)};
   }
 };
-template <class T>
+template <class S>
 struct SetParameters {
-  Typed<T> of;
+  Typed<S> of;
   __device__ void operator()(int64_t c, Sums sums) const {
     of.put_parameters(c, sums.second, sums.first);
   }
 };
 
-template <class T>
+template <class S>
 Status layer_norm(const NormPlan& plan) {
-  const Typed<T> of{plan};
+  const Typed<S> of{plan};
   if (plan.backward == 0)
-    return launch_rows(plan.place, plan.outer, plan.inner, LayerForward<T>{of});
+    return launch_rows(plan.place, plan.outer, plan.inner, LayerForward<S>{of});
   if (plan.grad_input != nullptr) {
-    const Status status = launch_rows(plan.place, plan.outer, plan.inner, LayerBackward<T>{of});
+    const Status status = launch_rows(plan.place, plan.outer, plan.inner, LayerBackward<S>{of});
     if (status != kernel::kOk) return status;
   }
   if (plan.grad_weight == nullptr && plan.grad_bias == nullptr) return kernel::kOk;
-  return sum_channels(plan.place, {plan.outer, plan.inner, 1}, ParameterTerms<T>{of},
-                      SetParameters<T>{of});
+  return sum_channels(plan.place, {plan.outer, plan.inner, 1}, ParameterTerms<S>{of},
+                      SetParameters<S>{of});
 }
 
-template <class T>
+template <class S>
 Status run(const NormPlan& plan) {
-  return plan.per_channel != 0 ? batch_norm<T>(plan) : layer_norm<T>(plan);
+  return plan.per_channel != 0 ? batch_norm<S>(plan) : layer_norm<S>(plan);
 }
 
 }  // namespace
 
 Status norm(const NormPlan& plan) {
   if (numel(plan) == 0) return kernel::kOk;
-  if (plan.dtype == DType::kFloat32) return run<float>(plan);
-  if (plan.dtype == DType::kFloat64) return run<double>(plan);
-  return failure(Code::kNotImplemented, "expected float32 or float64 for a normalisation");
+  return visit_floating(plan.dtype, "expected a real floating dtype for a normalisation",
+                        [&]<class S>() { return run<S>(plan); });
 }
 
 }  // namespace tsr::cuda
