@@ -130,13 +130,13 @@ struct ClassLossPlan {
   int64_t ignore;
   double smoothing;
   Place place;
-  DType dtype;  // of everything but the targets
+  DType dtype;  // of everything but the targets and what is opmath
   const void* input;
   const int64_t* target;  // (batch, inner)
   const void* weight;     // (classes); null: ones
-  void* lse;              // (batch, inner)
+  void* lse;              // (batch, inner), opmath
   void* loss;
-  void* weights;     // null: not asked for (not with the mean)
+  void* weights;     // opmath; null: not asked for (not with the mean)
   const void* grad;  // backward: g
   void* grad_input;
 };

@@ -6,6 +6,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/nn/softmax.h"
+#include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
@@ -43,7 +44,8 @@ struct ClassSpec {
   Dims loss_sizes;  // of the unreduced loss
 };
 
-// The tensors that stay the same in every pass; weight and lse may be undefined.
+// The tensors that stay the same in every pass; weight and lse may be undefined. lse and weights
+// are opmath.
 struct ClassTensors {
   Tensor target, weight, lse, weights;
 };
@@ -90,7 +92,9 @@ ClassSpec check_classes(const Tensor& input, const Tensor& target, const Tensor&
   return spec;
 }
 
-ClassLossPlan plan_of(const ClassSpec& spec, const Tensor& input, const ClassTensors& tensors) {
+// `weight` is that of the tensors, or its copy in opmath.
+ClassLossPlan plan_of(const ClassSpec& spec, const Tensor& input, const Tensor& weight,
+                      const ClassTensors& tensors) {
   ClassLossPlan plan{};
   plan.log_probabilities = tensors.lse.defined() ? 0 : 1;
   plan.reduction = spec.reduction;
@@ -102,8 +106,8 @@ ClassLossPlan plan_of(const ClassSpec& spec, const Tensor& input, const ClassTen
   plan.place = kernel::place_on(input.device());
   plan.dtype = input.dtype();
   plan.target = tensors.target.data_as<int64_t>();
-  plan.weight = tensors.weight.defined() ? tensors.weight.data() : nullptr;
-  plan.lse = tensors.lse.defined() ? tensors.lse.data() : nullptr;
+  plan.weight = data_or_null(weight);
+  plan.lse = data_or_null(tensors.lse);
   plan.weights = tensors.weights.data();
   return plan;
 }
@@ -113,8 +117,9 @@ ClassTensors tensors_for(const Tensor& input, const Tensor& target, const Tensor
   ClassTensors tensors;
   tensors.target = contiguous_memory(cast_memory(target, DType::kInt64));
   tensors.weight = weight.defined() ? contiguous_memory(weight.detached()) : weight;
-  if (logits) tensors.lse = empty(spec.loss_sizes, input.dtype(), input.device());
-  tensors.weights = empty({}, input.dtype(), input.device());
+  const DType opmath = kernel::opmath(input.dtype());
+  if (logits) tensors.lse = empty(spec.loss_sizes, opmath, input.device());
+  tensors.weights = empty({}, opmath, input.device());
   return tensors;
 }
 
@@ -122,10 +127,13 @@ Tensor launch_forward(const ClassSpec& spec, const Tensor& input, const ClassTen
   const bool reduced = spec.reduction != ClassReduction::kNone;
   Tensor loss = empty(reduced ? Dims{} : spec.loss_sizes, input.dtype(), input.device());
   const Tensor scores = contiguous_memory(input);
-  ClassLossPlan plan = plan_of(spec, scores, tensors);
-  plan.input = scores.data();
-  plan.loss = loss.data();
-  kernel::launch(kernel::kClassLoss, input.device(), plan);
+  launch_or_widen(kernel::kClassLoss, {reads(scores), reads(tensors.weight), writes(loss)},
+                  [&](const Tensor* const* t) {
+                    ClassLossPlan plan = plan_of(spec, *t[0], *t[1], tensors);
+                    plan.input = t[0]->data();
+                    plan.loss = t[2]->data();
+                    return plan;
+                  });
   return loss;
 }
 
@@ -136,12 +144,16 @@ Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& inp
   if (result.numel() == 0) return result;
   const Tensor slope = contiguous_memory(g);
   const Tensor scores = input.defined() ? contiguous_memory(input) : result;
-  ClassLossPlan plan = plan_of(spec, g, tensors);
-  plan.backward = 1;
-  plan.input = scores.data();
-  plan.grad = slope.data();
-  plan.grad_input = result.data();
-  kernel::launch(kernel::kClassLoss, g.device(), plan);
+  launch_or_widen(kernel::kClassLoss,
+                  {reads(scores), reads(tensors.weight), reads(slope), writes(result)},
+                  [&](const Tensor* const* t) {
+                    ClassLossPlan plan = plan_of(spec, *t[2], *t[1], tensors);
+                    plan.backward = 1;
+                    plan.input = t[0]->data();
+                    plan.grad = t[2]->data();
+                    plan.grad_input = t[3]->data();
+                    return plan;
+                  });
   return result;
 }
 
@@ -167,7 +179,7 @@ Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors
     record(output, "NllLossTransposedBackward", {g},
            {save_input(tensors.target), save_input(tensors.weight)}, [spec](Backward& ctx) {
              ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, {}};
-             kept.weights = empty({}, ctx.grad().dtype(), ctx.grad().device());
+             kept.weights = empty({}, kernel::opmath(ctx.grad().dtype()), ctx.grad().device());
              ctx.set(0, nll_forward(ctx.grad(), spec, kept));
            });
   }
@@ -175,9 +187,12 @@ Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors
 }
 
 // dx = d - softmax(x) Σ d with d the derivative towards the log-probabilities.
-Tensor cross_entropy_derivative(const Tensor& g, const Tensor& x, const ClassSpec& spec,
+Tensor cross_entropy_derivative(const Tensor& grad, const Tensor& input, const ClassSpec& spec,
                                 const ClassTensors& tensors) {
-  const Tensor d = nll_transposed(g, spec, {tensors.target, tensors.weight, {}, tensors.weights});
+  const Tensor g = in_opmath(grad);
+  const Tensor x = in_opmath(input);
+  const Tensor weight = in_opmath(tensors.weight);
+  const Tensor d = nll_transposed(g, spec, {tensors.target, weight, {}, tensors.weights});
   const int64_t axis = x.ndim() == 1 ? 0 : 1;
   const Dims axes{axis};
   return subtract(d, multiply(softmax(x, axis), sum(d, DimsView(axes), true)));
@@ -219,10 +234,7 @@ Tensor soft_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& w
   }
   const Tensor terms = multiply(log_softmax(x, axis), goal);
   const Dims axes{axis};
-  if (reduction == ClassReduction::kNone) return negative(sum(terms, DimsView(axes)));
-  const Tensor total = negative(sum(terms));
-  if (reduction == ClassReduction::kSum) return total;
-  return divide(total, static_cast<double>(x.numel()) / static_cast<double>(classes));
+  return reduce(negative(sum(terms, DimsView(axes))), reduction);
 }
 
 void check_probabilities(const Tensor& input, const Tensor& target, const Tensor& weight) {
@@ -235,14 +247,6 @@ void check_probabilities(const Tensor& input, const Tensor& target, const Tensor
   TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
             input.sizes(), " for probabilities, got ", target.sizes());
   check_weight(input, weight, input.size(input.ndim() == 1 ? 0 : 1));
-}
-
-// 16-bit floats are computed in float32 and rounded once.
-template <class Run>
-Tensor in_full_precision(const Tensor& x, const Tensor& weight, Run run) {
-  if (kernel::opmath(x.dtype()) == x.dtype()) return run(x, weight);
-  const Tensor wide = weight.defined() ? astype(weight, DType::kFloat32) : weight;
-  return astype(run(astype(x, DType::kFloat32), wide), x.dtype());
 }
 
 // ---- binary cross entropy ----
@@ -314,24 +318,17 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
   check_scores(input, target);
   if (is_floating(target.dtype())) {
     check_probabilities(input, target, weight);
-    const ClassReduction kind = reduction_of(reduction);
-    return in_full_precision(input, weight, [&](const Tensor& x, const Tensor& w) {
-      return soft_cross_entropy(x, astype(target, x.dtype()), w, kind, label_smoothing);
-    });
+    return soft_cross_entropy(input, target, weight, reduction_of(reduction), label_smoothing);
   }
   ClassSpec spec = check_classes(input, target, weight, ignore_index, reduction);
   spec.smoothing = label_smoothing;
-  return in_full_precision(input, weight, [&](const Tensor& x, const Tensor& w) {
-    return class_cross_entropy(x, target, w, spec);
-  });
+  return class_cross_entropy(input, target, weight, spec);
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                 int64_t ignore_index, std::string_view reduction) {
   const ClassSpec spec = check_classes(input, target, weight, ignore_index, reduction);
-  return in_full_precision(input, weight, [&](const Tensor& x, const Tensor& w) {
-    return nll_forward(x, spec, tensors_for(x, target, w, spec, false));
-  });
+  return nll_forward(input, spec, tensors_for(input, target, weight, spec, false));
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {

@@ -63,6 +63,13 @@ struct Op {
   double value_slack = 0;
 };
 
+Tensor numbers_mod(DimsView sizes, int64_t modulus) {
+  const Tensor result = empty(sizes, DType::kInt64);
+  for (int64_t i = 0; i < result.numel(); ++i)
+    result.data_as<int64_t>()[i] = (i * 7 + i / 5) % modulus;
+  return result;
+}
+
 Tensor batch_norm(const List& t) {
   return ops::batch_norm(t[0], kNone, kNone, t[1], t[2], true);
 }
@@ -100,6 +107,26 @@ const std::vector<Op>& table() {
        {{16, 32, 48, 48}, {32}, {32}},
        batch_norm},
       {"batch_norm of rows", {{170, 70}, {70}, {70}}, {{4096, 256}, {256}, {256}}, batch_norm},
+      {"cross_entropy",
+       {{40, 37}},
+       {{512, 2048}},
+       [](const List& t) {
+         const Tensor target = numbers_mod(Dims{t[0].size(0)}, t[0].size(1));
+         return ops::cross_entropy(t[0], target, kNone, 3);
+       }},
+      {"weighted, smoothed cross_entropy of images",
+       {{2, 7, 5, 9}, {7}},
+       {},
+       [](const List& t) {
+         const Tensor target = numbers_mod(Dims{t[0].size(0), t[0].size(2), t[0].size(3)}, 7);
+         return ops::cross_entropy(t[0], target, ops::abs(t[1].detached()), -100, "none", 0.1);
+       }},
+      {"nll_loss",
+       {{40, 37}},
+       {{512, 2048}},
+       [](const List& t) {
+         return ops::nll_loss(t[0], numbers_mod(Dims{t[0].size(0)}, t[0].size(1)), kNone);
+       }},
   };
   return kTable;
 }

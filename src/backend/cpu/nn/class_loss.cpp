@@ -8,6 +8,7 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/nn/softmax_rows.h"
+#include "backend/cpu/widen.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -23,14 +24,17 @@ constexpr int64_t kGrain = 16384;
 // Positions whose classes are brought together when they are not neighbours in memory.
 constexpr int64_t kTile = 16;
 
-template <class T>
+// `weight` is the plan's as T.
+template <class S>
 class ClassLoss {
+  using T = Opmath<S>;
+
  public:
-  explicit ClassLoss(const ClassLossPlan& plan)
+  ClassLoss(const ClassLossPlan& plan, const T* weight)
       : plan_(plan),
         rows_(rows_of<ClassLossRows<T>>()),
-        input_(static_cast<const T*>(plan.input)),
-        weight_(static_cast<const T*>(plan.weight)),
+        input_(static_cast<const S*>(plan.input)),
+        weight_(weight),
         positions_(plan.batch * plan.inner) {
     weight_sum_ = static_cast<double>(plan.classes);
     if (weight_ != nullptr) {
@@ -59,7 +63,7 @@ class ClassLoss {
       weights += partial[2 * chunk + 1];
     }
     if (plan_.reduction == ClassReduction::kMean) loss /= weights;
-    if (reduced()) *static_cast<T*>(plan_.loss) = static_cast<T>(loss);
+    if (reduced()) put_loss(0, loss);
     if (plan_.weights != nullptr) *static_cast<T*>(plan_.weights) = static_cast<T>(weights);
     return verdict();
   }
@@ -84,15 +88,20 @@ class ClassLoss {
         concat("expected targets in [0, ", plan_.classes, "), got ", bad_target_.load()).c_str());
   }
 
+  // Rows are brought together where they are scattered or have to be widened.
+  [[nodiscard]] bool tiled() const { return plan_.inner > 1 || kIsShort<S>; }
+  void put_loss(int64_t position, double loss) const {
+    static_cast<S*>(plan_.loss)[position] = static_cast<S>(static_cast<T>(loss));
+  }
+
   // Runs body(chunk, tile) for every chunk; the tile holds kTile rows where the plan needs one.
   template <class Body>
   void for_chunks(int64_t chunks, Body body) {
     const int64_t grain = std::max<int64_t>(1, kGrain / (kChunk * plan_.classes + 1));
     parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
-      const bool scattered = plan_.inner > 1;
-      const Workspace space(scattered ? kTile * plan_.classes * static_cast<int64_t>(sizeof(T))
-                                      : 0);
-      if (scattered && space.data() == nullptr) {
+      const int64_t rows = plan_.inner > 1 ? kTile : 1;
+      const Workspace space(tiled() ? rows * plan_.classes * static_cast<int64_t>(sizeof(T)) : 0);
+      if (tiled() && space.data() == nullptr) {
         out_of_memory_ = true;
         return;
       }
@@ -106,15 +115,15 @@ class ClassLoss {
     const int64_t end = std::min(positions_, (chunk + 1) * kChunk);
     for (int64_t p = chunk * kChunk; p < end;) {
       if (plan_.inner == 1) {
-        body(p, input_ + p * plan_.classes);
+        body(p, widen_.read(plan_.classes, input_ + p * plan_.classes, tile));
         ++p;
         continue;
       }
       const int64_t count = std::min({kTile, plan_.inner - p % plan_.inner, end - p});
-      const T* source = input_ + element(p);
+      const S* source = input_ + element(p);
       for (int64_t c = 0; c < plan_.classes; ++c) {
         for (int64_t j = 0; j < count; ++j)
-          tile[j * plan_.classes + c] = source[c * plan_.inner + j];
+          tile[j * plan_.classes + c] = static_cast<T>(source[c * plan_.inner + j]);
       }
       for (int64_t j = 0; j < count; ++j) body(p + j, tile + j * plan_.classes);
       p += count;
@@ -156,7 +165,7 @@ class ClassLoss {
       sum += loss;
       weights += weight_of(t);
     }
-    if (!reduced()) static_cast<T*>(plan_.loss)[position] = static_cast<T>(loss);
+    if (!reduced()) put_loss(position, loss);
   }
   [[nodiscard]] double smooth(const T* x, T lse) const {
     double total = 0;
@@ -168,11 +177,11 @@ class ClassLoss {
 
   void backward_row(int64_t position, const T* x, T* tile) {
     const int64_t t = target(position);
-    auto* grad = static_cast<T*>(plan_.grad_input) + element(position);
+    auto* grad = static_cast<S*>(plan_.grad_input) + element(position);
     // The scratch row of this position is free once it has been read.
-    T* row = plan_.inner == 1 ? grad : tile + (x - tile);
-    const auto* upstream = static_cast<const T*>(plan_.grad);
-    double g = static_cast<double>(upstream[reduced() ? 0 : position]);
+    T* row = tiled() ? tile + (x - tile) : widen_.target(grad, nullptr);
+    const auto* upstream = static_cast<const S*>(plan_.grad);
+    double g = static_cast<double>(static_cast<T>(upstream[reduced() ? 0 : position]));
     if (plan_.reduction == ClassReduction::kMean) {
       g /= static_cast<double>(*static_cast<const T*>(plan_.weights));
     }
@@ -181,8 +190,12 @@ class ClassLoss {
     } else {
       slopes(position, t, g, x, row);
     }
-    if (row == grad) return;
-    for (int64_t c = 0; c < plan_.classes; ++c) grad[c * plan_.inner] = row[c];
+    if (!tiled()) return;
+    if (plan_.inner == 1) {
+      widen_.write(plan_.classes, grad, row);
+      return;
+    }
+    for (int64_t c = 0; c < plan_.classes; ++c) grad[c * plan_.inner] = static_cast<S>(row[c]);
   }
   void slopes(int64_t position, int64_t t, double g, const T* x, T* row) const {
     const double own = g * (1 - plan_.smoothing) * weight_of(t);
@@ -199,7 +212,8 @@ class ClassLoss {
 
   const ClassLossPlan& plan_;
   const ClassLossRows<T>& rows_;
-  const T* input_;
+  Widen<S> widen_;
+  const S* input_;
   const T* weight_;
   int64_t positions_;
   double weight_sum_;
@@ -208,18 +222,25 @@ class ClassLoss {
   std::atomic<int64_t> bad_target_{0};
 };
 
-template <class T>
+template <class S>
 Status run(const ClassLossPlan& plan) {
-  ClassLoss<T> loss(plan);
+  const Widen<S> widen;
+  const RowBuffer<S> room(plan.weight == nullptr ? 1 : plan.classes);
+  if (room.missing())
+    return failure(Code::kOutOfMemory, "expected memory for weights in float32, got none");
+  const Opmath<S>* weight =
+      plan.weight == nullptr
+          ? nullptr
+          : widen.read(plan.classes, static_cast<const S*>(plan.weight), room.at());
+  ClassLoss<S> loss(plan, weight);
   return plan.backward != 0 ? loss.backward() : loss.forward();
 }
 
 }  // namespace
 
 Status class_loss(const ClassLossPlan& plan) {
-  if (plan.dtype == DType::kFloat32) return run<float>(plan);
-  if (plan.dtype == DType::kFloat64) return run<double>(plan);
-  return failure(Code::kNotImplemented, "expected float32 or float64 for a classification loss");
+  return visit_storage(plan.dtype, "expected a real floating dtype for a classification loss",
+                       [&]<class S>() { return run<S>(plan); });
 }
 
 }  // namespace tsr::cpu

@@ -3,6 +3,7 @@
 // Cross entropy and negative log-likelihood with class targets: a team per position.
 #include "backend/cuda/fault.cuh"
 #include "backend/cuda/generated/entries.h"
+#include "backend/cuda/storage.cuh"
 #include "backend/cuda/team.cuh"
 
 namespace tsr::cuda {
@@ -20,21 +21,28 @@ struct Share {
   double loss, weight;
 };
 
-// A plan with its types.
-template <class T>
+// A plan with its types: lse and the sum of the weights are T, the rest is stored as S.
+template <class S>
 struct Positions {
+  using T = typename S::Value::Element;
+  using Type = typename S::Type;
   ClassLossPlan plan;
 
+  __device__ static T load(const void* data, int64_t i) {
+    return S::load(static_cast<const Type*>(data)[i]).v;
+  }
+  __device__ static void put(void* data, int64_t i, double value) {
+    static_cast<Type*>(data)[i] = S::store(Number<T>(static_cast<T>(value)));
+  }
   // Where class 0 of a position stands.
   __device__ int64_t first(int64_t position) const {
     return position / plan.inner * plan.classes * plan.inner + position % plan.inner;
   }
   __device__ T score(int64_t base, int64_t c) const {
-    return static_cast<const T*>(plan.input)[base + c * plan.inner];
+    return load(plan.input, base + c * plan.inner);
   }
   __device__ double weight(int64_t c) const {
-    return plan.weight == nullptr ? 1.0
-                                  : static_cast<double>(static_cast<const T*>(plan.weight)[c]);
+    return plan.weight == nullptr ? 1.0 : static_cast<double>(load(plan.weight, c));
   }
   // The target of a position; -1 when it takes no part.
   __device__ int64_t target(int64_t position, const Reporter* reporter) const {
@@ -47,9 +55,10 @@ struct Positions {
   __device__ bool reduced() const { return plan.reduction != ClassReduction::kNone; }
 };
 
-template <class T>
+template <class S>
 struct Forward {
-  Positions<T> at;
+  using T = typename Positions<S>::T;
+  Positions<S> at;
   Share* shares;
   Reporter reporter;
 
@@ -77,7 +86,7 @@ struct Forward {
       share.loss = (1 - plan.smoothing) * share.weight * own + smooth;
     }
     shares[position] = share;
-    if (!at.reduced()) static_cast<T*>(plan.loss)[position] = static_cast<T>(share.loss);
+    if (!at.reduced()) at.put(plan.loss, position, share.loss);
   }
 
  private:
@@ -98,16 +107,17 @@ struct Forward {
 };
 
 // Targets out of range were reported by the forward pass; here they only take no part.
-template <class T>
+template <class S>
 struct Backward {
-  Positions<T> at;
+  using T = typename Positions<S>::T;
+  Positions<S> at;
 
   template <class Team>
   __device__ void operator()(int64_t position, const Team& team) const {
     const ClassLossPlan& plan = at.plan;
     const int64_t base = at.first(position);
     const int64_t t = at.target(position, nullptr);
-    double g = static_cast<const T*>(plan.grad)[at.reduced() ? 0 : position];
+    double g = at.load(plan.grad, at.reduced() ? 0 : position);
     if (plan.reduction == ClassReduction::kMean)
       g /= static_cast<double>(*static_cast<const T*>(plan.weights));
     const double own = t < 0 ? 0 : g * (1 - plan.smoothing) * at.weight(t);
@@ -120,7 +130,7 @@ struct Backward {
         value += std::exp(at.score(base, c) - lse) * slope;
       }
       if (c == t) value -= static_cast<T>(own);
-      static_cast<T*>(plan.grad_input)[base + c * plan.inner] = t < 0 ? T{0} : value;
+      at.put(plan.grad_input, base + c * plan.inner, t < 0 ? 0.0 : static_cast<double>(value));
     }
   }
 
@@ -159,29 +169,28 @@ __global__ void parts_kernel(const Share* shares, int64_t count, int64_t parts, 
 }
 
 // One block.
-template <class T>
+template <class S>
 __global__ void finish_kernel(const Share* sums, int64_t parts, ClassLossPlan plan) {
   __shared__ Share place[kThreads];
   Share sum = add_shares(sums, 0, parts, place);
   if (threadIdx.x != 0) return;
   if (plan.reduction == ClassReduction::kMean) sum.loss /= sum.weight;
-  if (plan.reduction != ClassReduction::kNone)
-    *static_cast<T*>(plan.loss) = static_cast<T>(sum.loss);
+  using T = typename Positions<S>::T;
+  if (plan.reduction != ClassReduction::kNone) Positions<S>::put(plan.loss, 0, sum.loss);
   if (plan.weights != nullptr) *static_cast<T*>(plan.weights) = static_cast<T>(sum.weight);
 }
 
+template <class S>
 Status add_up(const ClassLossPlan& plan, const Share* shares, int64_t count, Share* sums) {
   const int64_t parts = (count + kPart - 1) / kPart;
   const Status status =
       launch_blocks(plan.place, parts, kThreads, &parts_kernel, shares, count, parts, sums);
   if (status != kernel::kOk) return status;
-  const auto* whole = static_cast<const Share*>(sums);
-  if (plan.dtype == DType::kFloat32)
-    return launch_blocks(plan.place, 1, kThreads, &finish_kernel<float>, whole, parts, plan);
-  return launch_blocks(plan.place, 1, kThreads, &finish_kernel<double>, whole, parts, plan);
+  return launch_blocks(plan.place, 1, kThreads, &finish_kernel<S>, static_cast<const Share*>(sums),
+                       parts, plan);
 }
 
-template <class T>
+template <class S>
 Status forward(const ClassLossPlan& plan) {
   const int64_t count = plan.batch * plan.inner;
   const int64_t parts = (count + kPart - 1) / kPart;
@@ -193,23 +202,22 @@ Status forward(const ClassLossPlan& plan) {
       reporter_for(plan.place, FaultKind::kTarget,
                    plan.log_probabilities == 0 ? "cross_entropy" : "nll_loss", reporter);
   if (status != kernel::kOk) return status;
-  status = launch_rows(plan.place, count, plan.classes, Forward<T>{{plan}, shares, reporter});
+  status = launch_rows(plan.place, count, plan.classes, Forward<S>{{plan}, shares, reporter});
   if (status != kernel::kOk) return status;
-  return add_up(plan, shares, count, shares + count);
+  return add_up<S>(plan, shares, count, shares + count);
 }
 
-template <class T>
+template <class S>
 Status run(const ClassLossPlan& plan) {
-  if (plan.backward == 0) return forward<T>(plan);
-  return launch_rows(plan.place, plan.batch * plan.inner, plan.classes, Backward<T>{{plan}});
+  if (plan.backward == 0) return forward<S>(plan);
+  return launch_rows(plan.place, plan.batch * plan.inner, plan.classes, Backward<S>{{plan}});
 }
 
 }  // namespace
 
 Status class_loss(const ClassLossPlan& plan) {
-  if (plan.dtype == DType::kFloat32) return run<float>(plan);
-  if (plan.dtype == DType::kFloat64) return run<double>(plan);
-  return failure(Code::kNotImplemented, "expected float32 or float64 for a classification loss");
+  return visit_floating(plan.dtype, "expected a real floating dtype for a classification loss",
+                        [&]<class S>() { return run<S>(plan); });
 }
 
 }  // namespace tsr::cuda
