@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/opmath.h"
 
 namespace tsr::ops {
 namespace {
@@ -74,19 +75,12 @@ Dims with_size(const Tensor& like, const Spatial& size) {
 
 // ---- LAUNCH ----
 
-// `input` and `output` are of one layout.
-void launch_pool(const PoolGeometry& geometry, bool backward, const Tensor& input,
-                 const Tensor& output, const Tensor& positions) {
-  if (input.numel() == 0 || output.numel() == 0) return;
+PoolPlan plan_of(const PoolGeometry& geometry) {
   PoolPlan plan{};
   plan.op = geometry.op;
-  plan.backward = backward ? 1 : 0;
   plan.spatial = kAxes;
   plan.count_include_pad = geometry.count_include_pad ? 1 : 0;
-  plan.channels_last = is_channels_last(input) || is_channels_last(output) ? 1 : 0;
   plan.divisor = geometry.divisor;
-  plan.batch = input.size(0);
-  plan.channels = input.size(1);
   for (size_t d = 0; d < kAxes; ++d) {
     plan.input_size[d] = geometry.input[d];
     plan.output_size[d] = geometry.output[d];
@@ -95,12 +89,32 @@ void launch_pool(const PoolGeometry& geometry, bool backward, const Tensor& inpu
     plan.padding[d] = geometry.padding[d];
     plan.dilation[d] = geometry.dilation[d];
   }
-  plan.place = kernel::place_on(input.device());
-  plan.dtype = input.dtype();
-  plan.input = input.data();
-  plan.output = output.data();
-  plan.positions = positions.defined() ? positions.data_as<int64_t>() : nullptr;
-  kernel::launch(kernel::kPool, input.device(), plan);
+  return plan;
+}
+
+enum class Pass { kForward, kBackward };
+
+// `input` and `output` are of one layout. Forward writes the output, backward the input.
+void launch_pool(const PoolGeometry& geometry, Pass pass, const Tensor& input, const Tensor& output,
+                 const Tensor& positions) {
+  if (input.numel() == 0 || output.numel() == 0) return;
+  const bool backward = pass == Pass::kBackward;
+  launch_or_widen(
+      kernel::kPool,
+      {backward ? writes(input) : reads(input), backward ? reads(output) : writes(output)},
+      [&](const Tensor* const* t) {
+        PoolPlan plan = plan_of(geometry);
+        plan.backward = backward ? 1 : 0;
+        plan.channels_last = is_channels_last(*t[0]) || is_channels_last(*t[1]) ? 1 : 0;
+        plan.batch = t[0]->size(0);
+        plan.channels = t[0]->size(1);
+        plan.place = kernel::place_on(t[0]->device());
+        plan.dtype = t[0]->dtype();
+        plan.input = t[0]->data();
+        plan.output = t[1]->data();
+        plan.positions = positions.defined() ? positions.data_as<int64_t>() : nullptr;
+        return plan;
+      });
 }
 
 // ---- linear passes: each is the other's derivative ----
@@ -114,7 +128,7 @@ Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry
   const bool last = positions.defined() ? is_channels_last(positions) : is_channels_last(x);
   Result result =
       allocate_image(out, with_size(x, geometry.output), x.dtype(), x.device(), grad, {&x}, last);
-  launch_pool(geometry, false, image_memory(x, last), result.value(), positions);
+  launch_pool(geometry, Pass::kForward, image_memory(x, last), result.value(), positions);
   Tensor output = result.finish();
   if (grad) {
     record(output, "PoolBackward", {x}, {save_input(positions)}, [geometry](Backward& ctx) {
@@ -127,7 +141,7 @@ Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry
 Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeometry& geometry) {
   const bool last = positions.defined() ? is_channels_last(positions) : is_channels_last(g);
   const Tensor output = empty_image(with_size(g, geometry.input), g.dtype(), g.device(), last);
-  launch_pool(geometry, true, output, image_memory(g, last), positions);
+  launch_pool(geometry, Pass::kBackward, output, image_memory(g, last), positions);
   if (needs_grad(g)) {
     record(output, "PoolTransposedBackward", {g}, {save_input(positions)},
            [geometry](Backward& ctx) {
@@ -135,13 +149,6 @@ Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeome
            });
   }
   return output;
-}
-
-// 16-bit floats are computed in float32 and rounded once.
-template <class Run>
-Tensor in_full_precision(const Tensor& x, const Out& out, Run run) {
-  if (kernel::opmath(x.dtype()) == x.dtype()) return run(x, out);
-  return deliver(astype(run(astype(x, DType::kFloat32), Out{}), x.dtype()), out);
 }
 
 // ---- maximum ----
@@ -158,7 +165,7 @@ Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positio
   Result result = allocate_image(out, sizes, x.dtype(), x.device(), grad, {&x}, last);
   Tensor positions;
   if (grad || want_positions) positions = empty_image(sizes, DType::kInt64, x.device(), last);
-  launch_pool(geometry, false, image_memory(x, last), result.value(), positions);
+  launch_pool(geometry, Pass::kForward, image_memory(x, last), result.value(), positions);
   Tensor output = result.finish();
   if (grad) {
     PoolGeometry pick = geometry;
@@ -177,9 +184,7 @@ Tensor max_pool2d(const Tensor& input, DimsView kernel_size, SpatialArg stride, 
   const PoolGeometry geometry =
       window_geometry(PoolOp::kMax, input, kernel_size, stride, padding, dilation, ceil_mode);
   return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
-    return in_full_precision(x, target, [&](const Tensor& a, const Out& dst) {
-      return run_max(a, geometry, false, dst).values;
-    });
+    return run_max(x, geometry, false, target).values;
   });
 }
 
@@ -191,11 +196,9 @@ std::tuple<Tensor, Tensor> max_pool2d_with_positions(const Tensor& input, DimsVi
       window_geometry(PoolOp::kMax, input, kernel_size, stride, padding, dilation, ceil_mode);
   Tensor positions;
   const Tensor values = batched(input, kAxes, {}, [&](const Tensor& x, const Out&) {
-    return in_full_precision(x, {}, [&](const Tensor& a, const Out&) {
-      const Maximum found = run_max(a, geometry, true, {});
-      positions = input.ndim() == kAxes + 2 ? found.positions : drop_batch(found.positions);
-      return found.values;
-    });
+    const Maximum found = run_max(x, geometry, true, {});
+    positions = input.ndim() == kAxes + 2 ? found.positions : drop_batch(found.positions);
+    return found.values;
   });
   return {values, positions};
 }
@@ -211,9 +214,7 @@ Tensor avg_pool2d(const Tensor& input, DimsView kernel_size, SpatialArg stride, 
             "expected a number other than 0, got 0");
   geometry.divisor = divisor_override.value_or(0);
   return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
-    return in_full_precision(x, target, [&](const Tensor& a, const Out& dst) {
-      return pool_forward(a, {}, geometry, dst);
-    });
+    return pool_forward(x, {}, geometry, target);
   });
 }
 
@@ -227,9 +228,7 @@ Tensor adaptive_avg_pool2d(const Tensor& input, DimsView output_size, Out out) {
     geometry.kernel[d] = geometry.stride[d] = geometry.dilation[d] = 1;
   }
   return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
-    return in_full_precision(x, target, [&](const Tensor& a, const Out& dst) {
-      return pool_forward(a, {}, geometry, dst);
-    });
+    return pool_forward(x, {}, geometry, target);
   });
 }
 

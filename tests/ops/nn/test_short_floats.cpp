@@ -73,6 +73,10 @@ Tensor numbers_mod(DimsView sizes, int64_t modulus) {
 Tensor batch_norm(const List& t) {
   return ops::batch_norm(t[0], kNone, kNone, t[1], t[2], true);
 }
+const Dims kThree{3};
+const Dims kTwo{2};
+const Dims kOne{1};
+
 const std::vector<Op>& table() {
   static const std::vector<Op> kTable{
       {"softmax of the last axis",
@@ -107,6 +111,38 @@ const std::vector<Op>& table() {
        {{16, 32, 48, 48}, {32}, {32}},
        batch_norm},
       {"batch_norm of rows", {{170, 70}, {70}, {70}}, {{4096, 256}, {256}, {256}}, batch_norm},
+      {"max_pool2d",
+       {{2, 5, 9, 11}},
+       {{16, 32, 64, 64}},
+       [](const List& t) { return ops::max_pool2d(t[0], kThree, DimsView(kTwo), DimsView(kOne)); },
+       0,
+       0.25},
+      {"avg_pool2d",
+       {{2, 5, 9, 11}},
+       {{16, 32, 64, 64}},
+       [](const List& t) {
+         return ops::avg_pool2d(t[0], kThree, DimsView(kTwo), DimsView(kOne), true, false);
+       }},
+      {"overlapping avg_pool2d of long rows",
+       {{1, 2, 70, 600}},
+       {},
+       [](const List& t) { return ops::avg_pool2d(t[0], kThree, DimsView(kOne)); }},
+      {"overlapping max_pool2d of long rows",
+       {{1, 2, 70, 600}},
+       {},
+       [](const List& t) { return ops::max_pool2d(t[0], kThree, DimsView(kOne)); }},
+      {"dilated max_pool2d",
+       {{1, 2, 90, 300}},
+       {},
+       [](const List& t) {
+         return ops::max_pool2d(t[0], kThree, DimsView(kTwo), DimsView(kOne), DimsView(kTwo), true);
+       }},
+      {"adaptive_avg_pool2d",
+       {{2, 5, 9, 11}},
+       {{16, 32, 64, 64}},
+       [](const List& t) {
+         return ops::adaptive_avg_pool2d(t[0], t[0].size(2) > 20 ? Dims{33, 40} : Dims{4, 13});
+       }},
       {"cross_entropy",
        {{40, 37}},
        {{512, 2048}},
@@ -280,6 +316,72 @@ TEST(ShortFloats, have_second_derivatives_that_follow_those_of_float32) {
     }
   }
   EXPECT_GT(found, 0);
+}
+
+// ---- pooling of volumes, which no op asks for yet ----
+
+constexpr int64_t kVolume[] = {2, 3, 7, 30, 40};
+constexpr int64_t kPooled[] = {2, 3, 4, 30, 20};
+
+struct Pooled {
+  Tensor input, output, positions;
+};
+
+// Runs one pass on numbers of that dtype; what it does not read is written over.
+Pooled pool_volume(kernel::PoolOp op, bool backward, bool last, DType dtype,
+                   const Tensor& positions) {
+  const auto numbers = [&](const int64_t* sizes, uint32_t seed) {
+    const Dims dims(sizes, sizes + 5);
+    const Tensor short_numbers =
+        ops::cast_memory(random_leaf(dims, seed).detached(), DType::kBFloat16);
+    return ops::cast_memory(short_numbers, dtype);
+  };
+  Pooled of{numbers(kVolume, 1), numbers(kPooled, 2), positions};
+  if (!positions.defined()) of.positions = ops::zeros(of.output.sizes(), DType::kInt64);
+  kernel::PoolPlan plan{};
+  plan.op = op;
+  plan.backward = backward ? 1 : 0;
+  plan.spatial = 3;
+  plan.channels_last = last ? 1 : 0;
+  plan.batch = kVolume[0];
+  plan.channels = kVolume[1];
+  const int64_t kernel[] = {3, 3, 2};
+  const int64_t stride[] = {2, 1, 2};
+  const int64_t padding[] = {1, 1, 0};
+  for (int d = 0; d < 3; ++d) {
+    plan.input_size[d] = kVolume[d + 2];
+    plan.output_size[d] = kPooled[d + 2];
+    plan.kernel[d] = kernel[d];
+    plan.stride[d] = stride[d];
+    plan.padding[d] = padding[d];
+    plan.dilation[d] = 1;
+  }
+  plan.dtype = dtype;
+  plan.input = of.input.data();
+  plan.output = of.output.data();
+  plan.positions = of.positions.data_as<int64_t>();
+  kernel::launch(kernel::kPool, Device{}, plan);
+  return of;
+}
+
+TEST(ShortFloats, pool_volumes_as_float32_does) {
+  using kernel::PoolOp;
+  for (const bool last : {false, true}) {
+    SCOPED_TRACE(last);
+    const auto both = [&](PoolOp op, bool backward, const Tensor& positions) {
+      const Pooled wide = pool_volume(op, backward, last, DType::kFloat32, positions);
+      const Pooled found = pool_volume(op, backward, last, DType::kBFloat16, positions);
+      expect_rounded_once(found.input, wide.input, DType::kBFloat16, 0);
+      expect_rounded_once(found.output, wide.output, DType::kBFloat16, 0);
+      EXPECT_EQ(values<int64_t>(found.positions), values<int64_t>(wide.positions));
+      return found.positions;
+    };
+    both(PoolOp::kAverage, false, Tensor());
+    both(PoolOp::kAverage, true, Tensor());
+    const Tensor positions = both(PoolOp::kMax, false, Tensor());
+    both(PoolOp::kPick, true, positions);
+    both(PoolOp::kPick, false, positions);
+  }
 }
 
 // ---- memory ----

@@ -9,6 +9,7 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/nn/pool_rows.h"
+#include "backend/cpu/widen.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -74,6 +75,51 @@ void for_rows(int64_t planes, int64_t rows, int64_t cost, Body body) {
   });
 }
 
+Status outside_plane(int64_t points, int64_t place) {
+  const std::string text = concat("expected the positions of maxima in [0, ", points, "), got ",
+                                  place, ", which somebody wrote there");
+  return failure(Code::kIndex, text.c_str());
+}
+
+// Positions are checked: they are a result that users hold and may have written meanwhile. 16-bit
+// floats are only moved here; their gradients are summed up in bands.
+template <class T>
+Status pick(const PoolPlan& plan, const PoolShape& shape) {
+  const int64_t channels = shape.channels;
+  int64_t in_points = 1;
+  int64_t out_points = 1;
+  for (const PoolAxis& axis : shape.axes) {
+    in_points *= axis.input;
+    out_points *= axis.output;
+  }
+  const int64_t planes = plan.channels_last != 0 ? plan.batch : plan.batch * plan.channels;
+  std::atomic<int64_t> wrong{0};
+  std::atomic<bool> found{false};
+  for_rows(planes, 1, in_points * channels, [&](int64_t plane, int64_t, int64_t) {
+    T* in = static_cast<T*>(plan.input) + plane * in_points * channels;
+    T* out = static_cast<T*>(plan.output) + plane * out_points * channels;
+    const int64_t* places = plan.positions + plane * out_points * channels;
+    if (plan.backward != 0) std::fill_n(in, in_points * channels, T{});
+    for (int64_t o = 0; o < out_points; ++o) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t at = o * channels + c;
+        const int64_t place = places[at];
+        if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(in_points)) {
+          wrong = place;
+          found = true;
+          continue;
+        }
+        T& there = in[place * channels + c];
+        if (plan.backward == 0) out[at] = there;
+        if constexpr (!kIsShort<T>) {
+          if (plan.backward != 0) there += out[at];
+        }
+      }
+    }
+  });
+  return found ? outside_plane(in_points, wrong.load()) : kernel::kOk;
+}
+
 template <class T>
 class Pool {
  public:
@@ -92,7 +138,7 @@ class Pool {
   }
 
   Status run() const {
-    if (plan_.op == PoolOp::kPick) return pick();
+    if (plan_.op == PoolOp::kPick) return pick<T>(plan_, shape_);
     if (plan_.backward != 0)
       average_backward();
     else
@@ -126,39 +172,6 @@ class Pool {
     });
   }
 
-  // Positions are checked: they are a result that users hold and may have written meanwhile.
-  Status pick() const {
-    std::atomic<int64_t> wrong{0};
-    std::atomic<bool> found{false};
-    for_rows(planes_, 1, in_plane(), [&](int64_t plane, int64_t, int64_t) {
-      T* in = in_ + plane * in_plane();
-      T* out = out_ + plane * out_plane();
-      const int64_t* places = plan_.positions + plane * out_plane();
-      const int64_t channels = shape_.channels;
-      if (plan_.backward != 0) std::fill_n(in, in_plane(), T{0});
-      for (int64_t o = 0; o < out_points_; ++o) {
-        for (int64_t c = 0; c < channels; ++c) {
-          const int64_t at = o * channels + c;
-          const int64_t place = places[at];
-          if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(in_points_)) {
-            wrong = place;
-            found = true;
-            continue;
-          }
-          T& there = in[place * channels + c];
-          if (plan_.backward != 0)
-            there += out[at];
-          else
-            out[at] = there;
-        }
-      }
-    });
-    if (!found) return kernel::kOk;
-    const std::string text = concat("expected the positions of maxima in [0, ", in_points_,
-                                    "), got ", wrong.load(), ", which somebody wrote there");
-    return failure(Code::kIndex, text.c_str());
-  }
-
   const PoolPlan& plan_;
   const PoolShape& shape_;
   const PoolRows<T>& rows_;
@@ -168,6 +181,223 @@ class Pool {
   int64_t window_ = 1;
   T* in_;
   T* out_;
+};
+
+// ---- 16-bit floats: bands of a plane, widened ----
+
+// Floats of a band and of what its windows cover; both stay in the second-level cache.
+constexpr int64_t kBand = 16384;
+
+// Forward works on bands of output rows and the input rows that their windows cover, backward on
+// bands of input rows and the output rows whose windows reach them. A row is one step along the
+// outermost axis that has any, and the row functions see a band as a plane of its own.
+template <class S>
+class Bands {
+ public:
+  Bands(const PoolPlan& plan, const PoolShape& shape)
+      : plan_(plan),
+        shape_(shape),
+        rows_(rows_of<PoolRows<float>>()),
+        axis_(shape.axes[0].input == 1 && shape.axes[0].output == 1 ? 1 : 0),
+        along_(shape.axes[axis_]),
+        planes_(plan.channels_last != 0 ? plan.batch : plan.batch * plan.channels),
+        in_(static_cast<S*>(plan.input)),
+        out_(static_cast<S*>(plan.output)) {
+    for (const PoolAxis& axis : shape.axes) {
+      in_points_ *= axis.input;
+      out_points_ *= axis.output;
+    }
+    in_row_ = in_points_ / along_.input * shape.channels;
+    out_row_ = out_points_ / along_.output * shape.channels;
+    band_ = std::max<int64_t>(1, kBand / in_row_);
+  }
+
+  Status run() {
+    if (plan_.op == PoolOp::kPick && plan_.backward == 0) return pick<S>(plan_, shape_);
+    if (plan_.backward == 0)
+      forward();
+    else
+      backward();
+    if (out_of_memory_)
+      return failure(Code::kOutOfMemory, "expected memory for a band of a plane, got none");
+    return found_ ? outside_plane(in_points_, wrong_.load()) : kernel::kOk;
+  }
+
+ private:
+  struct Range {
+    int64_t begin, end;
+    [[nodiscard]] int64_t size() const { return end - begin; }
+  };
+
+  // The buffers of one thread: floats of input rows and of output rows, and a band's windows.
+  struct Buffers {
+    Buffers(int64_t input, int64_t output, int64_t windows)
+        : floats((input + output) * static_cast<int64_t>(sizeof(float))),
+          tables(2 * windows * static_cast<int64_t>(sizeof(int64_t))),
+          in(static_cast<float*>(floats.data())),
+          out(in == nullptr ? nullptr : in + input),
+          begin(static_cast<int64_t*>(tables.data())),
+          end(begin == nullptr ? nullptr : begin + windows) {}
+    [[nodiscard]] bool missing() const { return in == nullptr || begin == nullptr; }
+
+    Workspace floats, tables;
+    float* in;
+    float* out;
+    int64_t* begin;
+    int64_t* end;
+  };
+
+  // The input rows that the windows of some output rows cover: windows start and end in order.
+  [[nodiscard]] Range covered(Range outputs) const {
+    const int64_t low = along_.begin[outputs.begin];
+    return {low, std::max(low, along_.end[outputs.end - 1])};
+  }
+  // The output rows whose windows reach some input rows.
+  [[nodiscard]] Range reaching(Range inputs) const {
+    int64_t first = 0;
+    while (first < along_.output && along_.end[first] <= inputs.begin) ++first;
+    int64_t last = first;
+    while (last < along_.output && along_.begin[last] < inputs.end) ++last;
+    return {first, last};
+  }
+
+  // The band as a plane: windows count from the first of the inputs and end with them.
+  PoolShape band_shape(Range inputs, Range outputs, const Buffers& buffers) const {
+    for (int64_t o = outputs.begin; o < outputs.end; ++o) {
+      buffers.begin[o - outputs.begin] = std::max(along_.begin[o], inputs.begin) - inputs.begin;
+      buffers.end[o - outputs.begin] = std::min(along_.end[o], inputs.end) - inputs.begin;
+    }
+    PoolShape shape = shape_;
+    PoolAxis& axis = shape.axes[axis_];
+    axis.input = inputs.size();
+    axis.output = outputs.size();
+    axis.begin = buffers.begin;
+    axis.end = buffers.end;
+    axis.span = along_.span + outputs.begin;
+    return shape;
+  }
+
+  // ---- forward ----
+
+  // As many output rows from `begin` on as fit into the buffers, at least one.
+  [[nodiscard]] Range next_outputs(int64_t begin, int64_t end) const {
+    Range range{begin, begin + 1};
+    while (range.end < end && (range.size() + 1) * out_row_ <= kBand &&
+           covered({begin, range.end + 1}).size() * in_row_ <= kBand)
+      ++range.end;
+    return range;
+  }
+
+  void forward() {
+    int64_t most = 0;
+    for (int64_t o = 0; o < along_.output; ++o) most = std::max(most, covered({o, o + 1}).size());
+    const int64_t in_room = std::max(kBand, most * in_row_);
+    const int64_t out_room = std::max(kBand, out_row_);
+    for_rows(planes_, along_.output, in_row_, [&](int64_t plane, int64_t begin, int64_t end) {
+      const Buffers buffers(in_room, out_room, end - begin);
+      if (buffers.missing()) {
+        out_of_memory_ = true;
+        return;
+      }
+      while (begin < end) {
+        const Range outputs = next_outputs(begin, end);
+        forward_band(plane, outputs, buffers);
+        begin = outputs.end;
+      }
+    });
+  }
+
+  void forward_band(int64_t plane, Range outputs, const Buffers& buffers) const {
+    const Range inputs = covered(outputs);
+    const PoolShape shape = band_shape(inputs, outputs, buffers);
+    widen_.read(inputs.size() * in_row_, in_ + (plane * along_.input + inputs.begin) * in_row_,
+                buffers.in);
+    const int64_t first = (plane * along_.output + outputs.begin) * out_row_;
+    const int64_t count = outputs.size() * out_row_;
+    const int64_t rows = shape.axes[0].output * shape.axes[1].output;
+    if (plan_.op == PoolOp::kMax) {
+      int64_t* places = plan_.positions == nullptr ? nullptr : plan_.positions + first;
+      rows_.maximum(shape, 0, rows, buffers.in, buffers.out, places);
+      const int64_t before = inputs.begin * in_row_ / shape.channels;
+      for (int64_t i = 0; places != nullptr && i < count; ++i) places[i] += before;
+    } else {
+      rows_.average(shape, 0, rows, buffers.in, buffers.out);
+    }
+    widen_.write(count, out_ + first, buffers.out);
+  }
+
+  // ---- backward ----
+
+  [[nodiscard]] Range band(int64_t number) const {
+    return {number * band_, std::min(along_.input, (number + 1) * band_)};
+  }
+
+  void backward() {
+    const int64_t bands = (along_.input + band_ - 1) / band_;
+    int64_t most = 0;
+    for (int64_t i = 0; i < bands; ++i) most = std::max(most, reaching(band(i)).size());
+    for_rows(planes_, bands, band_ * in_row_, [&](int64_t plane, int64_t begin, int64_t end) {
+      const Buffers buffers(band_ * in_row_, most * out_row_, most + 1);
+      if (buffers.missing()) {
+        out_of_memory_ = true;
+        return;
+      }
+      for (int64_t i = begin; i < end; ++i) backward_band(plane, band(i), buffers);
+    });
+  }
+
+  void backward_band(int64_t plane, Range inputs, const Buffers& buffers) {
+    const Range outputs = reaching(inputs);
+    const int64_t first = (plane * along_.output + outputs.begin) * out_row_;
+    widen_.read(outputs.size() * out_row_, out_ + first, buffers.out);
+    if (plan_.op == PoolOp::kPick)
+      pick_band(inputs, outputs, plan_.positions + first, buffers);
+    else
+      rows_.average_backward(band_shape(inputs, outputs, buffers), buffers.out, buffers.in);
+    widen_.write(inputs.size() * in_row_, in_ + (plane * along_.input + inputs.begin) * in_row_,
+                 buffers.in);
+  }
+
+  // Adds the gradients whose positions lie in the band. Every position is looked at by a band that
+  // its window reaches, and must lie in that window.
+  void pick_band(Range inputs, Range outputs, const int64_t* places, const Buffers& buffers) {
+    const int64_t channels = shape_.channels;
+    const int64_t row = in_row_ / channels;
+    std::fill_n(buffers.in, inputs.size() * in_row_, 0.0F);
+    for (int64_t o = outputs.begin; o < outputs.end; ++o) {
+      const Range window{along_.begin[o] * row, along_.end[o] * row};
+      const Range here{inputs.begin * row, inputs.end * row};
+      int64_t at = (o - outputs.begin) * out_row_;
+      for (const int64_t end = at + out_row_; at < end; at += channels) {
+        for (int64_t c = 0; c < channels; ++c) {
+          const int64_t place = places[at + c];
+          if (place < window.begin || place >= window.end) {
+            wrong_ = place;
+            found_ = true;
+          } else if (place >= here.begin && place < here.end) {
+            buffers.in[(place - here.begin) * channels + c] += buffers.out[at + c];
+          }
+        }
+      }
+    }
+  }
+
+  const PoolPlan& plan_;
+  const PoolShape& shape_;
+  const PoolRows<float>& rows_;
+  Widen<S> widen_;
+  int axis_;
+  const PoolAxis& along_;
+  int64_t planes_;
+  int64_t in_points_ = 1;
+  int64_t out_points_ = 1;
+  int64_t in_row_, out_row_;  // numbers of a row, with the channels
+  int64_t band_;              // input rows of a band
+  S* in_;
+  S* out_;
+  std::atomic<bool> out_of_memory_{false};
+  std::atomic<bool> found_{false};
+  std::atomic<int64_t> wrong_{0};
 };
 
 }  // namespace
@@ -180,13 +410,12 @@ Status pool(const PoolPlan& plan) {
     return failure(Code::kOutOfMemory, "expected memory for the pooling windows, got none");
   }
   const PoolShape shape = shape_of(plan, static_cast<int64_t*>(tables.data()));
-  if (plan.dtype == DType::kFloat32) {
-    return Pool<float>(plan, shape).run();
-  }
-  if (plan.dtype == DType::kFloat64) {
-    return Pool<double>(plan, shape).run();
-  }
-  return failure(Code::kNotImplemented, "expected float32 or float64 for pooling");
+  return visit_storage(plan.dtype, "expected a real floating dtype for pooling", [&]<class S>() {
+    if constexpr (kIsShort<S>)
+      return Bands<S>(plan, shape).run();
+    else
+      return Pool<S>(plan, shape).run();
+  });
 }
 
 }  // namespace tsr::cpu

@@ -5,6 +5,7 @@
 #include "backend/common/pool_window.h"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
+#include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {
 
@@ -15,16 +16,22 @@ using kernel::Status;
 namespace {
 
 // A plan as kernels see it: three axes, and planes whose points stand `step` numbers apart.
-template <class T>
+template <class S>
 struct Pool {
+  using T = typename S::Value::Element;
+  using Type = typename S::Type;
   math::PooledAxis axes[3];
   bool adaptive, count_padding;
   double divisor;  // 0: the window's size
   int64_t planes, step;
-  T* input;
-  T* output;
+  Type* input;
+  Type* output;
   int64_t* positions;
 
+  __device__ static T load(const Type* data, int64_t i) { return S::load(data[i]).v; }
+  __device__ static void put(Type* data, int64_t i, T value) {
+    data[i] = S::store(Number<T>(value));
+  }
   __host__ __device__ int64_t inputs() const {
     return axes[0].input * axes[1].input * axes[2].input;
   }
@@ -50,8 +57,8 @@ struct Box {
   }
 };
 
-template <class T>
-__device__ Box box_of(const Pool<T>& pool, int64_t output) {
+template <class S>
+__device__ Box box_of(const Pool<S>& pool, int64_t output) {
   const int64_t width = pool.axes[2].output;
   const int64_t height = pool.axes[1].output;
   return {pool.window(0, output / (width * height)), pool.window(1, output / width % height),
@@ -59,8 +66,8 @@ __device__ Box box_of(const Pool<T>& pool, int64_t output) {
 }
 
 // Calls visit(input point) for the points of a box, in their order.
-template <class T, class Visit>
-__device__ void each_point(const Pool<T>& pool, const Box& box, const Visit& visit) {
+template <class S, class Visit>
+__device__ void each_point(const Pool<S>& pool, const Box& box, const Visit& visit) {
   for (int64_t d = box.d.begin; d < box.d.end; d += pool.axes[0].dilation) {
     for (int64_t h = box.h.begin; h < box.h.end; h += pool.axes[1].dilation) {
       for (int64_t w = box.w.begin; w < box.w.end; w += pool.axes[2].dilation)
@@ -71,43 +78,47 @@ __device__ void each_point(const Pool<T>& pool, const Box& box, const Visit& vis
 
 // ---- Forward ----
 
-template <class T>
-__global__ void max_kernel(Pool<T> pool) {
+template <class S>
+__global__ void max_kernel(Pool<S> pool) {
   const int64_t points = pool.outputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
     const Box box = box_of(pool, pool.point(i, points));
-    const T* plane = pool.input + pool.across(i, points, pool.inputs());
+    const typename S::Type* plane = pool.input + pool.across(i, points, pool.inputs());
+    using T = typename Pool<S>::T;
     T best = -std::numeric_limits<T>::infinity();
     int64_t position =
         (box.d.begin * pool.axes[1].input + box.h.begin) * pool.axes[2].input + box.w.begin;
     each_point(pool, box, [&](int64_t at) {
-      const T x = plane[at * pool.step];
+      const T x = Pool<S>::load(plane, at * pool.step);
       if (!(x > best || x != x)) return;
       best = x;
       position = at;
     });
-    pool.output[i] = best;
+    Pool<S>::put(pool.output, i, best);
     if (pool.positions != nullptr) pool.positions[i] = position;
   }
 }
 
-template <class T>
-__global__ void average_kernel(Pool<T> pool) {
+template <class S>
+__global__ void average_kernel(Pool<S> pool) {
   const int64_t points = pool.outputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
     const Box box = box_of(pool, pool.point(i, points));
-    const T* plane = pool.input + pool.across(i, points, pool.inputs());
+    const typename S::Type* plane = pool.input + pool.across(i, points, pool.inputs());
     double sum = 0;
-    each_point(pool, box, [&](int64_t at) { sum += static_cast<double>(plane[at * pool.step]); });
-    pool.output[i] = static_cast<T>(sum / (pool.divisor != 0 ? pool.divisor : box.size()));
+    each_point(pool, box, [&](int64_t at) {
+      sum += static_cast<double>(Pool<S>::load(plane, at * pool.step));
+    });
+    const double mean = sum / (pool.divisor != 0 ? pool.divisor : box.size());
+    Pool<S>::put(pool.output, i, static_cast<typename Pool<S>::T>(mean));
   }
 }
 
-template <class T>
-__global__ void pick_kernel(Pool<T> pool) {
+template <class S>
+__global__ void pick_kernel(Pool<S> pool) {
   const int64_t points = pool.outputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
-    const T* plane = pool.input + pool.across(i, points, pool.inputs());
+    const typename S::Type* plane = pool.input + pool.across(i, points, pool.inputs());
     pool.output[i] = plane[pool.positions[i] * pool.step];
   }
 }
@@ -132,8 +143,8 @@ __device__ bool covers(const math::PoolWindow& window, int64_t dilation, int64_t
 }
 
 // Calls visit(output point, its box) for the outputs whose windows cover an input point.
-template <class T, class Visit>
-__device__ void each_covering(const Pool<T>& pool, int64_t point, const Visit& visit) {
+template <class S, class Visit>
+__device__ void each_covering(const Pool<S>& pool, int64_t point, const Visit& visit) {
   const int64_t w = point % pool.axes[2].input;
   const int64_t h = point / pool.axes[2].input % pool.axes[1].input;
   const int64_t d = point / (pool.axes[2].input * pool.axes[1].input);
@@ -152,8 +163,8 @@ __device__ void each_covering(const Pool<T>& pool, int64_t point, const Visit& v
   }
 }
 
-template <class T, bool kPick>
-__global__ void backward_kernel(Pool<T> pool) {
+template <class S, bool kPick>
+__global__ void backward_kernel(Pool<S> pool) {
   const int64_t points = pool.inputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
     const int64_t point = pool.point(i, points);
@@ -161,47 +172,46 @@ __global__ void backward_kernel(Pool<T> pool) {
     double sum = 0;
     each_covering(pool, point, [&](int64_t output, [[maybe_unused]] const Box& box) {
       const int64_t at = base + output * pool.step;
-      const double slope = static_cast<double>(pool.output[at]);
+      const double slope = static_cast<double>(Pool<S>::load(pool.output, at));
       if constexpr (kPick)
         sum += pool.positions[at] == point ? slope : 0.0;
       else
         sum += slope / (pool.divisor != 0 ? pool.divisor : box.size());
     });
-    pool.input[i] = static_cast<T>(sum);
+    Pool<S>::put(pool.input, i, static_cast<typename Pool<S>::T>(sum));
   }
 }
 
-template <class T>
+template <class S>
 Status run(const PoolPlan& plan) {
   const bool last = plan.channels_last != 0;
-  Pool<T> pool;
+  Pool<S> pool;
   for (int i = 0; i < 3; ++i) pool.axes[i] = math::pooled_axis(plan, i);
   pool.adaptive = plan.op == PoolOp::kAdaptiveAverage;
   pool.count_padding = plan.count_include_pad != 0;
   pool.divisor = static_cast<double>(plan.divisor);
   pool.planes = last ? plan.batch : plan.batch * plan.channels;
   pool.step = last ? plan.channels : 1;
-  pool.input = static_cast<T*>(plan.input);
-  pool.output = static_cast<T*>(plan.output);
+  pool.input = static_cast<typename S::Type*>(plan.input);
+  pool.output = static_cast<typename S::Type*>(plan.output);
   pool.positions = plan.positions;
   const auto go = [&](int64_t points, auto entry) {
     return launch(plan.place, pool.planes * points * pool.step, entry, pool);
   };
   if (plan.backward != 0) {
-    return plan.op == PoolOp::kPick ? go(pool.inputs(), &backward_kernel<T, true>)
-                                    : go(pool.inputs(), &backward_kernel<T, false>);
+    return plan.op == PoolOp::kPick ? go(pool.inputs(), &backward_kernel<S, true>)
+                                    : go(pool.inputs(), &backward_kernel<S, false>);
   }
-  if (plan.op == PoolOp::kMax) return go(pool.outputs(), &max_kernel<T>);
-  return plan.op == PoolOp::kPick ? go(pool.outputs(), &pick_kernel<T>)
-                                  : go(pool.outputs(), &average_kernel<T>);
+  if (plan.op == PoolOp::kMax) return go(pool.outputs(), &max_kernel<S>);
+  return plan.op == PoolOp::kPick ? go(pool.outputs(), &pick_kernel<S>)
+                                  : go(pool.outputs(), &average_kernel<S>);
 }
 
 }  // namespace
 
 Status pool(const PoolPlan& plan) {
-  if (plan.dtype == DType::kFloat32) return run<float>(plan);
-  if (plan.dtype == DType::kFloat64) return run<double>(plan);
-  return failure(Code::kNotImplemented, "expected float32 or float64 for pooling");
+  return visit_floating(plan.dtype, "expected a real floating dtype for pooling",
+                        [&]<class S>() { return run<S>(plan); });
 }
 
 }  // namespace tsr::cuda
