@@ -17,21 +17,27 @@ inline constexpr int kMaxSpatial = 3;
 
 enum class ConvPass : int32_t { kForward, kBackwardInput, kBackwardWeight, kCount };
 
-// Cross-correlation of dense tensors; strides in ELEMENTS say the layout (row-major or channels
-// last, each tensor for itself). The padding behind the last element follows from the sizes and may
-// differ from `padding`, also below 0. Forward: output = input * weight (+ bias). BackwardInput:
-// writes `input` from output and weight. BackwardWeight: writes `weight` (and `bias` when not null)
-// from input and output. weight is (out, in / groups, kernel...).
-struct ConvPlan {
-  ConvPass pass;
+// What a convolution is besides its tensors. The padding behind the last element follows from the
+// sizes and may differ from `padding`, also below 0.
+struct ConvGeometry {
   int32_t spatial;  // 1..3
-  int64_t batch, in_channels, out_channels, groups;
+  int64_t groups;
   int64_t input_size[kMaxSpatial];
   int64_t output_size[kMaxSpatial];
   int64_t kernel[kMaxSpatial];
   int64_t stride[kMaxSpatial];
   int64_t padding[kMaxSpatial];
   int64_t dilation[kMaxSpatial];
+};
+
+// Cross-correlation of dense tensors; strides in ELEMENTS say the layout (row-major or channels
+// last, each tensor for itself). Forward: output = input * weight (+ bias). BackwardInput: writes
+// `input` from output and weight (+ bias). BackwardWeight: writes `weight` (and `bias` when not
+// null) from input and output. weight is (out, in / groups, kernel...). A backend may add the bias
+// to what it has rounded.
+struct ConvPlan : ConvGeometry {
+  ConvPass pass;
+  int64_t batch, in_channels, out_channels;
   int64_t input_strides[kMaxSpatial + 2];
   int64_t weight_strides[kMaxSpatial + 2];
   int64_t output_strides[kMaxSpatial + 2];

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/conv.h"
 
+#include <algorithm>
+
 #include "base/error.h"
-#include "ops/create/copy.h"
 #include "ops/nn/conv_passes.h"
 
 namespace tsr::ops {
@@ -17,9 +18,19 @@ void check_tensor(const Tensor& tensor, const char* arg, const Tensor& input, in
             rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
 }
 
-// `in_axis` and `out_axis` of the weight: 1 and 0, or 0 and 1 for the transpose.
-void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, int32_t spatial,
-                    int64_t groups, bool transposed) {
+// What the caller of a convolution chooses.
+struct ConvOptions {
+  int32_t spatial;
+  SpatialArg stride, padding, dilation;
+  int64_t groups;
+  bool same = false;               // of a convolution
+  SpatialArg output_padding = {};  // of a transposed one
+};
+
+void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, const ConvOptions& options,
+                    bool transposed) {
+  const int32_t spatial = options.spatial;
+  const int64_t groups = options.groups;
   check_same_device(x, w, "weight");
   // A layer's weight is what it is: what does not fit it is the input.
   TSR_CHECK(x.dtype() == w.dtype() || !is_floating(w.dtype()), Code::kDType, "input", "expected ",
@@ -47,15 +58,19 @@ void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, int32_t s
             " numbers, got shape ", b.sizes());
 }
 
-ConvGeometry start_geometry(const Tensor& w, int32_t spatial, int64_t groups, SpatialArg stride,
-                            SpatialArg padding, SpatialArg dilation) {
-  ConvGeometry geometry;
+void set_list(int64_t* to, const Spatial& list) {
+  std::copy(list.begin(), list.end(), to);
+}
+
+ConvGeometry start_geometry(const Tensor& w, const ConvOptions& options) {
+  const int32_t spatial = options.spatial;
+  ConvGeometry geometry{};
   geometry.spatial = spatial;
-  geometry.groups = groups;
-  geometry.stride = spatial_list(stride, spatial, 1, 1, "stride");
-  geometry.padding = spatial_list(padding, spatial, 0, 0, "padding");
-  geometry.dilation = spatial_list(dilation, spatial, 1, 1, "dilation");
-  for (int32_t d = 0; d < spatial; ++d) geometry.kernel[static_cast<size_t>(d)] = w.size(2 + d);
+  geometry.groups = options.groups;
+  set_list(geometry.stride, spatial_list(options.stride, spatial, 1, 1, "stride"));
+  set_list(geometry.padding, spatial_list(options.padding, spatial, 0, 0, "padding"));
+  set_list(geometry.dilation, spatial_list(options.dilation, spatial, 1, 1, "dilation"));
+  for (int32_t d = 0; d < spatial; ++d) geometry.kernel[d] = w.size(2 + d);
   return geometry;
 }
 
@@ -67,18 +82,18 @@ void set_output(ConvGeometry& geometry, const Tensor& x, bool same) {
   for (size_t d = 0; d < static_cast<size_t>(geometry.spatial); ++d) {
     const int64_t size = x.size(static_cast<int64_t>(d) + 2);
     const int64_t reach = reach_of(geometry, d);
-    geometry.input[d] = size;
+    geometry.input_size[d] = size;
     if (same) {
       TSR_CHECK(geometry.stride[d] == 1, Code::kValue, "stride",
                 "expected 1 where the output has the input's size, got ", geometry.stride[d]);
       geometry.padding[d] = (reach - 1) / 2;
-      geometry.output[d] = size;
+      geometry.output_size[d] = size;
       continue;
     }
     const int64_t padded = size + 2 * geometry.padding[d];
     TSR_CHECK(padded >= reach, Code::kShape, "input", "expected at least the kernel's reach of ",
               reach, " along spatial axis ", d, ", got ", padded, " with padding");
-    geometry.output[d] = (padded - reach) / geometry.stride[d] + 1;
+    geometry.output_size[d] = (padded - reach) / geometry.stride[d] + 1;
   }
 }
 
@@ -87,51 +102,35 @@ void set_input(ConvGeometry& geometry, const Tensor& g, const Spatial& output_pa
     const int64_t size = g.size(static_cast<int64_t>(d) + 2);
     TSR_CHECK(output_padding[d] < std::max(geometry.stride[d], geometry.dilation[d]), Code::kValue,
               "output_padding", "expected less than stride or dilation, got ", output_padding[d]);
-    geometry.output[d] = size;
-    geometry.input[d] = (size - 1) * geometry.stride[d] - 2 * geometry.padding[d] +
-                        reach_of(geometry, d) + output_padding[d];
-    TSR_CHECK(geometry.input[d] >= 1, Code::kShape, "input", "expected an output of at least 1 ",
-              "along spatial axis ", d, ", got ", geometry.input[d]);
+    geometry.output_size[d] = size;
+    geometry.input_size[d] = (size - 1) * geometry.stride[d] - 2 * geometry.padding[d] +
+                             reach_of(geometry, d) + output_padding[d];
+    TSR_CHECK(geometry.input_size[d] >= 1, Code::kShape, "input",
+              "expected an output of at least 1 ", "along spatial axis ", d, ", got ",
+              geometry.input_size[d]);
   }
 }
 
-// float16 has no kernels: it is computed in float32 and rounded once.
-template <class Run>
-Tensor in_float32(const Tensor& x, const Tensor& w, const Tensor& b, const Out& out, Run run) {
-  if (x.dtype() != DType::kFloat16) return run(x, w, b, out);
-  const Tensor result = run(astype(x, DType::kFloat32), astype(w, DType::kFloat32),
-                            b.defined() ? astype(b, DType::kFloat32) : b, Out{});
-  return deliver(astype(result, DType::kFloat16), out);
-}
-
-Tensor conv(int32_t spatial, const Tensor& input, const Tensor& weight, const Tensor& bias,
-            const SpatialArg& stride, const SpatialArg& padding, const SpatialArg& dilation,
-            int64_t groups, bool same, const Out& out) {
-  TSR_CHECK(!same || !padding.has_value(), Code::kValue, "padding",
-            "expected no numbers where `same` decides, got ", *padding);
-  return batched(input, spatial, out, [&](const Tensor& x, const Out& target) {
-    check_operands(x, weight, bias, spatial, groups, false);
-    ConvGeometry geometry = start_geometry(weight, spatial, groups, stride, padding, dilation);
-    set_output(geometry, x, same);
-    return in_float32(x, weight, bias, target,
-                      [&](const Tensor& a, const Tensor& w, const Tensor& b, const Out& dst) {
-                        return conv_forward(a, w, b, geometry, dst);
-                      });
+Tensor conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
+            const ConvOptions& options, const Out& out) {
+  TSR_CHECK(!options.same || !options.padding.has_value(), Code::kValue, "padding",
+            "expected no numbers where `same` decides, got ", *options.padding);
+  return batched(input, options.spatial, out, [&](const Tensor& x, const Out& target) {
+    check_operands(x, weight, bias, options, false);
+    ConvGeometry geometry = start_geometry(weight, options);
+    set_output(geometry, x, options.same);
+    return conv_forward(x, weight, bias, geometry, target);
   });
 }
 
-Tensor conv_transpose(int32_t spatial, const Tensor& input, const Tensor& weight,
-                      const Tensor& bias, const SpatialArg& stride, const SpatialArg& padding,
-                      const SpatialArg& output_padding, int64_t groups, const SpatialArg& dilation,
-                      const Out& out) {
-  return batched(input, spatial, out, [&](const Tensor& x, const Out& target) {
-    check_operands(x, weight, bias, spatial, groups, true);
-    ConvGeometry geometry = start_geometry(weight, spatial, groups, stride, padding, dilation);
-    set_input(geometry, x, spatial_list(output_padding, spatial, 0, 0, "output_padding"));
-    return in_float32(x, weight, bias, target,
-                      [&](const Tensor& a, const Tensor& w, const Tensor& b, const Out& dst) {
-                        return conv_input(a, w, b, geometry, dst);
-                      });
+Tensor conv_transpose(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                      const ConvOptions& options, const Out& out) {
+  return batched(input, options.spatial, out, [&](const Tensor& x, const Out& target) {
+    check_operands(x, weight, bias, options, true);
+    ConvGeometry geometry = start_geometry(weight, options);
+    set_input(geometry, x,
+              spatial_list(options.output_padding, options.spatial, 0, 0, "output_padding"));
+    return conv_input(x, weight, bias, geometry, target);
   });
 }
 
@@ -139,34 +138,34 @@ Tensor conv_transpose(int32_t spatial, const Tensor& input, const Tensor& weight
 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride,
               SpatialArg padding, SpatialArg dilation, int64_t groups, bool same, Out out) {
-  return conv(1, input, weight, bias, stride, padding, dilation, groups, same, out);
+  return conv(input, weight, bias, {1, stride, padding, dilation, groups, same}, out);
 }
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride,
               SpatialArg padding, SpatialArg dilation, int64_t groups, bool same, Out out) {
-  return conv(2, input, weight, bias, stride, padding, dilation, groups, same, out);
+  return conv(input, weight, bias, {2, stride, padding, dilation, groups, same}, out);
 }
 Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride,
               SpatialArg padding, SpatialArg dilation, int64_t groups, bool same, Out out) {
-  return conv(3, input, weight, bias, stride, padding, dilation, groups, same, out);
+  return conv(input, weight, bias, {3, stride, padding, dilation, groups, same}, out);
 }
 
 Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         SpatialArg stride, SpatialArg padding, SpatialArg output_padding,
                         int64_t groups, SpatialArg dilation, Out out) {
-  return conv_transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation,
-                        out);
+  return conv_transpose(input, weight, bias,
+                        {1, stride, padding, dilation, groups, false, output_padding}, out);
 }
 Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         SpatialArg stride, SpatialArg padding, SpatialArg output_padding,
                         int64_t groups, SpatialArg dilation, Out out) {
-  return conv_transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation,
-                        out);
+  return conv_transpose(input, weight, bias,
+                        {2, stride, padding, dilation, groups, false, output_padding}, out);
 }
 Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         SpatialArg stride, SpatialArg padding, SpatialArg output_padding,
                         int64_t groups, SpatialArg dilation, Out out) {
-  return conv_transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation,
-                        out);
+  return conv_transpose(input, weight, bias,
+                        {3, stride, padding, dilation, groups, false, output_padding}, out);
 }
 
 }  // namespace tsr::ops

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/conv_passes.h"
 
-#include <numeric>
+#include <algorithm>
 
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
-#include "ops/pointwise/binary.h"
+#include "ops/opmath.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 
@@ -16,9 +16,9 @@ namespace {
 using kernel::ConvPass;
 using kernel::ConvPlan;
 
-Dims image_sizes(int64_t batch, int64_t channels, const Spatial& size, int32_t spatial) {
+Dims image_sizes(int64_t batch, int64_t channels, const int64_t* size, int32_t spatial) {
   Dims sizes{batch, channels};
-  for (int32_t d = 0; d < spatial; ++d) sizes.push_back(size[static_cast<size_t>(d)]);
+  for (int32_t d = 0; d < spatial; ++d) sizes.push_back(size[d]);
   return sizes;
 }
 
@@ -31,41 +31,36 @@ void copy_strides(const Tensor& tensor, int64_t* strides) {
   std::copy(tensor.strides().begin(), tensor.strides().end(), strides);
 }
 
+// Which of the tensors a pass writes.
+KernelOperand operand_of(const Tensor& tensor, bool written) {
+  return written ? writes(tensor) : reads(tensor);
+}
+
 // Images are row-major or channels last, the weight is row-major; `bias` may be undefined.
 void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& bias,
                  const Tensor& y, const ConvGeometry& geometry) {
-  ConvPlan plan{};
-  plan.pass = pass;
-  plan.spatial = geometry.spatial;
-  plan.batch = x.size(0);
-  plan.in_channels = x.size(1);
-  plan.out_channels = y.size(1);
-  plan.groups = geometry.groups;
-  for (size_t d = 0; d < static_cast<size_t>(geometry.spatial); ++d) {
-    plan.input_size[d] = geometry.input[d];
-    plan.output_size[d] = geometry.output[d];
-    plan.kernel[d] = geometry.kernel[d];
-    plan.stride[d] = geometry.stride[d];
-    plan.padding[d] = geometry.padding[d];
-    plan.dilation[d] = geometry.dilation[d];
-  }
-  copy_strides(x, plan.input_strides);
-  copy_strides(w, plan.weight_strides);
-  copy_strides(y, plan.output_strides);
-  plan.place = kernel::place_on(x.device());
-  plan.dtype = x.dtype();
-  plan.input = x.data();
-  plan.weight = w.data();
-  plan.bias = bias.defined() ? bias.data() : nullptr;
-  plan.output = y.data();
-  kernel::launch(kernel::kConv, x.device(), plan);
-}
-
-// (channels) against (batch, channels, spatial...).
-Tensor as_channels(const Tensor& bias, int32_t spatial) {
-  Dims sizes{bias.numel()};
-  for (int32_t d = 0; d < spatial; ++d) sizes.push_back(1);
-  return reshape(bias, sizes);
+  const bool weight = pass == ConvPass::kBackwardWeight;
+  launch_or_widen(kernel::kConv,
+                  {operand_of(x, pass == ConvPass::kBackwardInput), operand_of(w, weight),
+                   operand_of(bias, weight), operand_of(y, pass == ConvPass::kForward)},
+                  [&](const Tensor* const* t) {
+                    ConvPlan plan{};
+                    static_cast<ConvGeometry&>(plan) = geometry;
+                    plan.pass = pass;
+                    plan.batch = t[0]->size(0);
+                    plan.in_channels = t[0]->size(1);
+                    plan.out_channels = t[3]->size(1);
+                    copy_strides(*t[0], plan.input_strides);
+                    copy_strides(*t[1], plan.weight_strides);
+                    copy_strides(*t[3], plan.output_strides);
+                    plan.place = kernel::place_on(t[0]->device());
+                    plan.dtype = t[0]->dtype();
+                    plan.input = t[0]->data();
+                    plan.weight = t[1]->data();
+                    plan.bias = data_or_null(*t[2]);
+                    plan.output = t[3]->data();
+                    return plan;
+                  });
 }
 
 // Everything but the channels.
@@ -112,7 +107,7 @@ Tensor conv_forward(const Tensor& x, const Tensor& w, const Tensor& b, const Con
   const bool grad = needs_grad(x, w, b);
   const bool last = is_channels_last(x);
   Result result =
-      allocate_image(out, image_sizes(x.size(0), w.size(0), geometry.output, geometry.spatial),
+      allocate_image(out, image_sizes(x.size(0), w.size(0), geometry.output_size, geometry.spatial),
                      x.dtype(), x.device(), grad, {&x, &w, &b}, last);
   if (result.value().numel() != 0) {
     launch_conv(ConvPass::kForward, image_memory(x, last), contiguous_memory(w),
@@ -142,16 +137,12 @@ Tensor conv_input(const Tensor& g, const Tensor& w, const Tensor& b, const ConvG
   const bool last = is_channels_last(g);
   const int64_t channels = w.size(1) * geometry.groups;
   Result result =
-      allocate_image(out, image_sizes(g.size(0), channels, geometry.input, geometry.spatial),
+      allocate_image(out, image_sizes(g.size(0), channels, geometry.input_size, geometry.spatial),
                      g.dtype(), g.device(), grad, {&g, &w, &b}, last);
   const Tensor& x = result.value();
   if (x.numel() != 0) {
-    launch_conv(ConvPass::kBackwardInput, x, contiguous_memory(w), {}, image_memory(g, last),
-                geometry);
-    if (b.defined()) {
-      const NoGrad pause;
-      add(x, as_channels(b, geometry.spatial), Out::inplace(x));
-    }
+    launch_conv(ConvPass::kBackwardInput, x, contiguous_memory(w),
+                b.defined() ? contiguous_memory(b) : b, image_memory(g, last), geometry);
   }
   Tensor output = result.finish();
   if (grad) {

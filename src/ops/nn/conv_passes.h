@@ -8,17 +8,13 @@
 
 namespace tsr::ops {
 
-// What a convolution is besides its tensors; held by value in the nodes.
-struct ConvGeometry {
-  int32_t spatial = 2;
-  int64_t groups = 1;
-  Spatial input{}, output{}, kernel{}, stride{}, padding{}, dilation{};
-};
+// Held by value in the nodes.
+using kernel::ConvGeometry;
 
 // x: (batch, in, input...), w: (out, in / groups, kernel...), b: (out) or undefined.
 Tensor conv_forward(const Tensor& x, const Tensor& w, const Tensor& b, const ConvGeometry& geometry,
                     Out out = {});
-// g: (batch, out, output...) to (batch, in, input...); b: (in) or undefined is added.
+// g: (batch, out, output...) to (batch, in, input...); b: (in) or undefined.
 Tensor conv_input(const Tensor& g, const Tensor& w, const Tensor& b, const ConvGeometry& geometry,
                   Out out = {});
 // x, g to (out, in / groups, kernel...).

@@ -77,14 +77,6 @@ Tensor drop_batch(const Tensor& output) {
   return reshape(output, DimsView(output.sizes().data() + 1, output.sizes().size() - 1));
 }
 
-Tensor deliver(const Tensor& result, const Out& out) {
-  if (out.is_fresh()) return result;
-  Result target = allocate_apart(out, result.sizes(), result.dtype(), result.device(),
-                                 needs_grad(result), {&result});
-  copy_memory(target.value(), result);
-  return target.finish();
-}
-
 void check_image(const Tensor& input, int32_t spatial) {
   TSR_CHECK(input.ndim() == spatial + 1 || input.ndim() == spatial + 2, Code::kShape, "input",
             "expected ", spatial + 2, " dimensions (batch, channels, spatial...) or ", spatial + 1,

@@ -39,8 +39,6 @@ Tensor batched(const Tensor& input, int32_t spatial, const Out& out, Op op);
 // input[None], and the first of a batch. Differentiable views.
 Tensor add_batch(const Tensor& input);
 Tensor drop_batch(const Tensor& output);
-// Writes a result into the caller's tensor.
-Tensor deliver(const Tensor& result, const Out& out);
 // Throws kShape unless input has the spatial axes, channels and perhaps a batch.
 void check_image(const Tensor& input, int32_t spatial);
 
@@ -48,7 +46,8 @@ template <class Op>
 Tensor batched(const Tensor& input, int32_t spatial, const Out& out, Op op) {
   check_image(input, spatial);
   if (input.ndim() == spatial + 2) return op(input, out);
-  return deliver(drop_batch(op(add_batch(input), Out{})), out);
+  const Tensor result = drop_batch(op(add_batch(input), Out{}));
+  return deliver(result, out, needs_grad(result));
 }
 
 }  // namespace tsr::ops

@@ -70,6 +70,11 @@ Tensor numbers_mod(DimsView sizes, int64_t modulus) {
   return result;
 }
 
+Tensor conv(const List& t, int64_t groups, bool padded = true) {
+  const Dims one{1};
+  return ops::conv2d(t[0], t[1], t.size() > 2 ? t[2] : kNone, {},
+                     padded ? ops::SpatialArg(DimsView(one)) : ops::SpatialArg(), {}, groups);
+}
 Tensor batch_norm(const List& t) {
   return ops::batch_norm(t[0], kNone, kNone, t[1], t[2], true);
 }
@@ -143,6 +148,29 @@ const std::vector<Op>& table() {
        [](const List& t) {
          return ops::adaptive_avg_pool2d(t[0], t[0].size(2) > 20 ? Dims{33, 40} : Dims{4, 13});
        }},
+      {"conv2d",
+       {{3, 4, 9, 8}, {6, 4, 3, 3}, {6}},
+       {{32, 16, 64, 64}, {16, 16, 3, 3}, {16}},
+       [](const List& t) { return conv(t, 1); }},
+      {"pointwise conv2d",
+       {{3, 4, 9, 8}, {6, 4, 1, 1}, {6}},
+       {{32, 16, 64, 64}, {16, 16, 1, 1}, {16}},
+       [](const List& t) { return conv(t, 1, false); }},
+      {"conv2d of groups without a bias",
+       {{3, 4, 9, 8}, {6, 2, 3, 3}},
+       {},
+       [](const List& t) { return conv(t, 2); }},
+      {"depthwise conv2d",
+       {{2, 3, 30, 31}, {3, 1, 3, 3}, {3}},
+       {{32, 16, 64, 64}, {16, 1, 3, 3}, {16}},
+       [](const List& t) { return conv(t, t[0].size(1)); }},
+      {"conv_transpose2d",
+       {{3, 4, 9, 8}, {4, 5, 3, 3}, {5}},
+       {{32, 16, 64, 64}, {16, 16, 3, 3}, {16}},
+       [](const List& t) { return ops::conv_transpose2d(t[0], t[1], t[2]); },
+       0,
+       0,
+       1},
       {"cross_entropy",
        {{40, 37}},
        {{512, 2048}},

@@ -14,5 +14,7 @@ kernel::Status depthwise(const kernel::ConvPlan& plan);
 // Convolution by im2col and matrix products, for what oneDNN does not do. Real floating types; the
 // weight is row-major.
 kernel::Status conv_by_columns(const kernel::ConvPlan& plan);
+// Convolution of 16-bit floats by that of float32, a block of images at a time.
+kernel::Status conv_by_blocks(const kernel::ConvPlan& plan);
 
 }  // namespace tsr::cpu

@@ -72,21 +72,24 @@ Status deliver(const ConvPlan& plan, const ConvTensor& tensor, int dims, void* w
 
 // ---- The bias ----
 
-// output += bias, per channel.
-Status add_bias(const ConvPlan& plan) {
+// image += bias, per channel; the image is the output, or the input that a pass writes.
+Status add_bias(const ConvPlan& plan, bool to_output) {
   const int64_t size = itemsize(plan.dtype);
+  const int64_t* sizes = to_output ? plan.output_size : plan.input_size;
+  const int64_t* strides = to_output ? plan.output_strides : plan.input_strides;
   ElementwisePlan sum;
   sum.ndim = plan.spatial + 2;
   sum.operands = 3;
   sum.host_operands = 0;
   sum.numel = 1;
   sum.place = plan.place;
-  sum.data[0] = sum.data[1] = plan.output;
+  sum.data[0] = sum.data[1] = to_output ? plan.output : plan.input;
   sum.data[2] = plan.bias;
   for (int k = 0; k < 3; ++k) sum.dtypes[k] = plan.dtype;
   for (int d = 0; d < sum.ndim; ++d) {
-    sum.sizes[d] = d == 0 ? plan.batch : d == 1 ? plan.out_channels : plan.output_size[d - 2];
-    sum.strides[0][d] = sum.strides[1][d] = plan.output_strides[d] * size;
+    const int64_t channels = to_output ? plan.out_channels : plan.in_channels;
+    sum.sizes[d] = d == 0 ? plan.batch : d == 1 ? channels : sizes[d - 2];
+    sum.strides[0][d] = sum.strides[1][d] = strides[d] * size;
     sum.strides[2][d] = d == 1 ? size : 0;
     sum.numel *= sum.sizes[d];
   }
@@ -155,8 +158,8 @@ Status conv(const ConvPlan& plan) {
   try {
     const Status status = run(plan);
     if (status != kernel::kOk || plan.bias == nullptr) return status;
-    if (plan.pass == ConvPass::kForward) return add_bias(plan);
-    return plan.pass == ConvPass::kBackwardWeight ? sum_bias(plan) : status;
+    if (plan.pass == ConvPass::kBackwardWeight) return sum_bias(plan);
+    return add_bias(plan, plan.pass == ConvPass::kForward);
   } catch (const std::bad_alloc&) {
     return failure(Code::kOutOfMemory, "expected host memory for a convolution, got none");
   }

@@ -168,10 +168,8 @@ Chosen choose(const ConvPlan& plan, const Approach& way, memory::data_type type,
   return chosen;
 }
 
-// Computes in `type`; bfloat16 memory is converted by the reorders when that is float32.
-std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool output_last,
-                                  memory::data_type type) {
-  const auto user =
+std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool output_last) {
+  const auto type =
       plan.dtype == DType::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
   const Approach way = approach_to(plan, input_last, output_last);
   const bool has_bias = plan.bias != nullptr && plan.pass != ConvPass::kBackwardInput;
@@ -185,15 +183,15 @@ std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool ou
   prepared->clears_input = way.view && plan.pass == ConvPass::kBackwardInput;
   const Arguments arguments = arguments_of(plan.pass, way.swapped);
   add_operand(*prepared, 0, arguments,
-              way.view ? input_view(plan, user, input_last)
-                       : image(plan, plan.in_channels, plan.input_size, user, input_last),
+              way.view ? input_view(plan, type, input_last)
+                       : image(plan, plan.in_channels, plan.input_size, type, input_last),
               chosen.wanted[0]);
-  add_operand(*prepared, 1, arguments, weight(plan, user, way.swapped), chosen.wanted[1]);
+  add_operand(*prepared, 1, arguments, weight(plan, type, way.swapped), chosen.wanted[1]);
   add_operand(*prepared, 2, arguments,
-              image(plan, plan.out_channels, plan.output_size, user, output_last),
+              image(plan, plan.out_channels, plan.output_size, type, output_last),
               chosen.wanted[2]);
   if (has_bias) {
-    add_operand(*prepared, 3, arguments, memory::desc(bias_dims, user, memory::format_tag::x),
+    add_operand(*prepared, 3, arguments, memory::desc(bias_dims, type, memory::format_tag::x),
                 chosen.wanted[3]);
     prepared->count = 4;
   }
@@ -201,22 +199,21 @@ std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool ou
   return prepared;
 }
 
-std::shared_ptr<Prepared> prepare_best(const ConvPlan& plan, bool input_last, bool output_last) {
-  if (plan.dtype == DType::kBFloat16) {
-    try {
-      return prepare(plan, input_last, output_last, memory::data_type::bf16);
-    } catch (const dnnl::error&) {
-      // This machine has no bfloat16 arithmetic.
-    }
+// Null where oneDNN has no implementation of it, as of bfloat16 on some machines.
+std::shared_ptr<Prepared> prepare_if_able(const ConvPlan& plan, bool input_last, bool output_last) {
+  try {
+    return prepare(plan, input_last, output_last);
+  } catch (const dnnl::error& error) {
+    if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments) throw;
+    return nullptr;
   }
-  return prepare(plan, input_last, output_last, memory::data_type::f32);
 }
 
 // ---- the cache ----
 
 class Cache {
  public:
-  // Made for that many threads.
+  // Made for that many threads; null where oneDNN has no implementation.
   std::shared_ptr<Prepared> find(const ConvPlan& plan, int32_t threads) {
     const bool input_last =
         channels_last(plan, plan.in_channels, plan.input_size, plan.input_strides);
@@ -234,7 +231,7 @@ class Cache {
       if (found != map_.end()) return found->second;
     }
     if (!can_map(kRoomToPrepare)) throw std::bad_alloc();
-    std::shared_ptr<Prepared> made = prepare_best(plan, in, out);
+    std::shared_ptr<Prepared> made = prepare_if_able(plan, in, out);
     // What oneDNN has made for it ends by an exit handler, which ours must stand before.
     static std::atomic<bool> first{true};
     if (first.exchange(false)) end_foreign_calls_early();
@@ -319,7 +316,9 @@ std::optional<Status> conv(const ConvPlan& plan) {
   if (call.refused()) return ForeignCall::refuse();
   const OpenMpThreads threads;
   try {
-    return execute(*cache().find(plan, threads.count()), plan);
+    const std::shared_ptr<Prepared> prepared = cache().find(plan, threads.count());
+    if (prepared == nullptr) return std::nullopt;
+    return execute(*prepared, plan);
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
       return std::nullopt;
