@@ -18,7 +18,8 @@ namespace tsr::kernel {
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]
   kPut,         // array[indices] = values; of equal indices the last in row-major order wins
-  kAccumulate,  // array[indices] += values, every occurrence counts, in a fixed order
+  kAccumulate,  // array[indices] += values, every occurrence counts, in a fixed order; sums of
+                // 16-bit floats are kept in float32 and rounded once
   kCount
 };
 

@@ -24,14 +24,19 @@ Tensor shown_as(const Tensor& input, const Dims& sizes) {
                    input.offset());
 }
 
-void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
-                  const Tensor& values) {
+kernel::IndexPlan index_plan(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
+                             const Tensor& values) {
   const Tensor window = make_view(array, walk.shape, walk.array_strides, array.offset());
   kernel::IndexPlan plan;
   kernel::plan_index(plan, op, shown_as(values, walk.shape), window,
                      {walk.indices.data(), walk.indices.size()},
                      {walk.axes.data(), walk.axes.size()}, walk.from_end);
-  kernel::launch(kernel::kIndex, array.device(), plan);
+  return plan;
+}
+
+void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
+                  const Tensor& values) {
+  kernel::launch(kernel::kIndex, array.device(), index_plan(op, walk, array, values));
 }
 
 }  // namespace tsr::ops

@@ -6,6 +6,7 @@
 #include "kernel/index.h"
 #include "kernel/plan.h"
 #include "ops/create/copy.h"
+#include "ops/opmath.h"
 
 namespace tsr::ops {
 
@@ -30,16 +31,16 @@ struct IndexWalk {
 // array.
 void launch_index(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
                   const Tensor& values);
+kernel::IndexPlan index_plan(kernel::IndexOp op, const IndexWalk& walk, const Tensor& array,
+                             const Tensor& values);
 
-// array[indices] += values; make_walk(array) gives the walk. A sum of many 16-bit floats is kept in
-// float32 until it is whole.
+// array[indices] += values; make_walk(array) gives the walk.
 template <class MakeWalk>
 void launch_accumulate(const Tensor& array, const Tensor& values, MakeWalk make_walk) {
-  const bool widen = array.itemsize() == 2 && is_floating(array.dtype());
-  const Tensor target = widen ? cast_memory(array, DType::kFloat32) : array;
-  launch_index(kernel::IndexOp::kAccumulate, make_walk(target), target,
-               cast_memory(values, target.dtype()));
-  if (widen) copy_memory(array, target);
+  const Tensor added = cast_memory(values, array.dtype());
+  launch_or_widen(kernel::kIndex, {updates(array), reads(added)}, [&](const Tensor* const* t) {
+    return index_plan(kernel::IndexOp::kAccumulate, make_walk(*t[0]), *t[0], *t[1]);
+  });
 }
 
 }  // namespace tsr::ops

@@ -114,6 +114,66 @@ def test_cross_entropy_over_teams_and_parts_agrees(reduction: str, shape: tuple[
     same(both, scores, target, weight, rtol=1e-10)
 
 
+# ---- 16-bit floats ----
+
+
+def passes(function: Callable[..., ts.Tensor]) -> Callable[..., tuple[ts.Tensor, ...]]:
+    """The value of a function and its gradients, in float32."""
+
+    def run(*args: ts.Tensor) -> tuple[ts.Tensor, ...]:
+        leaves = [a.detach().clone().requires_grad_() for a in args]
+        value = function(*leaves)
+        gradients = ts.autograd.grad([value.sum()], leaves)
+        return tuple(t.detach().astype(ts.float32) for t in (value, *gradients))
+
+    return run
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("parameters", ["float32", "short"])
+def test_normalisations_take_parameters_of_either_dtype(dtype: str, parameters: str) -> None:
+    kind = getattr(ts, dtype)
+    weight, bias = (numbers(33).astype(ts.float32 if parameters == "float32" else kind) for _ in range(2))
+    rtol = {"float16": 4e-3, "bfloat16": 3e-2}[dtype]
+    images = numbers(3, 33, 5, 7).astype(kind)
+    for x in (images, channels_last(images)):
+        same(passes(lambda a, w, b: _ops.batch_norm(a, None, None, w, b, True)), x, weight, bias, rtol=rtol)
+    same(passes(lambda a, w, b: _ops.layer_norm(a, (33,), w, b)), numbers(200, 33).astype(kind), weight, bias, rtol=rtol)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_images_of_16_bits_agree(dtype: str) -> None:
+    kind, rtol = getattr(ts, dtype), {"float16": 4e-3, "bfloat16": 3e-2}[dtype]
+    images = numbers(3, 4, 9, 11).astype(kind)
+    weight, bias = numbers(6, 4, 3, 3).astype(kind), numbers(6).astype(kind)
+    back, bias_back = numbers(4, 6, 3, 3).astype(kind), numbers(6).astype(kind)
+    for x in (images, channels_last(images)):
+        same(passes(lambda a: _ops.max_pool2d(a, (3,), (2,), (1,))), x, rtol=rtol)
+        same(passes(lambda a: _ops.avg_pool2d(a, (3,), (2,), (1,))), x, rtol=rtol)
+        same(passes(lambda a: _ops.adaptive_avg_pool2d(a, (4, 5))), x, rtol=rtol)
+        same(passes(lambda a, w, b: _ops.conv2d(a, w, b)), x, weight, bias, rtol=10 * rtol)
+        same(passes(lambda a, w, b: _ops.conv_transpose2d(a, w, b)), x, back, bias_back, rtol=10 * rtol)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_losses_and_sums_of_16_bits_agree(dtype: str) -> None:
+    kind, rtol = getattr(ts, dtype), {"float16": 4e-3, "bfloat16": 3e-2}[dtype]
+    scores, weight, target = numbers(300, 50).astype(kind), numbers(50).astype(kind) + 3, below(50, 300)
+    for reduction in ("none", "mean"):
+        same(
+            lambda x, t, w, reduction=reduction: passes(
+                lambda a: _ops.cross_entropy(a, t, w, reduction=reduction, label_smoothing=0.1)
+            )(x),
+            scores,
+            target,
+            weight,
+            rtol=rtol,
+        )
+    same(passes(lambda a: ts.softmax(a, 1)), scores, rtol=rtol)
+    index = below(7, 3000)
+    same(lambda a, i, v: ts.scatter_add(a, 0, i, v).astype(ts.float32), ts.zeros(7, dtype=kind), index, numbers(3000).astype(kind), rtol=rtol)
+
+
 # ---- optimizers ----
 
 

@@ -191,6 +191,28 @@ const std::vector<Op>& table() {
        [](const List& t) {
          return ops::nll_loss(t[0], numbers_mod(Dims{t[0].size(0)}, t[0].size(1)), kNone);
        }},
+      {"embedding",
+       {{50, 37}},
+       {{4096, 512}},
+       [](const List& t) {
+         return ops::embedding(numbers_mod(Dims{120}, t[0].size(0) / 9), t[0]);
+       }},
+      {"scatter_add",
+       {{60, 37}, {60, 37}},
+       {{1024, 1024}, {1024, 1024}},
+       [](const List& t) {
+         return ops::scatter_add(t[0], 1, numbers_mod(t[1].sizes(), t[0].size(1) / 4), t[1]);
+       },
+       0,
+       1},
+      {"scatter_add along the first axis",
+       {{60, 37}, {60, 37}},
+       {{1024, 1024}, {1024, 1024}},
+       [](const List& t) {
+         return ops::scatter_add(t[0], 0, numbers_mod(t[1].sizes(), t[0].size(0) / 4), t[1]);
+       },
+       0,
+       1},
   };
   return kTable;
 }

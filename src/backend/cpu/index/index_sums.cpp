@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Sums of 16-bit floats at places that indices name. The array is summed up tile by tile in
+// float32, so that a place is rounded once however many values it gets. Every place belongs to one
+// tile and gets its values in the order of the walk: what is a tile may follow from the threads.
+#include "backend/cpu/index/index_sums.h"
+
+#include <atomic>
+#include <cstdlib>
+
+#include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/generated/entries.h"
+#include "backend/cpu/host.h"
+#include "backend/cpu/index/index_rows.h"
+#include "backend/cpu/index/index_walk.h"
+#include "backend/cpu/level.h"
+#include "backend/cpu/pointwise/walk.h"
+#include "base/parallel.h"
+
+namespace tsr::cpu {
+namespace {
+
+using kernel::ElementwisePlan;
+using kernel::IndexPlan;
+using kernel::kMaxRank;
+using kernel::Status;
+
+constexpr int64_t kTile = int64_t{1} << 16;  // numbers of a tile, at least
+constexpr int64_t kParts = 16;               // of the array that the threads' tiles take at a time
+constexpr int64_t kNarrow = 32;              // numbers of a row that are worth a tile
+
+// The axes of the array that a walk reaches: its own dims that advance in it, and the indexed ones.
+struct Axis {
+  int64_t begin, end;  // the positions of this tile
+  int64_t stride;      // bytes in the array
+  int64_t wide;        // bytes in the tile
+  [[nodiscard]] int64_t size() const { return end - begin; }
+};
+
+// Adds 16-bit values to an array of float32.
+template <class S>
+struct AccumulateWide {
+  static constexpr bool kWrites = true;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(S));
+  static constexpr auto kElement = static_cast<int64_t>(sizeof(float));
+  static void one(std::byte* value, std::byte* element) {
+    const float sum = load<float>(element) + static_cast<float>(load<S>(value));
+    std::memcpy(element, &sum, sizeof(float));
+  }
+  static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
+                  int64_t stride) {
+    if (step != kSize || stride != kElement) {
+      for (int64_t i = 0; i < count; ++i) one(values + i * step, elements + i * stride);
+      return;
+    }
+    static const CastRow widen = rows_of<CopyRows>().cast(dtype_of<S>(), DType::kFloat32);
+    constexpr int64_t kPiece = 512;
+    float numbers[kPiece];
+    for (int64_t i = 0; i < count; i += kPiece) {
+      const int64_t part = std::min(kPiece, count - i);
+      widen(part, numbers, values + i * kSize);
+      rows_of<IndexRows>().add_float(part, elements + i * kElement, numbers);
+    }
+  }
+};
+
+template <class S>
+class WideSums {
+ public:
+  explicit WideSums(const IndexPlan& plan) : plan_(plan), dim_(independent_dim(plan.walk)) {
+    const ElementwisePlan& walk = plan.walk;
+    for (int32_t d = 0; d < walk.ndim; ++d) {
+      if (walk.strides[1][d] != 0) total_ *= walk.sizes[d];
+    }
+    for (int32_t j = 0; j < plan.indices; ++j) total_ *= plan.indexed_sizes[j];
+    const int64_t length = dim_ < 0 ? 1 : walk.sizes[dim_];
+    const int64_t positions = plan.indices > 0 ? plan.indexed_sizes[0] : 1;
+    const int64_t rest = total_ / (length * positions);
+    const int64_t threads = walk.numel < 2 * kGrain ? 1 : num_threads();
+    const int64_t room =
+        std::min(std::max(kTile, total_ / (kParts * threads)), (total_ + threads - 1) / threads);
+    // Rows that share an index are kept whole, since only the indices are read once per tile.
+    // Elsewhere every element has an index of its own, and a tile along the dim has its own ones.
+    const int64_t beside = shares_index() ? rest : positions * rest;
+    length_ = std::clamp(room / beside, std::min(length, kNarrow), length);
+    positions_ = std::clamp<int64_t>(room / (length_ * rest), 1, positions);
+    across_ = (length + length_ - 1) / length_;
+    tiles_ = across_ * ((positions + positions_ - 1) / positions_);
+  }
+
+  Status run() const {
+    std::atomic<bool> ok(true);
+    parallel_for(tiles_, 1, [&](int64_t begin, int64_t end) {
+      const int64_t rest = total_ / (whole_length() * whole_positions());
+      const Workspace space(length_ * positions_ * rest * static_cast<int64_t>(sizeof(float)));
+      if (space.data() == nullptr) {
+        ok.store(false, std::memory_order_relaxed);
+        return;
+      }
+      for (int64_t tile = begin; tile < end; ++tile) sum_tile(tile, space.data());
+    });
+    return ok.load(std::memory_order_relaxed)
+               ? kernel::kOk
+               : failure(Code::kOutOfMemory, "expected memory for sums in float32, got none");
+  }
+
+ private:
+  [[nodiscard]] bool shares_index() const {
+    for (int32_t j = 0; j < plan_.indices && dim_ >= 0; ++j) {
+      if (plan_.walk.strides[j + 2][dim_] != 0) return false;
+    }
+    return dim_ >= 0;
+  }
+  [[nodiscard]] int64_t whole_length() const { return dim_ < 0 ? 1 : plan_.walk.sizes[dim_]; }
+  [[nodiscard]] int64_t whole_positions() const {
+    return plan_.indices > 0 ? plan_.indexed_sizes[0] : 1;
+  }
+
+  // The axes of a tile; its numbers lie as those of the array do, without gaps.
+  struct Axes {
+    Axis of_dim[kMaxRank];
+    Axis of_index[kernel::kMaxIndices];
+    Axis* order[kMaxRank];  // by the array's strides, the longest first
+    int32_t count = 0;
+
+    void add(Axis& axis) {
+      int32_t at = count++;
+      for (; at > 0 && std::abs(order[at - 1]->stride) < std::abs(axis.stride); --at)
+        order[at] = order[at - 1];
+      order[at] = &axis;
+    }
+  };
+
+  void set_axes(int64_t tile, Axes& axes) const {
+    const ElementwisePlan& walk = plan_.walk;
+    for (int32_t d = 0; d < walk.ndim; ++d) {
+      if (walk.strides[1][d] == 0) continue;
+      const int64_t first = d == dim_ ? tile % across_ * length_ : 0;
+      const int64_t last = d == dim_ ? first + length_ : walk.sizes[d];
+      axes.of_dim[d] = {first, std::min(last, walk.sizes[d]), walk.strides[1][d], 0};
+      axes.add(axes.of_dim[d]);
+    }
+    for (int32_t j = 0; j < plan_.indices; ++j) {
+      const int64_t size = plan_.indexed_sizes[j];
+      const int64_t first = j == 0 ? tile / across_ * positions_ : 0;
+      axes.of_index[j] = {first, j == 0 ? std::min(size, first + positions_) : size,
+                          plan_.indexed_strides[j], 0};
+      axes.add(axes.of_index[j]);
+    }
+    int64_t step = sizeof(float);
+    for (int32_t k = axes.count; k-- > 0;) {
+      axes.order[k]->wide = step;
+      step *= axes.order[k]->size();
+    }
+  }
+
+  // Between the array and the tile: `into` says which one is written.
+  enum class Into { kWide, kArray };
+  void copy_tile(const Axes& axes, void* tile, Into into) const {
+    const int wide = into == Into::kWide ? 0 : 1;
+    ElementwisePlan moved;
+    moved.ndim = std::max(axes.count, 1);
+    moved.operands = 2;
+    moved.host_operands = 0;
+    moved.numel = 1;
+    moved.place = plan_.walk.place;
+    auto* array = static_cast<std::byte*>(plan_.walk.data[1]);
+    moved.sizes[0] = 1;
+    moved.strides[0][0] = moved.strides[1][0] = 0;
+    for (int32_t k = 0; k < axes.count; ++k) {
+      const Axis& axis = *axes.order[k];
+      moved.sizes[k] = axis.size();
+      moved.strides[wide][k] = axis.wide;
+      moved.strides[1 - wide][k] = axis.stride;
+      moved.numel *= axis.size();
+      array += axis.begin * axis.stride;
+    }
+    moved.data[wide] = tile;
+    moved.data[1 - wide] = array;
+    moved.dtypes[wide] = DType::kFloat32;
+    moved.dtypes[1 - wide] = plan_.walk.dtypes[1];
+    copy(moved);
+  }
+
+  void sum_tile(int64_t tile, void* memory) const {
+    Axes axes;
+    set_axes(tile, axes);
+    copy_tile(axes, memory, Into::kWide);
+    IndexPlan wide = plan_;
+    auto* base = static_cast<std::byte*>(memory);
+    for (int32_t d = 0; d < plan_.walk.ndim; ++d) {
+      if (plan_.walk.strides[1][d] == 0) continue;
+      wide.walk.strides[1][d] = axes.of_dim[d].wide;
+      base -= axes.of_dim[d].begin * axes.of_dim[d].wide;
+    }
+    for (int32_t j = 0; j < plan_.indices; ++j) {
+      wide.indexed_strides[j] = axes.of_index[j].wide;
+      base -= axes.of_index[j].begin * axes.of_index[j].wide;
+    }
+    wide.walk.data[1] = base;
+    const Part whole(wide);
+    Part part =
+        dim_ < 0 ? whole : whole.along(dim_, axes.of_dim[dim_].begin, axes.of_dim[dim_].end);
+    if (plan_.indices > 0 && positions_ < whole_positions()) {
+      part.range = Range::kWindow;
+      part.low = axes.of_index[0].begin;
+      part.high = axes.of_index[0].end;
+    }
+    static_cast<void>(walk_part<AccumulateWide<S>>(part, 0, part.numel));
+    copy_tile(axes, memory, Into::kArray);
+  }
+
+  const IndexPlan& plan_;
+  int32_t dim_;  // a dim of the walk along which tiles are cut; -1: none
+  int64_t total_ = 1;
+  int64_t length_, positions_;  // of a tile, along that dim and of the first index
+  int64_t across_, tiles_;
+};
+
+}  // namespace
+
+Status accumulate_short(const IndexPlan& plan) {
+  if (plan.walk.dtypes[1] == DType::kFloat16) return WideSums<Half>(plan).run();
+  return WideSums<BFloat16>(plan).run();
+}
+
+}  // namespace tsr::cpu

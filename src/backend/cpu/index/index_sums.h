@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Sums of 16-bit floats at places that indices name.
+#pragma once
+
+#include "kernel/index.h"
+
+namespace tsr::cpu {
+
+// kAccumulate into float16 or bfloat16; the indices have been checked.
+kernel::Status accumulate_short(const kernel::IndexPlan& plan);
+
+}  // namespace tsr::cpu

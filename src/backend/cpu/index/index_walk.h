@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The walk of an index plan over a part of its elements: what is done at each is a Move.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "backend/cpu/pointwise/strided.h"
+#include "kernel/index.h"
+
+namespace tsr::cpu {
+
+inline constexpr auto kIndexSize = static_cast<int64_t>(sizeof(int64_t));
+
+template <class T>
+T load(const void* from) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *static_cast<const uint8_t*>(from) != 0;  // memory from elsewhere may hold any byte
+  } else {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
+}
+
+// How far below 0 the indices of an axis may lie.
+inline int64_t reach_below(const kernel::IndexPlan& plan, int32_t j) {
+  return plan.from_end != 0 ? plan.indexed_sizes[j] : 0;
+}
+
+// The longest dim along which the array itself advances: different positions on it never write to
+// the same place. -1 when there is none.
+inline int32_t independent_dim(const kernel::ElementwisePlan& walk) {
+  int32_t best = -1;
+  for (int32_t d = 0; d < walk.ndim; ++d) {
+    if (walk.strides[1][d] == 0) continue;
+    if (best < 0 || walk.sizes[d] > walk.sizes[best]) best = d;
+  }
+  return best;
+}
+
+// ---- Moving elements ----
+
+// Which indices the elements of a part may have. Whatever a check before found, one outside the
+// array is passed over: another thread may have written it since.
+enum class Range {
+  kAll,      // those that were checked before
+  kWindow,   // the others are passed over
+  kChecked,  // one outside ends the walk
+};
+
+// A part of the walk that one thread has to itself.
+struct Part {
+  const kernel::IndexPlan& plan;
+  std::byte* data[kernel::kMaxOperands];
+  int64_t sizes[kernel::kMaxRank];
+  int64_t numel;
+  Range range = Range::kAll;
+  // The window of the first index.
+  int64_t low = 0;
+  int64_t high = std::numeric_limits<int64_t>::max();
+
+  explicit Part(const kernel::IndexPlan& whole) : plan(whole), numel(whole.walk.numel) {
+    for (int32_t k = 0; k < whole.walk.operands; ++k)
+      data[k] = static_cast<std::byte*>(whole.walk.data[k]);
+    std::copy_n(whole.walk.sizes, whole.walk.ndim, sizes);
+  }
+  // The part with positions [begin, end) of one dim.
+  Part along(int32_t dim, int64_t begin, int64_t end) const {
+    Part part = *this;
+    for (int32_t k = 0; k < plan.walk.operands; ++k)
+      part.data[k] += begin * plan.walk.strides[k][dim];
+    part.sizes[dim] = end - begin;
+    part.numel = numel / sizes[dim] * (end - begin);
+    return part;
+  }
+};
+
+struct Pair {
+  int64_t low, high;
+};
+
+template <class T>
+struct Get {
+  static constexpr bool kWrites = false;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));  // of a value
+  static constexpr auto kElement = kSize;                         // of the array
+  static void one(std::byte* value, std::byte* element) { std::memcpy(value, element, sizeof(T)); }
+  static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
+                  int64_t stride) {
+    copy_strided(count, sizeof(T), values, step, elements, stride);
+  }
+};
+
+template <class T>
+struct Put {
+  static constexpr bool kWrites = true;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));  // of a value
+  static constexpr auto kElement = kSize;                         // of the array
+  static void one(std::byte* value, std::byte* element) { std::memcpy(element, value, sizeof(T)); }
+  static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
+                  int64_t stride) {
+    copy_strided(count, sizeof(T), elements, stride, values, step);
+  }
+};
+
+// The operands at one position of the walk, and their steps along the innermost dim.
+struct Place {
+  std::byte* at[kernel::kMaxOperands];
+  int64_t step[kernel::kMaxOperands];
+};
+
+// The position that an index means; false when it is outside. What is neither negative nor outside
+// takes one comparison, which the processor foresees.
+inline bool wrap(const std::byte* index, int64_t below, int64_t size, int64_t& position) {
+  const auto value = load<uint64_t>(index);
+  const auto low = static_cast<uint64_t>(below);
+  const auto end = static_cast<uint64_t>(size);
+  position = static_cast<int64_t>(value);
+  if (__builtin_expect_with_probability(static_cast<long>(value < end), 1, 0.999) != 0) return true;
+  position = static_cast<int64_t>(value + low);
+  return value + low < low;
+}
+
+// The loop over a row with one index array; false: an index is outside. Everything it reads besides
+// is a local: what it writes might alias the plan. Inlined, so that the steps may be constants.
+template <class Move, Range kRange>
+[[gnu::always_inline]] inline bool single_loop(const Part& part, const Place& place, int64_t count,
+                                               int64_t value_step, int64_t element_step,
+                                               int64_t index_step, int64_t stride) {
+  std::byte* value = place.at[0];
+  std::byte* element = place.at[1];
+  const std::byte* index = place.at[2];
+  const int64_t size = part.plan.indexed_sizes[0];
+  const int64_t below = reach_below(part.plan, 0);
+  const int64_t low = part.low;
+  const int64_t high = part.high;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t position = 0;
+    if (!wrap(index + i * index_step, below, size, position)) {
+      if constexpr (kRange == Range::kChecked) return false;
+      continue;
+    }
+    if constexpr (kRange == Range::kWindow) {
+      if (position < low || position >= high) continue;
+    }
+    Move::one(value + i * value_step, element + i * element_step + position * stride);
+  }
+  return true;
+}
+
+// One row of a walk with one index array; every element has an index of its own.
+template <class Move, Range kRange>
+bool single_row(const Part& part, const Place& place, int64_t count) {
+  constexpr int64_t kSize = Move::kSize;
+  constexpr int64_t kElement = Move::kElement;
+  const int64_t stride = part.plan.indexed_strides[0];
+  const bool dense = place.step[0] == kSize && place.step[2] == kIndexSize;
+  if (dense && place.step[1] == 0 && stride == kElement)
+    return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, kElement);
+  if (dense && place.step[1] == 0)
+    return single_loop<Move, kRange>(part, place, count, kSize, 0, kIndexSize, stride);
+  if (dense && place.step[1] == kElement)
+    return single_loop<Move, kRange>(part, place, count, kSize, kElement, kIndexSize, stride);
+  return single_loop<Move, kRange>(part, place, count, place.step[0], place.step[1], place.step[2],
+                                   stride);
+}
+
+// The same for any number of index arrays.
+template <class Move>
+bool scattered_row(const Part& part, const Place& place, int64_t count) {
+  const kernel::IndexPlan& plan = part.plan;
+  if (plan.indices == 1) {
+    if constexpr (Move::kWrites) {
+      if (part.range == Range::kWindow) return single_row<Move, Range::kWindow>(part, place, count);
+    } else {
+      if (part.range == Range::kChecked)
+        return single_row<Move, Range::kChecked>(part, place, count);
+    }
+    return single_row<Move, Range::kAll>(part, place, count);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t first = 0;
+    bool inside =
+        wrap(place.at[2] + i * place.step[2], reach_below(plan, 0), plan.indexed_sizes[0], first);
+    if constexpr (Move::kWrites) {
+      if (first < part.low || first >= part.high) continue;
+    }
+    int64_t offset = first * plan.indexed_strides[0];
+    for (int32_t j = 1; j < plan.indices; ++j) {
+      int64_t position = 0;
+      inside &= wrap(place.at[j + 2] + i * place.step[j + 2], reach_below(plan, j),
+                     plan.indexed_sizes[j], position);
+      offset += position * plan.indexed_strides[j];
+    }
+    if (!inside) continue;
+    Move::one(place.at[0] + i * place.step[0], place.at[1] + i * place.step[1] + offset);
+  }
+  return true;
+}
+
+// One row whose elements share their indices: embeddings, whole slices.
+template <class Move>
+void shared_row(const Part& part, const Place& place, int64_t count) {
+  const kernel::IndexPlan& plan = part.plan;
+  int64_t offset = 0;
+  for (int32_t j = 0; j < plan.indices; ++j) {
+    int64_t position = 0;
+    if (!wrap(place.at[j + 2], reach_below(plan, j), plan.indexed_sizes[j], position)) return;
+    if (Move::kWrites && j == 0 && (position < part.low || position >= part.high)) return;
+    offset += position * plan.indexed_strides[j];
+  }
+  Move::row(count, place.at[0], place.step[0], place.at[1] + offset, place.step[1]);
+}
+
+// False: an index is outside.
+template <class Move>
+bool walk_part(const Part& part, int64_t begin, int64_t end) {
+  const kernel::ElementwisePlan& walk = part.plan.walk;
+  const int32_t inner = walk.ndim - 1;
+  Place place;
+  bool shared = true;
+  for (int32_t k = 0; k < walk.operands; ++k) {
+    place.step[k] = walk.strides[k][inner];
+    shared = shared && (k < 2 || place.step[k] == 0);
+  }
+  Cursor cursor{walk.ndim, part.sizes, {}};
+  cursor.seek(begin);
+  while (begin < end) {
+    const int64_t count = std::min(end - begin, cursor.left_in_row());
+    for (int32_t k = 0; k < walk.operands; ++k)
+      place.at[k] = part.data[k] + cursor.offset(walk.strides[k]);
+    if (shared) {
+      shared_row<Move>(part, place, count);
+    } else if (!scattered_row<Move>(part, place, count)) {
+      return false;
+    }
+    cursor.advance_in_row(count);
+    begin += count;
+  }
+  return true;
+}
+
+}  // namespace tsr::cpu
