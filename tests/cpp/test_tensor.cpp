@@ -130,6 +130,8 @@ TEST(Tensor, bool_numbers_keep_bool_tensors_bool) {
     EXPECT_EQ(made.dtype(), kBool);
   }
   EXPECT_EQ(where(x, true, false).dtype(), kBool);
+  EXPECT_EQ(numbers(logical_or(x, 0.5)), (Numbers{1, 1}));
+  EXPECT_EQ(clip(x, std::optional<Scalar>(true), std::nullopt).dtype(), kBool);
   x &= false;
   EXPECT_EQ(x.dtype(), kBool);
   EXPECT_EQ(numbers(x), (Numbers{0, 0}));

@@ -202,6 +202,25 @@ end
     @test summary(t) == "freed Tensor"
 end
 
+@testset "test_numbers_are_of_the_kind_they_are" begin
+    mask = Tensor([true, false])
+    for made in (mask .| true, true .& mask, mask .+ true, mask .== true, Tessera.choose(mask, true, false),
+            logical_xor(true, mask), max.(mask, false), clamp.(mask, false, true))
+        @test eltype(made) === Bool
+    end
+    @test Array(mask .& true) == [true, false] && Array(logical_or(mask, 0.5)) == [true, true]
+    mask .= true
+    @test Array(mask) == [true, true]
+    whole = Tensor(Int32[1, 2])
+    @test eltype(whole .+ true) === Int32 && eltype(whole .+ 1//2) === Float32
+    @test Array(whole .+ big(2)) == [3, 4] && Array(whole .* (1 + 2im)) == [1 + 2im, 2 + 4im]
+    @test Array(Tessera.choose(mask, 1, 2.5)) == Float32[1, 1]
+    @test_throws ArgumentError clamp.(whole, 1im, 2)
+    @test_throws InexactError whole .+ typemax(UInt64)
+    @test item(Tensor([typemax(UInt64)])) === typemax(UInt64)
+    @test_throws MethodError whole .+ "1"
+end
+
 @testset "test_creation" begin
     @test Array(Tessera.zeros(Float64, 2, 3)) == zeros(2, 3)
     @test eltype(Tessera.ones(2)) === Float32

@@ -110,6 +110,9 @@ fn numbers_are_weak() -> Result<()> {
     assert_eq!(bools.pow_left(true)?.dtype(), bools.pow(&bools)?.dtype());
     assert_eq!(bools.equal(false)?.to_vec::<bool>()?, [true, false]);
     assert_eq!(Tensor::from([3u8]).add(true)?.to_vec::<u8>()?, [4]);
+    assert_eq!(bools.logical_or(0.5)?.to_vec::<bool>()?, [true, true]);
+    assert_eq!(bools.where_cond(true, false)?.to_vec::<bool>()?, [false, true]);
+    assert_eq!(Tensor::arange_with(0, 2, |o| o.step(0.5))?.to_vec::<f32>()?, [0.0, 0.5, 1.0, 1.5]);
     Ok(())
 }
 
