@@ -304,6 +304,17 @@ def in_order_of(first: Any, value: Any) -> Any:
     return result
 
 
+def laid_out_like(first: Any, values: Any) -> Any:
+    """The values with the strides of `first`, so that a view of one is a view of the other; in rows where places are
+    shared."""
+    if first.size == 0 or any(step == 0 and size > 1 for step, size in zip(first.strides, first.shape)):
+        return values.copy()
+    reach = sum((size - 1) * step for size, step in zip(first.shape, first.strides)) // first.itemsize + 1
+    result = np.lib.stride_tricks.as_strided(np.zeros(reach), first.shape, first.strides)
+    result[...] = values
+    return result
+
+
 class Reference:
     """NumPy with tangents: the derivative of every step is a central difference of that step alone, so that detach,
     no_grad and hooks have their meaning, which a difference of the whole program would not see. Runs only what the
@@ -355,13 +366,14 @@ class Reference:
 
     # ---- beginnings ----
 
-    def direction(self, shape: tuple[int, ...]) -> Any:
+    def direction(self, value: Any) -> Any:
         if self.number not in self.directions:
-            self.directions[self.number] = values_of(shape, 5000 + self.number)
-        return np.zeros(shape) if self.number in self.frozen else self.directions[self.number].copy()
+            self.directions[self.number] = values_of(value.shape, 5000 + self.number)
+        return laid_out_like(value, np.zeros(value.shape) if self.number in self.frozen else self.directions[self.number])
 
     def leaf(self, shape: tuple[int, ...], seed: int) -> Dual:
-        return Dual(values_of(shape, seed), self.direction(shape))
+        value = values_of(shape, seed)
+        return Dual(value, self.direction(value))
 
     def constant(self, shape: tuple[int, ...], seed: int) -> Dual:
         return Dual(values_of(shape, seed))

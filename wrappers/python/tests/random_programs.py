@@ -283,7 +283,7 @@ def require(run: Run, step: Step) -> None:
     backend, dual = run.backend, run.at[register]
     if value:
         backend.before[register] = dual.tan  # which views of it share
-        dual.tan = backend.direction(dual.val.shape)
+        dual.tan = backend.direction(dual.val)
     else:
         dual.tan = backend.before.pop(register, np.zeros(dual.val.shape))
 

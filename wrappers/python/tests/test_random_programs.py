@@ -27,6 +27,11 @@ def test_programs_do_what_pytorch_and_numpy_say() -> None:
     assert counts[0] == COUNT and sum(counts[2:4]) > COUNT // 2, done.stdout
 
 
+@pytest.mark.parametrize("seed", [34505, 38847])
+def test_programs_that_longer_runs_have_found(seed: int) -> None:
+    assert failure(generate(seed), None) is None
+
+
 def test_a_program_is_the_same_each_time() -> None:
     assert generate(7) == generate(7) and generate(7) != generate(8)
 
