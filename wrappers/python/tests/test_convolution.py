@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions whose padding is a word."""
+"""Convolutions: padding that is a word, and small ones."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -46,3 +49,21 @@ def test_layers_take_padding_by_word() -> None:
             wrong()
     with pytest.raises(TypeError):
         F.conv2d(ts.ones(1, 1, 3, 3), ts.ones(1, 1, 2, 2), stride="same")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor has one thread anyway")
+def test_small_convolutions_wake_no_thread() -> None:
+    program = """
+import os
+import tessera as ts
+import tessera.nn.functional as F
+def convolve(*shapes):
+    x, w = (ts.ones(shape, requires_grad=True) for shape in shapes)
+    F.conv2d(x, w, padding=1).sum().backward()
+    return len(os.listdir("/proc/self/task"))
+print(len(os.listdir("/proc/self/task")), convolve((1, 3, 16, 16), (8, 3, 3, 3)), convolve((8, 32, 28, 28), (64, 32, 3, 3)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    before, small, large = map(int, done.stdout.split())
+    assert small == before < large

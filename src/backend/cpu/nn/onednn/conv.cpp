@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <unordered_map>
 
 #include "backend/cpu/foreign_call.h"
@@ -28,6 +29,22 @@ using kernel::Status;
 
 constexpr int64_t kAlignment = 64;
 
+// Threads that sleep take 10 to 50 µs to wake, for each primitive again. Up to these sizes one
+// thread has done the work before (docs/adr/0011-waiting-threads.md).
+constexpr int64_t kSerialProducts = int64_t{1} << 22;
+constexpr size_t kSerialReorder = size_t{128} << 10;
+
+// While `alone`, oneDNN makes and runs primitives for the calling thread.
+class MaybeAlone {
+ public:
+  explicit MaybeAlone(bool alone) {
+    if (alone) one_.emplace(true);
+  }
+
+ private:
+  std::optional<OpenMpThreads> one_;
+};
+
 const dnnl::engine& cpu_engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
@@ -41,6 +58,7 @@ struct Operand {
   bool written = false;
   memory::desc user, wanted;
   dnnl::reorder reorder;  // towards the primitive, or back for a written one
+  bool alone = false;     // the reorder is too small for several threads
   int64_t offset = -1;    // of its scratch memory; -1: none, the layouts agree
 
   [[nodiscard]] bool direct() const { return offset < 0; }
@@ -151,6 +169,8 @@ void add_operand(Prepared& prepared, int slot, const Arguments& arguments, const
   operand.wanted = wanted;
   if (user == wanted) return;
   operand.offset = take(prepared.scratch_bytes, wanted.get_size());
+  operand.alone = wanted.get_size() <= kSerialReorder;
+  const MaybeAlone threads(operand.alone);
   operand.reorder = operand.written ? dnnl::reorder({cpu_engine(), wanted, cpu_engine(), user})
                                     : dnnl::reorder({cpu_engine(), user, cpu_engine(), wanted});
 }
@@ -282,6 +302,7 @@ Status execute(const Prepared& prepared, const ConvPlan& plan) {
                   operand.direct() ? data[i] : scratch + operand.offset);
     if (!operand.direct() && !operand.written) {
       memory outside(operand.user, cpu_engine(), data[i]);
+      const MaybeAlone threads(operand.alone);
       operand.reorder.execute(stream, outside, inside);
     }
     arguments.emplace(operand.argument, inside);
@@ -294,10 +315,17 @@ Status execute(const Prepared& prepared, const ConvPlan& plan) {
     const Operand& operand = prepared.operands[i];
     if (operand.direct() || !operand.written) continue;
     memory outside(operand.user, cpu_engine(), data[i]);
+    const MaybeAlone threads(operand.alone);
     operand.reorder.execute(stream, arguments.at(operand.argument), outside);
   }
   stream.wait();
   return kernel::kOk;
+}
+
+bool is_small(const ConvPlan& plan) {
+  const int64_t sums = plan.batch * plan.out_channels * product(plan.spatial, plan.output_size);
+  const int64_t window = plan.in_channels / plan.groups * product(plan.spatial, plan.kernel);
+  return sums <= kSerialProducts / std::max<int64_t>(window, 1);
 }
 
 // The kernel that oneDNN 2.6 picks there leaves parts of the gradient unwritten where an image is
@@ -314,7 +342,7 @@ std::optional<Status> conv(const ConvPlan& plan) {
   if (is_broken(plan)) return std::nullopt;
   const ForeignCall call;
   if (call.refused()) return ForeignCall::refuse();
-  const OpenMpThreads threads;
+  const OpenMpThreads threads(is_small(plan));
   try {
     const std::shared_ptr<Prepared> prepared = cache().find(plan, threads.count());
     if (prepared == nullptr) return std::nullopt;
