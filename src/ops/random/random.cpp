@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/random/random.h"
 
-#include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/scalar_range.h"
@@ -32,6 +32,20 @@ void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) 
   plan.dtype = result.dtype();
   plan.output = result.data();
   kernel::launch(kernel::kRandom, result.device(), plan);
+}
+
+// The largest finite number of a floating dtype.
+double largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 65504;
+    case DType::kBFloat16:
+      return 0x1.FEp127;
+    case DType::kFloat32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
 }
 
 RandomPlan distribution(RandomOp op, double p0, double p1) {
@@ -140,8 +154,11 @@ Tensor bernoulli(const Tensor& input, Generator* generator) {
 }
 
 Tensor uniform_(const Tensor& input, double low, double high, Generator* generator) {
-  TSR_CHECK(low <= high && std::isfinite(high - low), Code::kValue, "high",
-            "expected a finite number not below ", low, ", got ", high);
+  TSR_CHECK(low <= high, Code::kValue, "high", "expected a number not below ", low, ", got ", high);
+  const double most = largest_of(input.dtype());
+  TSR_CHECK(low >= -most && high <= most && high - low <= most, Code::kValue, "high",
+            "expected bounds and a distance between them that ", input.dtype(), " can hold, got ",
+            low, " and ", high);
   return refill(input, distribution(RandomOp::kUniform, low, high), generator);
 }
 

@@ -101,6 +101,24 @@ def test_operations_refuse_numbers_that_do_not_fit(dtype: ts.DType) -> None:
     assert x.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("dtype, most", [(ts.float16, 65504.0), (ts.bfloat16, 255 * 2.0**120), (ts.float32, 3.4028234e38)])
+def test_uniform_numbers_stay_within_the_dtype(dtype: ts.DType, most: float) -> None:
+    x = ts.zeros(100, dtype=dtype)
+    for low, high in ((0, 2 * most), (-2 * most, 0), (-most, most), (0, float("inf")), (float("nan"), 1), (1, 0)):
+        with pytest.raises(ts.InvalidValueError, match="high"):
+            x.uniform_(low, high)
+    assert x.tolist() == [0] * 100
+    x.uniform_(most / 2, most)
+    assert (x >= most / 2).all() and (x <= most).all()
+
+
+def test_normal_numbers_may_have_infinite_parameters() -> None:
+    assert set(ts.zeros(100).normal_(0, float("inf")).tolist()) == {float("inf"), -float("inf")}
+    for wrong in (-1.0, float("nan")):
+        with pytest.raises(ts.InvalidValueError, match="std"):
+            ts.zeros(1).normal_(0, wrong)
+
+
 def test_large_ints_are_floats_where_floats_are_asked_for() -> None:
     assert ts.tensor([2**70, 1], dtype=ts.float64).tolist() == [2.0**70, 1.0]
     assert (ts.ones(1) * float(2**70)).item() == 2.0**70
