@@ -70,9 +70,11 @@ struct RegistrationMutex : GuardedMutex {};
 }  // namespace
 
 const Backend& register_backend(BackendEntry entry) {
+  t_failure.text.clear();  // what is said now belongs to this backend
   const Backend* backend = entry(&kServices);
   TSR_CHECK(backend != nullptr, Code::kBackend, "path",
-            "expected a backend that runs on this machine, got one that refuses: ", take_text(""));
+            "expected a backend that runs on this machine, got one that refuses: ",
+            take_text("it gives no reason, as one that was built for another version does"));
   TSR_CHECK(backend->contract_version == kContractVersion, Code::kBackend, "path",
             "expected contract version ", kContractVersion, ", got ", backend->contract_version);
   const auto type = static_cast<int32_t>(backend->device_type);

@@ -37,6 +37,10 @@ const Backend* refusing_entry(const HostServices* services) {
   return nullptr;
 }
 
+const Backend* silent_entry(const HostServices*) {
+  return nullptr;
+}
+
 const Backend* outdated_entry(const HostServices*) {
   static const Backend backend{kernel::kContractVersion + 1, DeviceType::kSimulated, "old", nullptr,
                                nullptr};
@@ -53,6 +57,9 @@ TEST(Registry, names_the_reason_of_a_backend_that_refuses) {
   const Error error = error_of([] { kernel::register_backend(refusing_entry); });
   EXPECT_EQ(error.code(), Code::kBackend);
   EXPECT_NE(error.message().find("no such device"), std::string::npos) << error.message();
+  const Error silent = error_of([] { kernel::register_backend(silent_entry); });
+  EXPECT_NE(silent.message().find("refuses: it gives no reason"), std::string::npos)
+      << silent.message();
 }
 
 TEST(Registry, refuses_another_contract_version_and_a_taken_device_type) {
