@@ -47,8 +47,7 @@ Tensor as_complex(const Tensor& parts) {
 
 }  // namespace
 
-Tensor view_as_real(const Tensor& input) {
-  check_complex(input);
+Tensor parts_memory(const Tensor& input) {
   TSR_CHECK(input.ndim() < kMaxTensorRank, Code::kShape, "input", "expected at most ",
             kMaxTensorRank - 1, " dimensions, got ", input.ndim());
   Dims sizes = input.sizes();
@@ -56,8 +55,12 @@ Tensor view_as_real(const Tensor& input) {
   for (int64_t& stride : strides) stride *= 2;
   sizes.push_back(2);
   strides.push_back(1);
-  Tensor view =
-      make_cast_view(input, real_dtype(input.dtype()), sizes, strides, input.offset() * 2);
+  return make_cast_view(input, real_dtype(input.dtype()), sizes, strides, input.offset() * 2);
+}
+
+Tensor view_as_real(const Tensor& input) {
+  check_complex(input);
+  Tensor view = parts_memory(input);
   record_cast_view(view, input, "ViewAsRealBackward",
                    [](Backward& ctx) { ctx.set(0, as_complex(ctx.grad())); });
   return view;

@@ -13,8 +13,10 @@ namespace tsr::ops {
 
 // (...) complex as (..., 2) real: the real parts at 0 of the last axis, the imaginary ones at 1.
 Tensor view_as_real(const Tensor& input);
-// The reverse. Throws kShape unless the last axis has 2 elements side by side and the other strides
-// and the offset are even.
+// As view_as_real for a complex tensor, outside any graph: for the insides of ops.
+Tensor parts_memory(const Tensor& input);
+// The reverse of view_as_real. Throws kShape unless the last axis has 2 elements side by side and
+// the other strides and the offset are even.
 Tensor view_as_complex(const Tensor& input);
 // The real parts; a real tensor itself.
 Tensor real(const Tensor& input);

@@ -11,6 +11,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
@@ -264,24 +265,13 @@ Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims) {
 
 namespace {
 
-// The memory of a complex tensor as pairs of real numbers along one more axis, the last.
-Tensor parts_of(const Tensor& input) {
-  Dims sizes = input.sizes();
-  Dims strides = input.strides();
-  for (int64_t& stride : strides) stride *= 2;
-  sizes.push_back(2);
-  strides.push_back(1);
-  return Tensor::adopt(new TensorImpl(input.storage(), real_dtype(input.dtype()), sizes, strides,
-                                      input.offset() * 2));
-}
-
 // The mean of |x - mean|²: for complex numbers the sum of the variances of their parts.
 Tensor run_var(const Tensor& input, const Dims& axes, double correction, bool keepdims,
                const Out& out, bool grad) {
   const DType type = real_dtype(input.dtype());
   const Launch launch{ReduceOp::kVar, type, type, correction};
   if (!is_complex(input.dtype())) return run(launch, input, axes, keepdims, out, grad);
-  const Tensor of_parts = run(launch, parts_of(input), axes, keepdims, {}, false);
+  const Tensor of_parts = run(launch, parts_memory(input), axes, keepdims, {}, false);
   const Dims last{of_parts.ndim() - 1};
   return run({ReduceOp::kSum, type, type}, of_parts, last, false, out, grad);
 }
