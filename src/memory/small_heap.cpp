@@ -34,6 +34,7 @@ struct Heap {
   Span* free_spans[2] = {};  // by in_large_span
   ThreadLists* all = nullptr;
   ThreadLists* idle = nullptr;
+  // Never deleted: the library stays loaded (-z nodelete), and threads may end at any time.
   pthread_key_t exit_key = 0;
   bool has_exit_key = false;
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What libtessera exports == capi/exports.map == the schema, and its soname and size are as promised.
+"""What libtessera exports == capi/exports.map == the schema; its soname and size are as promised; what runs when it is
+loaded is known.
 
 Usage: check_exports.py <repository root> <libtessera.so>
 """
@@ -14,6 +15,13 @@ import tempfile
 
 SONAME = "libtessera.so.0"
 MAX_STRIPPED_BYTES = 8 * 1024 * 1024
+
+# Files whose statics are initialised by code, beside those that have an immortal (src/base/immortal.h), which is made at
+# load so that no fork can come into its making.
+RUN_AT_LOAD = {
+    "parallel.cpp": "tells the child of a fork that it has no threads: before any code of the host may fork",
+    "foreign_call.cpp": "leaves its exit handler after those of the libraries that ours is linked with, and so runs before them",
+}
 
 
 def output(*command):
@@ -47,6 +55,20 @@ def compare(problems, left_name, left, right_name, right):
         problems.append(f"{name}: in the {right_name}, not in the {left_name}")
 
 
+def unknown_initialisers(root, library):
+    """Problems with the files that run code when the library is loaded."""
+    found = set(re.findall(r" _GLOBAL__sub_I_(?:\d+_\d+_)?(\w+\.cpp)$", output("nm", library), flags=re.M))
+    sources = [path for top in ("src", "capi") for path in (root / top).rglob("*.cpp")]
+    explained = set(RUN_AT_LOAD)
+    for path in sources:
+        if "immortal<" in path.read_text():
+            explained.add(path.name)
+    problems = [f"{name}: runs code when the library is loaded; make its statics constinit, or explain it in RUN_AT_LOAD"
+                for name in sorted(found - explained)]
+    stale = sorted(set(RUN_AT_LOAD) - found) if found else []
+    return problems + [f"{name}: stands in RUN_AT_LOAD and runs nothing" for name in stale]
+
+
 def stripped_size(library):
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "stripped.so"
@@ -67,6 +89,7 @@ def main():
         problems.append("a thread-local has a destructor; see Note [Thread-local state] in src/base/thread_exit.h")
     if f"soname: [{SONAME}]" not in output("readelf", "-d", library):
         problems.append(f"the soname is not {SONAME}")
+    problems += unknown_initialisers(root, library)
     size = stripped_size(library)
     if size > MAX_STRIPPED_BYTES:
         problems.append(f"stripped library has {size} bytes, the limit is {MAX_STRIPPED_BYTES}")
