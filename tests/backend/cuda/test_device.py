@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dlpack_structs import DLTensor, pointer_of
 
 import tessera as ts
 from tessera import _ops
@@ -29,35 +30,44 @@ def program(text: str, **variables: str) -> str:
     return done.stdout
 
 
-class View(ctypes.Structure):
-    """The start of a DLManagedTensor."""
-
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
 def reinterpreted(tensor: ts.Tensor, shape: Sequence[int], strides: Sequence[int], offset: int, code: int) -> Any:
     """A DLPack capsule of the memory of a tensor under another layout of as many dimensions."""
     capsule = tensor.__dlpack__()
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    view = View.from_address(pointer(capsule, b"dltensor"))
+    view = DLTensor.from_address(pointer_of(capsule, b"dltensor"))  # a managed tensor begins with it
     for axis, (size, stride) in enumerate(zip(shape, strides)):
         view.shape[axis], view.strides[axis] = size, stride
     view.byte_offset = offset
     if code == 5:
         view.code, view.bits = 5, 2 * view.bits
     return capsule
+
+
+# ---- DLPack ----
+
+
+class Producer:
+    """Somebody else's array in the device's memory."""
+
+    def __init__(self, tensor: ts.Tensor) -> None:
+        self.tensor = tensor
+        self.streams: list[Any] = []
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None) -> Any:
+        self.streams.append(stream)
+        return self.tensor.__dlpack__(max_version=max_version)
+
+
+def test_an_array_of_another_library_is_taken_over_in_the_device_memory() -> None:
+    x = ts.arange(6.0, device="cuda") + 1
+    producer = Producer(x)
+    taken = ts.from_dlpack(producer)
+    assert taken.is_cuda and taken.data_ptr() == x.data_ptr() and producer.streams == [1]
+    assert ts.from_dlpack(x).tolist() == x.tolist() and ts.from_dlpack(x, device="cpu").tolist() == x.tolist()
+    taken += 1
+    assert x.tolist() == [2, 3, 4, 5, 6, 7]
 
 
 # ---- numbers ----

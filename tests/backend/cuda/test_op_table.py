@@ -10,19 +10,14 @@ when its kernel family stands in MISSING, and a family in MISSING that works fai
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from op_engine import Call, Make, Row, as_tuple, assert_same, prepare, reference_of
+from op_table import ROWS
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "wrappers" / "python" / "tests"))
-
-from op_engine import Call, Make, Row, as_tuple, assert_same, prepare, reference_of  # noqa: E402
-from op_table import ROWS  # noqa: E402
-
-import tessera as ts  # noqa: E402
+import tessera as ts
 
 # Families that the CUDA backend does not have yet.
 MISSING: set[str] = set()

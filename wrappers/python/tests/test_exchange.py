@@ -10,38 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dlpack_structs import DLTensor, Managed, pointer_of
 
 import tessera as ts
 
 
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class Managed(ctypes.Structure):
-    pass
-
-
-DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(Managed))
-Managed._fields_ = [
-    ("major", ctypes.c_uint32),
-    ("minor", ctypes.c_uint32),
-    ("context", ctypes.c_void_p),
-    ("deleter", DELETER),
-    ("flags", ctypes.c_uint64),
-    ("tensor", DLTensor),
-]
 OUT = ctypes.POINTER(ctypes.POINTER(Managed))
 SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
 
@@ -60,10 +33,8 @@ class ExchangeApi(ctypes.Structure):
 
 
 def exchange_api() -> Any:
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     capsule = ts.Tensor.__dlpack_c_exchange_api__  # type: ignore[attr-defined]
-    return ExchangeApi.from_address(pointer(capsule, b"dlpack_exchange_api"))
+    return ExchangeApi.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
 
 
 def test_table_is_on_the_type_and_says_its_version() -> None:

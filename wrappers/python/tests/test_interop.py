@@ -202,6 +202,10 @@ def test_unsupported_devices_and_types_are_refused() -> None:
 
     with pytest.raises(BufferError):
         ts.from_dlpack(Foreign())
+    if ts.device_count("cuda") == 0:
+        Foreign.__dlpack_device__ = lambda self: (2, 0)  # type: ignore[method-assign]
+        with pytest.raises(ts.DeviceError, match="cuda:0"):  # before anything is exported
+            ts.from_dlpack(Foreign())
     with pytest.raises(TypeError):
         ts.from_dlpack([1, 2])
     with pytest.raises(TypeError):

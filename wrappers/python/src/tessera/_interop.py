@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._constants import DEVICE_CPU, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_READ_ONLY
+from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_READ_ONLY
 from ._core import TensorBase, ffi, lib, table
 from ._device import CPU, device_of, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
@@ -290,10 +290,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     else:
         if not hasattr(x, "__dlpack__"):
             raise ArgumentTypeError(f"from_dlpack(): expected an object with __dlpack__, got {type(x).__name__}")
-        where = x.__dlpack_device__()
-        if where[0] not in (1, 3):
-            raise MemoryAccessError(f"from_dlpack(): device {tuple(map(int, where))} is not supported")
-        capsule = _export(x)
+        kind, index = map(int, x.__dlpack_device__())
+        if kind not in _DLPACK_DEVICES:
+            raise MemoryAccessError(f"from_dlpack(): device {(kind, index)} is not supported")
+        capsule = _export(x, {"stream": _stream_for(index)} if kind == DEVICE_CUDA else {})
     made: Tensor = table["from_capsule"](capsule, DLPACK_COPY if copy else 0)
     if device is not None and device_of(device) != made.device:
         if copy is False:
@@ -302,11 +302,25 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     return made
 
 
-def _export(x: Any) -> Any:
+_DLPACK_DEVICES = (DEVICE_CPU, 3, DEVICE_CUDA, DEVICE_SIMULATED)  # 3: memory of the host that CUDA has pinned
+
+
+def _stream_for(index: int) -> int:
+    """The current stream of a CUDA device, as a producer is told before whose work its own must be done."""
+    stream, native = ffi.new("tsr_stream*"), ffi.new("void**")
+    check(lib.tsr_stream_current(DEVICE_CUDA, index, stream))
     try:
-        return x.__dlpack__(max_version=(1, 1))
+        check(lib.tsr_stream_native(stream[0], native))
+    finally:
+        lib.tsr_stream_release(stream[0])
+    return int(ffi.cast("intptr_t", native[0])) or 1  # 1: the default stream that waits for others
+
+
+def _export(x: Any, options: dict[str, Any]) -> Any:
+    try:
+        return x.__dlpack__(max_version=(1, 1), **options)
     except TypeError:  # a producer from before DLPack 1.0
-        return x.__dlpack__()
+        return x.__dlpack__(**options)
 
 
 def read_only_capsule(given: Tensor) -> Any:
