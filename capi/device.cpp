@@ -8,6 +8,7 @@
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "kernel/plugin.h"
+#include "kernel/precision.h"
 #include "kernel/registry.h"
 #include "memory/stream.h"
 
@@ -54,6 +55,19 @@ tsr_status tsr_set_num_threads(int32_t count) {
     TSR_CHECK(count >= 1 && count <= kMaxThreads, Code::kValue, "count", "expected 1 to ",
               kMaxThreads, " threads, got ", count);
     set_num_threads(std::min(count, processors()));
+  });
+}
+
+int32_t tsr_matmul_precision(void) {
+  return static_cast<int32_t>(kernel::g_matmul_precision.load(std::memory_order_relaxed));
+}
+
+tsr_status tsr_set_matmul_precision(tsr_precision precision) {
+  return guard(kInfo_set_matmul_precision, [&] {
+    TSR_CHECK(precision >= TSR_PRECISION_HIGHEST && precision <= TSR_PRECISION_MEDIUM, Code::kValue,
+              "precision", "expected 0 (highest), 1 (high) or 2 (medium), got ", precision);
+    kernel::g_matmul_precision.store(static_cast<kernel::Precision>(precision),
+                                     std::memory_order_relaxed);
   });
 }
 

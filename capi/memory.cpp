@@ -15,6 +15,8 @@
 #include "capi/structs.h"
 #include "memory/allocator.h"
 #include "memory/caching_allocator.h"
+#include "memory/pinned.h"
+#include "ops/create/copy.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -165,7 +167,26 @@ tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_in
                                   int64_t* freed) {
   return guard(kInfo_memory_empty_cache, [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
-    *out_arg(freed, "freed") = clamp_size(allocator.trim(0));
+    CachingAllocator* pinned = existing_pinned_allocator(allocator.device());
+    out_arg(freed, "freed");
+    *freed = clamp_size(allocator.trim(0) + (pinned != nullptr ? pinned->trim(0) : 0));
+  });
+}
+
+tsr_status tsr_tensor_pin_memory(tsr_tensor tensor, tsr_device_type device_type,
+                                 int32_t device_index, tsr_tensor* result) {
+  return guard(kInfo_tensor_pin_memory, [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(result, "result");
+    give(ops::pin_memory(arg.get(), optional_device_arg(device_type, device_index, "device")),
+         result);
+  });
+}
+
+tsr_status tsr_tensor_is_pinned(tsr_tensor tensor, int32_t* pinned) {
+  return guard(kInfo_tensor_is_pinned, [&] {
+    const TensorArg arg(tensor, "tensor");
+    *out_arg(pinned, "pinned") = ops::is_pinned(arg.get()) ? 1 : 0;
   });
 }
 

@@ -156,8 +156,10 @@ tsr_status tsr_tensor_record_stream(tsr_tensor tensor, tsr_stream stream) {
   return guard(kInfo_tensor_record_stream, [&] {
     const TensorArg arg(tensor, "tensor");
     const Stream& user = stream_arg(stream);
-    TSR_CHECK(user.device() == arg.get().device(), Code::kDevice, "stream", "expected a stream of ",
-              arg.get().device(), ", got one of ", user.device());
+    const Device pinned = pinned_for(*arg.get().storage());
+    const Device home = pinned.is_cpu() ? arg.get().device() : pinned;
+    TSR_CHECK(user.device() == home, Code::kDevice, "stream", "expected a stream of ", home,
+              ", got one of ", user.device());
     record_stream(*arg.get().storage(), user.native());
   });
 }

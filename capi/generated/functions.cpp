@@ -69,65 +69,66 @@ tsr_status call_58(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t,
 tsr_status call_59(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), place(v[5]), place(v[6])); }
 tsr_status call_60(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), tensor(v[5]), tensor(v[6])); }
 tsr_status call_61(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), place(v[3])); }
-tsr_status call_62(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), device_index(v[1]), small(v[2]), small(v[3]), place(v[4])); }
-tsr_status call_63(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), place(v[2])); }
-tsr_status call_64(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3])); }
-tsr_status call_65(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2])); }
-tsr_status call_66(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }
-tsr_status call_67(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }
-tsr_status call_68(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }
-tsr_status call_69(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }
-tsr_status call_70(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }
-tsr_status call_71(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), v[2].n, &v[2].n); }
-tsr_status call_72(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }
-tsr_status call_73(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }
-tsr_status call_74(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2])); }
-tsr_status call_75(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }
-tsr_status call_76(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }
-tsr_status call_77(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), place(v[3])); }
-tsr_status call_78(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), tensor(v[3])); }
-tsr_status call_79(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }
-tsr_status call_80(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }
-tsr_status call_81(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t>(f)(tensor(v[0]), integer(v[1])); }
-tsr_status call_82(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, place(v[4])); }
-tsr_status call_83(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, tensor(v[4])); }
-tsr_status call_84(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3])); }
-tsr_status call_85(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), place(v[2])); }
-tsr_status call_86(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2])); }
-tsr_status call_87(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), tensor(v[3])); }
-tsr_status call_88(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, const tsr_number*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), Number(v[3])); }
-tsr_status call_89(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }
-tsr_status call_90(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3]), tensor(v[4])); }
-tsr_status call_91(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3])); }
-tsr_status call_92(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), place(v[3])); }
-tsr_status call_93(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3])); }
-tsr_status call_94(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), place(v[4])); }
-tsr_status call_95(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4])); }
-tsr_status call_96(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), place(v[1]), v[1].n, &v[1].n); }
-tsr_status call_97(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), small(v[7]), place(v[8])); }
-tsr_status call_98(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), small(v[7]), tensor(v[8])); }
-tsr_status call_99(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), list<int64_t>(v[7]), count(v[7]), place(v[8])); }
-tsr_status call_100(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), list<int64_t>(v[7]), count(v[7]), tensor(v[8])); }
-tsr_status call_101(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6])); }
-tsr_status call_102(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), tensor(v[6])); }
-tsr_status call_103(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6]), place(v[7])); }
-tsr_status call_104(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), small(v[5]), integer(v[6]), place(v[7])); }
-tsr_status call_105(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, int32_t, int64_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), small(v[5]), integer(v[6]), tensor(v[7])); }
-tsr_status call_106(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), small(v[5]), v[6].real, v[7].real, place(v[8])); }
-tsr_status call_107(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), small(v[5]), v[6].real, v[7].real, tensor(v[8])); }
-tsr_status call_108(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }
-tsr_status call_109(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }
-tsr_status call_110(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), v[5].real, place(v[6])); }
-tsr_status call_111(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }
-tsr_status call_112(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }
-tsr_status call_113(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }
-tsr_status call_114(AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3]), place(v[4])); }
-tsr_status call_115(AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator, tsr_tensor>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3]), tensor(v[4])); }
-tsr_status call_116(AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3])); }
-tsr_status call_117(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double, double, double, double, int32_t, int32_t, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), v[3].real, v[4].real, v[5].real, v[6].real, small(v[7]), small(v[8]), small(v[9])); }
-tsr_status call_118(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int64_t, double, double, double, double, double, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), list<tsr_tensor>(v[3]), count(v[3]), list<tsr_tensor>(v[4]), count(v[4]), integer(v[5]), v[6].real, v[7].real, v[8].real, v[9].real, v[10].real, small(v[11])); }
-tsr_status call_119(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double, double, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real, v[2].real, small(v[3]), place(v[4])); }
-tsr_status call_120(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real); }
+tsr_status call_62(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), device_index(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }
+tsr_status call_63(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t>(f)(tensor(v[0]), tensor(v[1]), small(v[2])); }
+tsr_status call_64(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), place(v[2])); }
+tsr_status call_65(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3])); }
+tsr_status call_66(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2])); }
+tsr_status call_67(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }
+tsr_status call_68(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }
+tsr_status call_69(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }
+tsr_status call_70(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }
+tsr_status call_71(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }
+tsr_status call_72(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), v[2].n, &v[2].n); }
+tsr_status call_73(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }
+tsr_status call_74(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }
+tsr_status call_75(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2])); }
+tsr_status call_76(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }
+tsr_status call_77(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }
+tsr_status call_78(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), place(v[3])); }
+tsr_status call_79(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), tensor(v[3])); }
+tsr_status call_80(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }
+tsr_status call_81(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }
+tsr_status call_82(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t>(f)(tensor(v[0]), integer(v[1])); }
+tsr_status call_83(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, place(v[4])); }
+tsr_status call_84(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, tensor(v[4])); }
+tsr_status call_85(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3])); }
+tsr_status call_86(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), place(v[2])); }
+tsr_status call_87(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2])); }
+tsr_status call_88(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), tensor(v[3])); }
+tsr_status call_89(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, const tsr_number*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), Number(v[3])); }
+tsr_status call_90(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }
+tsr_status call_91(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3]), tensor(v[4])); }
+tsr_status call_92(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3])); }
+tsr_status call_93(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), place(v[3])); }
+tsr_status call_94(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3])); }
+tsr_status call_95(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), place(v[4])); }
+tsr_status call_96(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4])); }
+tsr_status call_97(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), place(v[1]), v[1].n, &v[1].n); }
+tsr_status call_98(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), small(v[7]), place(v[8])); }
+tsr_status call_99(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), small(v[7]), tensor(v[8])); }
+tsr_status call_100(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), list<int64_t>(v[7]), count(v[7]), place(v[8])); }
+tsr_status call_101(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), list<int64_t>(v[7]), count(v[7]), tensor(v[8])); }
+tsr_status call_102(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6])); }
+tsr_status call_103(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), tensor(v[6])); }
+tsr_status call_104(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6]), place(v[7])); }
+tsr_status call_105(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), small(v[5]), integer(v[6]), place(v[7])); }
+tsr_status call_106(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, int32_t, int64_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), small(v[5]), integer(v[6]), tensor(v[7])); }
+tsr_status call_107(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), small(v[5]), v[6].real, v[7].real, place(v[8])); }
+tsr_status call_108(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), small(v[5]), v[6].real, v[7].real, tensor(v[8])); }
+tsr_status call_109(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }
+tsr_status call_110(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }
+tsr_status call_111(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), v[5].real, place(v[6])); }
+tsr_status call_112(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }
+tsr_status call_113(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }
+tsr_status call_114(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }
+tsr_status call_115(AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3]), place(v[4])); }
+tsr_status call_116(AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator, tsr_tensor>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3]), tensor(v[4])); }
+tsr_status call_117(AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3])); }
+tsr_status call_118(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double, double, double, double, int32_t, int32_t, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), v[3].real, v[4].real, v[5].real, v[6].real, small(v[7]), small(v[8]), small(v[9])); }
+tsr_status call_119(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int64_t, double, double, double, double, double, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), list<tsr_tensor>(v[3]), count(v[3]), list<tsr_tensor>(v[4]), count(v[4]), integer(v[5]), v[6].real, v[7].real, v[8].real, v[9].real, v[10].real, small(v[11])); }
+tsr_status call_120(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double, double, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real, v[2].real, small(v[3]), place(v[4])); }
+tsr_status call_121(AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real); }
 
 constexpr Signature kSignatures[] = {
     {"TP", call_0},
@@ -201,75 +202,76 @@ constexpr Signature kSignatures[] = {
     {"TIIBBPP", call_59},
     {"TIIBBTT", call_60},
     {"TDBP", call_61},
-    {"TcdBP", call_62},
+    {"TcdBBP", call_62},
+    {"TTB", call_63},
     {"TJbP", call_20},
-    {"TJP", call_63},
-    {"TIIP", call_64},
-    {"TIP", call_65},
-    {"TJJP", call_66},
-    {"TIiiIP", call_67},
-    {"TIIIP", call_68},
-    {"TIIQ", call_69},
-    {"TJIQ", call_70},
-    {"TIQ", call_71},
-    {"LiP", call_72},
-    {"LiT", call_73},
-    {"LIP", call_72},
-    {"LIT", call_73},
-    {"TJT", call_74},
-    {"TTiP", call_75},
-    {"TTiT", call_76},
-    {"TNiP", call_77},
-    {"TNiT", call_78},
-    {"TjP", call_63},
-    {"TjT", call_74},
-    {"TJjP", call_66},
-    {"TJjT", call_79},
-    {"TIT", call_80},
-    {"TI", call_81},
-    {"TJSRP", call_82},
-    {"TJSRT", call_83},
-    {"TJLP", call_84},
-    {"TLP", call_85},
-    {"TLT", call_86},
-    {"TJLT", call_87},
-    {"TJLN", call_88},
-    {"TLTBP", call_89},
-    {"TLTBT", call_90},
-    {"TLTB", call_91},
-    {"TITP", call_92},
-    {"TITT", call_93},
-    {"TTIP", call_75},
-    {"TTIT", call_76},
-    {"TITTP", call_94},
-    {"TITTT", call_95},
-    {"TQ", call_96},
-    {"TTtjjjIBP", call_97},
-    {"TTtjjjIBT", call_98},
-    {"TTtjjjIjP", call_99},
-    {"TTtjjjIjT", call_100},
-    {"TJjjjBP", call_101},
-    {"TJjjjBT", call_102},
-    {"TJjjjBPP", call_103},
-    {"TJjjBBiP", call_104},
-    {"TJjjBBiT", call_105},
-    {"TttttBRRP", call_106},
-    {"TttttBRRT", call_107},
-    {"TJttRP", call_108},
-    {"TJttRT", call_109},
+    {"TJP", call_64},
+    {"TIIP", call_65},
+    {"TIP", call_66},
+    {"TJJP", call_67},
+    {"TIiiIP", call_68},
+    {"TIIIP", call_69},
+    {"TIIQ", call_70},
+    {"TJIQ", call_71},
+    {"TIQ", call_72},
+    {"LiP", call_73},
+    {"LiT", call_74},
+    {"LIP", call_73},
+    {"LIT", call_74},
+    {"TJT", call_75},
+    {"TTiP", call_76},
+    {"TTiT", call_77},
+    {"TNiP", call_78},
+    {"TNiT", call_79},
+    {"TjP", call_64},
+    {"TjT", call_75},
+    {"TJjP", call_67},
+    {"TJjT", call_80},
+    {"TIT", call_81},
+    {"TI", call_82},
+    {"TJSRP", call_83},
+    {"TJSRT", call_84},
+    {"TJLP", call_85},
+    {"TLP", call_86},
+    {"TLT", call_87},
+    {"TJLT", call_88},
+    {"TJLN", call_89},
+    {"TLTBP", call_90},
+    {"TLTBT", call_91},
+    {"TLTB", call_92},
+    {"TITP", call_93},
+    {"TITT", call_94},
+    {"TTIP", call_76},
+    {"TTIT", call_77},
+    {"TITTP", call_95},
+    {"TITTT", call_96},
+    {"TQ", call_97},
+    {"TTtjjjIBP", call_98},
+    {"TTtjjjIBT", call_99},
+    {"TTtjjjIjP", call_100},
+    {"TTtjjjIjT", call_101},
+    {"TJjjjBP", call_102},
+    {"TJjjjBT", call_103},
+    {"TJjjjBPP", call_104},
+    {"TJjjBBiP", call_105},
+    {"TJjjBBiT", call_106},
+    {"TttttBRRP", call_107},
+    {"TttttBRRT", call_108},
+    {"TJttRP", call_109},
+    {"TJttRT", call_110},
     {"TIdP", call_22},
     {"TIdT", call_23},
-    {"TTtISRP", call_110},
-    {"TTtISP", call_111},
-    {"TTSP", call_112},
-    {"TTttSP", call_113},
-    {"TRBgP", call_114},
-    {"TRBgT", call_115},
-    {"TRBg", call_116},
-    {"LLLRRRRBBB", call_117},
-    {"LLLLLIRRRRRB", call_118},
-    {"LRRBP", call_119},
-    {"LR", call_120},
+    {"TTtISRP", call_111},
+    {"TTtISP", call_112},
+    {"TTSP", call_113},
+    {"TTttSP", call_114},
+    {"TRBgP", call_115},
+    {"TRBgT", call_116},
+    {"TRBg", call_117},
+    {"LLLRRRRBBB", call_118},
+    {"LLLLLIRRRRRB", call_119},
+    {"LRRBP", call_120},
+    {"LR", call_121},
 };
 
 }  // namespace
@@ -284,10 +286,10 @@ const Symbol kSymbols[] = {
     {"tsr_acos", reinterpret_cast<AnyFunction>(&tsr_acos), 1017, &kInfo_acos, &kSignatures[0]},
     {"tsr_acos_inplace", reinterpret_cast<AnyFunction>(&tsr_acos_inplace), 132089, &kInfo_acos, &kSignatures[2]},
     {"tsr_acos_out", reinterpret_cast<AnyFunction>(&tsr_acos_out), 66553, &kInfo_acos, &kSignatures[1]},
-    {"tsr_adam_step", reinterpret_cast<AnyFunction>(&tsr_adam_step), 3301, &kInfo_adam_step, &kSignatures[137]},
-    {"tsr_adamw_step", reinterpret_cast<AnyFunction>(&tsr_adamw_step), 3302, &kInfo_adamw_step, &kSignatures[137]},
-    {"tsr_adaptive_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool2d), 3013, &kInfo_adaptive_avg_pool2d, &kSignatures[73]},
-    {"tsr_adaptive_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool2d_out), 68549, &kInfo_adaptive_avg_pool2d, &kSignatures[86]},
+    {"tsr_adam_step", reinterpret_cast<AnyFunction>(&tsr_adam_step), 3301, &kInfo_adam_step, &kSignatures[138]},
+    {"tsr_adamw_step", reinterpret_cast<AnyFunction>(&tsr_adamw_step), 3302, &kInfo_adamw_step, &kSignatures[138]},
+    {"tsr_adaptive_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool2d), 3013, &kInfo_adaptive_avg_pool2d, &kSignatures[74]},
+    {"tsr_adaptive_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool2d_out), 68549, &kInfo_adaptive_avg_pool2d, &kSignatures[87]},
     {"tsr_add", reinterpret_cast<AnyFunction>(&tsr_add), 1200, &kInfo_add, &kSignatures[9]},
     {"tsr_add_inplace", reinterpret_cast<AnyFunction>(&tsr_add_inplace), 132272, &kInfo_add, &kSignatures[1]},
     {"tsr_add_out", reinterpret_cast<AnyFunction>(&tsr_add_out), 66736, &kInfo_add, &kSignatures[10]},
@@ -347,14 +349,14 @@ const Symbol kSymbols[] = {
     {"tsr_atan2_scalar_out", reinterpret_cast<AnyFunction>(&tsr_atan2_scalar_out), 328889, &kInfo_atan2, &kSignatures[12]},
     {"tsr_atan_inplace", reinterpret_cast<AnyFunction>(&tsr_atan_inplace), 132090, &kInfo_atan, &kSignatures[2]},
     {"tsr_atan_out", reinterpret_cast<AnyFunction>(&tsr_atan_out), 66554, &kInfo_atan, &kSignatures[1]},
-    {"tsr_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d), 3012, &kInfo_avg_pool2d, &kSignatures[121]},
-    {"tsr_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d_out), 68548, &kInfo_avg_pool2d, &kSignatures[122]},
+    {"tsr_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d), 3012, &kInfo_avg_pool2d, &kSignatures[122]},
+    {"tsr_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d_out), 68548, &kInfo_avg_pool2d, &kSignatures[123]},
     {"tsr_backward", reinterpret_cast<AnyFunction>(&tsr_backward), 147, &kInfo_backward, nullptr},
     {"tsr_backward_queue", reinterpret_cast<AnyFunction>(&tsr_backward_queue), 156, &kInfo_backward_queue, nullptr},
-    {"tsr_batch_norm", reinterpret_cast<AnyFunction>(&tsr_batch_norm), 3020, &kInfo_batch_norm, &kSignatures[123]},
-    {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kSignatures[124]},
+    {"tsr_batch_norm", reinterpret_cast<AnyFunction>(&tsr_batch_norm), 3020, &kInfo_batch_norm, &kSignatures[124]},
+    {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kSignatures[125]},
     {"tsr_bernoulli", reinterpret_cast<AnyFunction>(&tsr_bernoulli), 2104, &kInfo_bernoulli, &kSignatures[44]},
-    {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kSignatures[132]},
+    {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kSignatures[133]},
     {"tsr_bitwise_and", reinterpret_cast<AnyFunction>(&tsr_bitwise_and), 1220, &kInfo_bitwise_and, &kSignatures[9]},
     {"tsr_bitwise_and_inplace", reinterpret_cast<AnyFunction>(&tsr_bitwise_and_inplace), 132292, &kInfo_bitwise_and, &kSignatures[1]},
     {"tsr_bitwise_and_out", reinterpret_cast<AnyFunction>(&tsr_bitwise_and_out), 66756, &kInfo_bitwise_and, &kSignatures[10]},
@@ -378,7 +380,7 @@ const Symbol kSymbols[] = {
     {"tsr_bitwise_xor_scalar_out", reinterpret_cast<AnyFunction>(&tsr_bitwise_xor_scalar_out), 328902, &kInfo_bitwise_xor, &kSignatures[12]},
     {"tsr_bmm", reinterpret_cast<AnyFunction>(&tsr_bmm), 1603, &kInfo_bmm, &kSignatures[9]},
     {"tsr_bmm_out", reinterpret_cast<AnyFunction>(&tsr_bmm_out), 67139, &kInfo_bmm, &kSignatures[10]},
-    {"tsr_broadcast_to", reinterpret_cast<AnyFunction>(&tsr_broadcast_to), 2510, &kInfo_broadcast_to, &kSignatures[73]},
+    {"tsr_broadcast_to", reinterpret_cast<AnyFunction>(&tsr_broadcast_to), 2510, &kInfo_broadcast_to, &kSignatures[74]},
     {"tsr_buffer_data", reinterpret_cast<AnyFunction>(&tsr_buffer_data), 2, &kInfo_buffer_data, nullptr},
     {"tsr_buffer_release", reinterpret_cast<AnyFunction>(&tsr_buffer_release), 3, &kInfo_buffer_release, nullptr},
     {"tsr_buffer_retain", reinterpret_cast<AnyFunction>(&tsr_buffer_retain), 4, &kInfo_buffer_retain, nullptr},
@@ -386,37 +388,37 @@ const Symbol kSymbols[] = {
     {"tsr_ceil", reinterpret_cast<AnyFunction>(&tsr_ceil), 1023, &kInfo_ceil, &kSignatures[0]},
     {"tsr_ceil_inplace", reinterpret_cast<AnyFunction>(&tsr_ceil_inplace), 132095, &kInfo_ceil, &kSignatures[2]},
     {"tsr_ceil_out", reinterpret_cast<AnyFunction>(&tsr_ceil_out), 66559, &kInfo_ceil, &kSignatures[1]},
-    {"tsr_chunk", reinterpret_cast<AnyFunction>(&tsr_chunk), 2525, &kInfo_chunk, &kSignatures[79]},
+    {"tsr_chunk", reinterpret_cast<AnyFunction>(&tsr_chunk), 2525, &kInfo_chunk, &kSignatures[80]},
     {"tsr_clip", reinterpret_cast<AnyFunction>(&tsr_clip), 2204, &kInfo_clip, &kSignatures[58]},
-    {"tsr_clip_grad_norm", reinterpret_cast<AnyFunction>(&tsr_clip_grad_norm), 3304, &kInfo_clip_grad_norm, &kSignatures[138]},
-    {"tsr_clip_grad_value", reinterpret_cast<AnyFunction>(&tsr_clip_grad_value), 3305, &kInfo_clip_grad_value, &kSignatures[139]},
+    {"tsr_clip_grad_norm", reinterpret_cast<AnyFunction>(&tsr_clip_grad_norm), 3304, &kInfo_clip_grad_norm, &kSignatures[139]},
+    {"tsr_clip_grad_value", reinterpret_cast<AnyFunction>(&tsr_clip_grad_value), 3305, &kInfo_clip_grad_value, &kSignatures[140]},
     {"tsr_clip_inplace", reinterpret_cast<AnyFunction>(&tsr_clip_inplace), 133276, &kInfo_clip, &kSignatures[60]},
-    {"tsr_clip_norm", reinterpret_cast<AnyFunction>(&tsr_clip_norm), 3303, &kInfo_clip_norm, &kSignatures[138]},
+    {"tsr_clip_norm", reinterpret_cast<AnyFunction>(&tsr_clip_norm), 3303, &kInfo_clip_norm, &kSignatures[139]},
     {"tsr_clip_out", reinterpret_cast<AnyFunction>(&tsr_clip_out), 67740, &kInfo_clip, &kSignatures[59]},
     {"tsr_clip_scalars", reinterpret_cast<AnyFunction>(&tsr_clip_scalars), 264348, &kInfo_clip, &kSignatures[61]},
     {"tsr_clip_scalars_inplace", reinterpret_cast<AnyFunction>(&tsr_clip_scalars_inplace), 395420, &kInfo_clip, &kSignatures[63]},
     {"tsr_clip_scalars_out", reinterpret_cast<AnyFunction>(&tsr_clip_scalars_out), 329884, &kInfo_clip, &kSignatures[62]},
     {"tsr_clone", reinterpret_cast<AnyFunction>(&tsr_clone), 2400, &kInfo_clone, &kSignatures[0]},
     {"tsr_clone_out", reinterpret_cast<AnyFunction>(&tsr_clone_out), 67936, &kInfo_clone, &kSignatures[1]},
-    {"tsr_concat", reinterpret_cast<AnyFunction>(&tsr_concat), 2540, &kInfo_concat, &kSignatures[82]},
-    {"tsr_concat_out", reinterpret_cast<AnyFunction>(&tsr_concat_out), 68076, &kInfo_concat, &kSignatures[83]},
+    {"tsr_concat", reinterpret_cast<AnyFunction>(&tsr_concat), 2540, &kInfo_concat, &kSignatures[83]},
+    {"tsr_concat_out", reinterpret_cast<AnyFunction>(&tsr_concat_out), 68076, &kInfo_concat, &kSignatures[84]},
     {"tsr_conj", reinterpret_cast<AnyFunction>(&tsr_conj), 1028, &kInfo_conj, &kSignatures[0]},
     {"tsr_conj_inplace", reinterpret_cast<AnyFunction>(&tsr_conj_inplace), 132100, &kInfo_conj, &kSignatures[2]},
     {"tsr_conj_out", reinterpret_cast<AnyFunction>(&tsr_conj_out), 66564, &kInfo_conj, &kSignatures[1]},
     {"tsr_contiguous", reinterpret_cast<AnyFunction>(&tsr_contiguous), 2401, &kInfo_contiguous, &kSignatures[0]},
-    {"tsr_conv1d", reinterpret_cast<AnyFunction>(&tsr_conv1d), 3000, &kInfo_conv1d, &kSignatures[114]},
-    {"tsr_conv1d_out", reinterpret_cast<AnyFunction>(&tsr_conv1d_out), 68536, &kInfo_conv1d, &kSignatures[115]},
-    {"tsr_conv2d", reinterpret_cast<AnyFunction>(&tsr_conv2d), 3001, &kInfo_conv2d, &kSignatures[114]},
-    {"tsr_conv2d_out", reinterpret_cast<AnyFunction>(&tsr_conv2d_out), 68537, &kInfo_conv2d, &kSignatures[115]},
-    {"tsr_conv3d", reinterpret_cast<AnyFunction>(&tsr_conv3d), 3002, &kInfo_conv3d, &kSignatures[114]},
-    {"tsr_conv3d_out", reinterpret_cast<AnyFunction>(&tsr_conv3d_out), 68538, &kInfo_conv3d, &kSignatures[115]},
-    {"tsr_conv_transpose1d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose1d), 3003, &kInfo_conv_transpose1d, &kSignatures[116]},
-    {"tsr_conv_transpose1d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose1d_out), 68539, &kInfo_conv_transpose1d, &kSignatures[117]},
-    {"tsr_conv_transpose2d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose2d), 3004, &kInfo_conv_transpose2d, &kSignatures[116]},
-    {"tsr_conv_transpose2d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose2d_out), 68540, &kInfo_conv_transpose2d, &kSignatures[117]},
-    {"tsr_conv_transpose3d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose3d), 3005, &kInfo_conv_transpose3d, &kSignatures[116]},
-    {"tsr_conv_transpose3d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose3d_out), 68541, &kInfo_conv_transpose3d, &kSignatures[117]},
-    {"tsr_copy_inplace", reinterpret_cast<AnyFunction>(&tsr_copy_inplace), 133477, &kInfo_copy, &kSignatures[1]},
+    {"tsr_conv1d", reinterpret_cast<AnyFunction>(&tsr_conv1d), 3000, &kInfo_conv1d, &kSignatures[115]},
+    {"tsr_conv1d_out", reinterpret_cast<AnyFunction>(&tsr_conv1d_out), 68536, &kInfo_conv1d, &kSignatures[116]},
+    {"tsr_conv2d", reinterpret_cast<AnyFunction>(&tsr_conv2d), 3001, &kInfo_conv2d, &kSignatures[115]},
+    {"tsr_conv2d_out", reinterpret_cast<AnyFunction>(&tsr_conv2d_out), 68537, &kInfo_conv2d, &kSignatures[116]},
+    {"tsr_conv3d", reinterpret_cast<AnyFunction>(&tsr_conv3d), 3002, &kInfo_conv3d, &kSignatures[115]},
+    {"tsr_conv3d_out", reinterpret_cast<AnyFunction>(&tsr_conv3d_out), 68538, &kInfo_conv3d, &kSignatures[116]},
+    {"tsr_conv_transpose1d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose1d), 3003, &kInfo_conv_transpose1d, &kSignatures[117]},
+    {"tsr_conv_transpose1d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose1d_out), 68539, &kInfo_conv_transpose1d, &kSignatures[118]},
+    {"tsr_conv_transpose2d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose2d), 3004, &kInfo_conv_transpose2d, &kSignatures[117]},
+    {"tsr_conv_transpose2d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose2d_out), 68540, &kInfo_conv_transpose2d, &kSignatures[118]},
+    {"tsr_conv_transpose3d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose3d), 3005, &kInfo_conv_transpose3d, &kSignatures[117]},
+    {"tsr_conv_transpose3d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose3d_out), 68541, &kInfo_conv_transpose3d, &kSignatures[118]},
+    {"tsr_copy_inplace", reinterpret_cast<AnyFunction>(&tsr_copy_inplace), 133477, &kInfo_copy, &kSignatures[72]},
     {"tsr_cos", reinterpret_cast<AnyFunction>(&tsr_cos), 1014, &kInfo_cos, &kSignatures[0]},
     {"tsr_cos_inplace", reinterpret_cast<AnyFunction>(&tsr_cos_inplace), 132086, &kInfo_cos, &kSignatures[2]},
     {"tsr_cos_out", reinterpret_cast<AnyFunction>(&tsr_cos_out), 66550, &kInfo_cos, &kSignatures[1]},
@@ -425,7 +427,7 @@ const Symbol kSymbols[] = {
     {"tsr_cosh_out", reinterpret_cast<AnyFunction>(&tsr_cosh_out), 66556, &kInfo_cosh, &kSignatures[1]},
     {"tsr_count_nonzero", reinterpret_cast<AnyFunction>(&tsr_count_nonzero), 1413, &kInfo_count_nonzero, &kSignatures[20]},
     {"tsr_count_nonzero_out", reinterpret_cast<AnyFunction>(&tsr_count_nonzero_out), 66949, &kInfo_count_nonzero, &kSignatures[21]},
-    {"tsr_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_cross_entropy), 3040, &kInfo_cross_entropy, &kSignatures[129]},
+    {"tsr_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_cross_entropy), 3040, &kInfo_cross_entropy, &kSignatures[130]},
     {"tsr_cumulative_sum", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum), 1450, &kInfo_cumulative_sum, &kSignatures[26]},
     {"tsr_cumulative_sum_out", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum_out), 66986, &kInfo_cumulative_sum, &kSignatures[27]},
     {"tsr_debug_snapshot", reinterpret_cast<AnyFunction>(&tsr_debug_snapshot), 256, &kInfo_debug_snapshot, nullptr},
@@ -435,7 +437,7 @@ const Symbol kSymbols[] = {
     {"tsr_device_default", reinterpret_cast<AnyFunction>(&tsr_device_default), 346, &kInfo_device_default, nullptr},
     {"tsr_device_set_default", reinterpret_cast<AnyFunction>(&tsr_device_set_default), 347, &kInfo_device_set_default, nullptr},
     {"tsr_device_synchronize", reinterpret_cast<AnyFunction>(&tsr_device_synchronize), 321, &kInfo_device_synchronize, nullptr},
-    {"tsr_diagonal", reinterpret_cast<AnyFunction>(&tsr_diagonal), 2527, &kInfo_diagonal, &kSignatures[78]},
+    {"tsr_diagonal", reinterpret_cast<AnyFunction>(&tsr_diagonal), 2527, &kInfo_diagonal, &kSignatures[79]},
     {"tsr_divide", reinterpret_cast<AnyFunction>(&tsr_divide), 1203, &kInfo_divide, &kSignatures[9]},
     {"tsr_divide_inplace", reinterpret_cast<AnyFunction>(&tsr_divide_inplace), 132275, &kInfo_divide, &kSignatures[1]},
     {"tsr_divide_out", reinterpret_cast<AnyFunction>(&tsr_divide_out), 66739, &kInfo_divide, &kSignatures[10]},
@@ -447,11 +449,11 @@ const Symbol kSymbols[] = {
     {"tsr_dltensor_view", reinterpret_cast<AnyFunction>(&tsr_dltensor_view), 284, &kInfo_dltensor_view, nullptr},
     {"tsr_dot", reinterpret_cast<AnyFunction>(&tsr_dot), 1604, &kInfo_dot, &kSignatures[9]},
     {"tsr_dot_out", reinterpret_cast<AnyFunction>(&tsr_dot_out), 67140, &kInfo_dot, &kSignatures[10]},
-    {"tsr_dropout", reinterpret_cast<AnyFunction>(&tsr_dropout), 3050, &kInfo_dropout, &kSignatures[133]},
-    {"tsr_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout_inplace), 134122, &kInfo_dropout, &kSignatures[135]},
-    {"tsr_dropout_out", reinterpret_cast<AnyFunction>(&tsr_dropout_out), 68586, &kInfo_dropout, &kSignatures[134]},
-    {"tsr_embedding", reinterpret_cast<AnyFunction>(&tsr_embedding), 2622, &kInfo_embedding, &kSignatures[87]},
-    {"tsr_embedding_out", reinterpret_cast<AnyFunction>(&tsr_embedding_out), 68158, &kInfo_embedding, &kSignatures[88]},
+    {"tsr_dropout", reinterpret_cast<AnyFunction>(&tsr_dropout), 3050, &kInfo_dropout, &kSignatures[134]},
+    {"tsr_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout_inplace), 134122, &kInfo_dropout, &kSignatures[136]},
+    {"tsr_dropout_out", reinterpret_cast<AnyFunction>(&tsr_dropout_out), 68586, &kInfo_dropout, &kSignatures[135]},
+    {"tsr_embedding", reinterpret_cast<AnyFunction>(&tsr_embedding), 2622, &kInfo_embedding, &kSignatures[88]},
+    {"tsr_embedding_out", reinterpret_cast<AnyFunction>(&tsr_embedding_out), 68158, &kInfo_embedding, &kSignatures[89]},
     {"tsr_empty", reinterpret_cast<AnyFunction>(&tsr_empty), 2000, &kInfo_empty, &kSignatures[33]},
     {"tsr_empty_like", reinterpret_cast<AnyFunction>(&tsr_empty_like), 2004, &kInfo_empty_like, &kSignatures[35]},
     {"tsr_equal", reinterpret_cast<AnyFunction>(&tsr_equal), 1211, &kInfo_equal, &kSignatures[9]},
@@ -481,16 +483,16 @@ const Symbol kSymbols[] = {
     {"tsr_exp", reinterpret_cast<AnyFunction>(&tsr_exp), 1000, &kInfo_exp, &kSignatures[0]},
     {"tsr_exp_inplace", reinterpret_cast<AnyFunction>(&tsr_exp_inplace), 132072, &kInfo_exp, &kSignatures[2]},
     {"tsr_exp_out", reinterpret_cast<AnyFunction>(&tsr_exp_out), 66536, &kInfo_exp, &kSignatures[1]},
-    {"tsr_expand", reinterpret_cast<AnyFunction>(&tsr_expand), 2511, &kInfo_expand, &kSignatures[73]},
-    {"tsr_expand_dims", reinterpret_cast<AnyFunction>(&tsr_expand_dims), 2504, &kInfo_expand_dims, &kSignatures[75]},
+    {"tsr_expand", reinterpret_cast<AnyFunction>(&tsr_expand), 2511, &kInfo_expand, &kSignatures[74]},
+    {"tsr_expand_dims", reinterpret_cast<AnyFunction>(&tsr_expand_dims), 2504, &kInfo_expand_dims, &kSignatures[76]},
     {"tsr_expm1", reinterpret_cast<AnyFunction>(&tsr_expm1), 1008, &kInfo_expm1, &kSignatures[0]},
     {"tsr_expm1_inplace", reinterpret_cast<AnyFunction>(&tsr_expm1_inplace), 132080, &kInfo_expm1, &kSignatures[2]},
     {"tsr_expm1_out", reinterpret_cast<AnyFunction>(&tsr_expm1_out), 66544, &kInfo_expm1, &kSignatures[1]},
     {"tsr_eye", reinterpret_cast<AnyFunction>(&tsr_eye), 2011, &kInfo_eye, &kSignatures[39]},
     {"tsr_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_fill_inplace), 133478, &kInfo_fill, &kSignatures[13]},
-    {"tsr_flatten", reinterpret_cast<AnyFunction>(&tsr_flatten), 2502, &kInfo_flatten, &kSignatures[74]},
-    {"tsr_flip", reinterpret_cast<AnyFunction>(&tsr_flip), 2544, &kInfo_flip, &kSignatures[91]},
-    {"tsr_flip_out", reinterpret_cast<AnyFunction>(&tsr_flip_out), 68080, &kInfo_flip, &kSignatures[92]},
+    {"tsr_flatten", reinterpret_cast<AnyFunction>(&tsr_flatten), 2502, &kInfo_flatten, &kSignatures[75]},
+    {"tsr_flip", reinterpret_cast<AnyFunction>(&tsr_flip), 2544, &kInfo_flip, &kSignatures[92]},
+    {"tsr_flip_out", reinterpret_cast<AnyFunction>(&tsr_flip_out), 68080, &kInfo_flip, &kSignatures[93]},
     {"tsr_floor", reinterpret_cast<AnyFunction>(&tsr_floor), 1022, &kInfo_floor, &kSignatures[0]},
     {"tsr_floor_divide", reinterpret_cast<AnyFunction>(&tsr_floor_divide), 1204, &kInfo_floor_divide, &kSignatures[9]},
     {"tsr_floor_divide_inplace", reinterpret_cast<AnyFunction>(&tsr_floor_divide_inplace), 132276, &kInfo_floor_divide, &kSignatures[1]},
@@ -509,8 +511,8 @@ const Symbol kSymbols[] = {
     {"tsr_function_apply", reinterpret_cast<AnyFunction>(&tsr_function_apply), 174, &kInfo_function_apply, nullptr},
     {"tsr_function_id", reinterpret_cast<AnyFunction>(&tsr_function_id), 380, &kInfo_function_id, nullptr},
     {"tsr_function_name", reinterpret_cast<AnyFunction>(&tsr_function_name), 381, &kInfo_function_name, nullptr},
-    {"tsr_gather", reinterpret_cast<AnyFunction>(&tsr_gather), 2630, &kInfo_gather, &kSignatures[107]},
-    {"tsr_gather_out", reinterpret_cast<AnyFunction>(&tsr_gather_out), 68166, &kInfo_gather, &kSignatures[108]},
+    {"tsr_gather", reinterpret_cast<AnyFunction>(&tsr_gather), 2630, &kInfo_gather, &kSignatures[108]},
+    {"tsr_gather_out", reinterpret_cast<AnyFunction>(&tsr_gather_out), 68166, &kInfo_gather, &kSignatures[109]},
     {"tsr_gelu", reinterpret_cast<AnyFunction>(&tsr_gelu), 1037, &kInfo_gelu, &kSignatures[6]},
     {"tsr_gelu_inplace", reinterpret_cast<AnyFunction>(&tsr_gelu_inplace), 132109, &kInfo_gelu, &kSignatures[8]},
     {"tsr_gelu_out", reinterpret_cast<AnyFunction>(&tsr_gelu_out), 66573, &kInfo_gelu, &kSignatures[7]},
@@ -524,12 +526,12 @@ const Symbol kSymbols[] = {
     {"tsr_generator_set_current", reinterpret_cast<AnyFunction>(&tsr_generator_set_current), 308, &kInfo_generator_set_current, nullptr},
     {"tsr_generator_set_state", reinterpret_cast<AnyFunction>(&tsr_generator_set_state), 306, &kInfo_generator_set_state, nullptr},
     {"tsr_get_proc", reinterpret_cast<AnyFunction>(&tsr_get_proc), 23, &kInfo_get_proc, nullptr},
-    {"tsr_getitem", reinterpret_cast<AnyFunction>(&tsr_getitem), 2600, &kInfo_getitem, &kSignatures[99]},
-    {"tsr_getitem_basic", reinterpret_cast<AnyFunction>(&tsr_getitem_basic), 2601, &kInfo_getitem_basic, &kSignatures[73]},
+    {"tsr_getitem", reinterpret_cast<AnyFunction>(&tsr_getitem), 2600, &kInfo_getitem, &kSignatures[100]},
+    {"tsr_getitem_basic", reinterpret_cast<AnyFunction>(&tsr_getitem_basic), 2601, &kInfo_getitem_basic, &kSignatures[74]},
     {"tsr_getitem_boolean", reinterpret_cast<AnyFunction>(&tsr_getitem_boolean), 2602, &kInfo_getitem_boolean, &kSignatures[9]},
     {"tsr_getitem_boolean_out", reinterpret_cast<AnyFunction>(&tsr_getitem_boolean_out), 68138, &kInfo_getitem_boolean, &kSignatures[10]},
-    {"tsr_getitem_integer", reinterpret_cast<AnyFunction>(&tsr_getitem_integer), 2603, &kInfo_getitem_integer, &kSignatures[100]},
-    {"tsr_getitem_integer_out", reinterpret_cast<AnyFunction>(&tsr_getitem_integer_out), 68139, &kInfo_getitem_integer, &kSignatures[101]},
+    {"tsr_getitem_integer", reinterpret_cast<AnyFunction>(&tsr_getitem_integer), 2603, &kInfo_getitem_integer, &kSignatures[101]},
+    {"tsr_getitem_integer_out", reinterpret_cast<AnyFunction>(&tsr_getitem_integer_out), 68139, &kInfo_getitem_integer, &kSignatures[102]},
     {"tsr_grad", reinterpret_cast<AnyFunction>(&tsr_grad), 148, &kInfo_grad, nullptr},
     {"tsr_grad_mode", reinterpret_cast<AnyFunction>(&tsr_grad_mode), 149, &kInfo_grad_mode, nullptr},
     {"tsr_grad_mode_set", reinterpret_cast<AnyFunction>(&tsr_grad_mode_set), 150, &kInfo_grad_mode_set, nullptr},
@@ -549,11 +551,11 @@ const Symbol kSymbols[] = {
     {"tsr_hypot_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_hypot_scalar_inplace), 394426, &kInfo_hypot, &kSignatures[13]},
     {"tsr_hypot_scalar_out", reinterpret_cast<AnyFunction>(&tsr_hypot_scalar_out), 328890, &kInfo_hypot, &kSignatures[12]},
     {"tsr_imag", reinterpret_cast<AnyFunction>(&tsr_imag), 2513, &kInfo_imag, &kSignatures[0]},
-    {"tsr_index_put", reinterpret_cast<AnyFunction>(&tsr_index_put), 2605, &kInfo_index_put, &kSignatures[104]},
-    {"tsr_index_put_inplace", reinterpret_cast<AnyFunction>(&tsr_index_put_inplace), 133677, &kInfo_index_put, &kSignatures[106]},
-    {"tsr_index_put_out", reinterpret_cast<AnyFunction>(&tsr_index_put_out), 68141, &kInfo_index_put, &kSignatures[105]},
-    {"tsr_index_select", reinterpret_cast<AnyFunction>(&tsr_index_select), 2620, &kInfo_index_select, &kSignatures[107]},
-    {"tsr_index_select_out", reinterpret_cast<AnyFunction>(&tsr_index_select_out), 68156, &kInfo_index_select, &kSignatures[108]},
+    {"tsr_index_put", reinterpret_cast<AnyFunction>(&tsr_index_put), 2605, &kInfo_index_put, &kSignatures[105]},
+    {"tsr_index_put_inplace", reinterpret_cast<AnyFunction>(&tsr_index_put_inplace), 133677, &kInfo_index_put, &kSignatures[107]},
+    {"tsr_index_put_out", reinterpret_cast<AnyFunction>(&tsr_index_put_out), 68141, &kInfo_index_put, &kSignatures[106]},
+    {"tsr_index_select", reinterpret_cast<AnyFunction>(&tsr_index_select), 2620, &kInfo_index_select, &kSignatures[108]},
+    {"tsr_index_select_out", reinterpret_cast<AnyFunction>(&tsr_index_select_out), 68156, &kInfo_index_select, &kSignatures[109]},
     {"tsr_inference_mode", reinterpret_cast<AnyFunction>(&tsr_inference_mode), 151, &kInfo_inference_mode, nullptr},
     {"tsr_inference_mode_set", reinterpret_cast<AnyFunction>(&tsr_inference_mode_set), 152, &kInfo_inference_mode_set, nullptr},
     {"tsr_isfinite", reinterpret_cast<AnyFunction>(&tsr_isfinite), 1033, &kInfo_isfinite, &kSignatures[0]},
@@ -562,8 +564,8 @@ const Symbol kSymbols[] = {
     {"tsr_isinf_out", reinterpret_cast<AnyFunction>(&tsr_isinf_out), 66568, &kInfo_isinf, &kSignatures[1]},
     {"tsr_isnan", reinterpret_cast<AnyFunction>(&tsr_isnan), 1031, &kInfo_isnan, &kSignatures[0]},
     {"tsr_isnan_out", reinterpret_cast<AnyFunction>(&tsr_isnan_out), 66567, &kInfo_isnan, &kSignatures[1]},
-    {"tsr_layer_norm", reinterpret_cast<AnyFunction>(&tsr_layer_norm), 3021, &kInfo_layer_norm, &kSignatures[125]},
-    {"tsr_layer_norm_out", reinterpret_cast<AnyFunction>(&tsr_layer_norm_out), 68557, &kInfo_layer_norm, &kSignatures[126]},
+    {"tsr_layer_norm", reinterpret_cast<AnyFunction>(&tsr_layer_norm), 3021, &kInfo_layer_norm, &kSignatures[126]},
+    {"tsr_layer_norm_out", reinterpret_cast<AnyFunction>(&tsr_layer_norm_out), 68557, &kInfo_layer_norm, &kSignatures[127]},
     {"tsr_leaky_relu", reinterpret_cast<AnyFunction>(&tsr_leaky_relu), 1036, &kInfo_leaky_relu, &kSignatures[3]},
     {"tsr_leaky_relu_inplace", reinterpret_cast<AnyFunction>(&tsr_leaky_relu_inplace), 132108, &kInfo_leaky_relu, &kSignatures[5]},
     {"tsr_leaky_relu_out", reinterpret_cast<AnyFunction>(&tsr_leaky_relu_out), 66572, &kInfo_leaky_relu, &kSignatures[4]},
@@ -599,8 +601,8 @@ const Symbol kSymbols[] = {
     {"tsr_log_inplace", reinterpret_cast<AnyFunction>(&tsr_log_inplace), 132081, &kInfo_log, &kSignatures[2]},
     {"tsr_log_out", reinterpret_cast<AnyFunction>(&tsr_log_out), 66545, &kInfo_log, &kSignatures[1]},
     {"tsr_log_set", reinterpret_cast<AnyFunction>(&tsr_log_set), 46, &kInfo_log_set, nullptr},
-    {"tsr_log_softmax", reinterpret_cast<AnyFunction>(&tsr_log_softmax), 3031, &kInfo_log_softmax, &kSignatures[127]},
-    {"tsr_log_softmax_out", reinterpret_cast<AnyFunction>(&tsr_log_softmax_out), 68567, &kInfo_log_softmax, &kSignatures[128]},
+    {"tsr_log_softmax", reinterpret_cast<AnyFunction>(&tsr_log_softmax), 3031, &kInfo_log_softmax, &kSignatures[128]},
+    {"tsr_log_softmax_out", reinterpret_cast<AnyFunction>(&tsr_log_softmax_out), 68567, &kInfo_log_softmax, &kSignatures[129]},
     {"tsr_logical_and", reinterpret_cast<AnyFunction>(&tsr_logical_and), 1217, &kInfo_logical_and, &kSignatures[9]},
     {"tsr_logical_and_out", reinterpret_cast<AnyFunction>(&tsr_logical_and_out), 66753, &kInfo_logical_and, &kSignatures[10]},
     {"tsr_logical_and_scalar", reinterpret_cast<AnyFunction>(&tsr_logical_and_scalar), 263361, &kInfo_logical_and, &kSignatures[11]},
@@ -627,12 +629,13 @@ const Symbol kSymbols[] = {
     {"tsr_masked_select_out", reinterpret_cast<AnyFunction>(&tsr_masked_select_out), 68177, &kInfo_masked_select, &kSignatures[10]},
     {"tsr_matmul", reinterpret_cast<AnyFunction>(&tsr_matmul), 1600, &kInfo_matmul, &kSignatures[9]},
     {"tsr_matmul_out", reinterpret_cast<AnyFunction>(&tsr_matmul_out), 67136, &kInfo_matmul, &kSignatures[10]},
+    {"tsr_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_matmul_precision), 350, &kInfo_matmul_precision, nullptr},
     {"tsr_matrix_transpose", reinterpret_cast<AnyFunction>(&tsr_matrix_transpose), 2508, &kInfo_matrix_transpose, &kSignatures[0]},
     {"tsr_max", reinterpret_cast<AnyFunction>(&tsr_max), 1405, &kInfo_max, &kSignatures[20]},
     {"tsr_max_out", reinterpret_cast<AnyFunction>(&tsr_max_out), 66941, &kInfo_max, &kSignatures[21]},
-    {"tsr_max_pool2d", reinterpret_cast<AnyFunction>(&tsr_max_pool2d), 3010, &kInfo_max_pool2d, &kSignatures[118]},
-    {"tsr_max_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_out), 68546, &kInfo_max_pool2d, &kSignatures[119]},
-    {"tsr_max_pool2d_with_positions", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_with_positions), 3011, &kInfo_max_pool2d_with_positions, &kSignatures[120]},
+    {"tsr_max_pool2d", reinterpret_cast<AnyFunction>(&tsr_max_pool2d), 3010, &kInfo_max_pool2d, &kSignatures[119]},
+    {"tsr_max_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_out), 68546, &kInfo_max_pool2d, &kSignatures[120]},
+    {"tsr_max_pool2d_with_positions", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_with_positions), 3011, &kInfo_max_pool2d_with_positions, &kSignatures[121]},
     {"tsr_maximum", reinterpret_cast<AnyFunction>(&tsr_maximum), 1207, &kInfo_maximum, &kSignatures[9]},
     {"tsr_maximum_inplace", reinterpret_cast<AnyFunction>(&tsr_maximum_inplace), 132279, &kInfo_maximum, &kSignatures[1]},
     {"tsr_maximum_out", reinterpret_cast<AnyFunction>(&tsr_maximum_out), 66743, &kInfo_maximum, &kSignatures[10]},
@@ -663,8 +666,8 @@ const Symbol kSymbols[] = {
     {"tsr_minimum_scalar", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar), 263352, &kInfo_minimum, &kSignatures[11]},
     {"tsr_minimum_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar_inplace), 394424, &kInfo_minimum, &kSignatures[13]},
     {"tsr_minimum_scalar_out", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar_out), 328888, &kInfo_minimum, &kSignatures[12]},
-    {"tsr_moveaxis", reinterpret_cast<AnyFunction>(&tsr_moveaxis), 2509, &kInfo_moveaxis, &kSignatures[76]},
-    {"tsr_mse_loss", reinterpret_cast<AnyFunction>(&tsr_mse_loss), 3042, &kInfo_mse_loss, &kSignatures[131]},
+    {"tsr_moveaxis", reinterpret_cast<AnyFunction>(&tsr_moveaxis), 2509, &kInfo_moveaxis, &kSignatures[77]},
+    {"tsr_mse_loss", reinterpret_cast<AnyFunction>(&tsr_mse_loss), 3042, &kInfo_mse_loss, &kSignatures[132]},
     {"tsr_multiply", reinterpret_cast<AnyFunction>(&tsr_multiply), 1202, &kInfo_multiply, &kSignatures[9]},
     {"tsr_multiply_inplace", reinterpret_cast<AnyFunction>(&tsr_multiply_inplace), 132274, &kInfo_multiply, &kSignatures[1]},
     {"tsr_multiply_out", reinterpret_cast<AnyFunction>(&tsr_multiply_out), 66738, &kInfo_multiply, &kSignatures[10]},
@@ -673,11 +676,11 @@ const Symbol kSymbols[] = {
     {"tsr_multiply_scalar_out", reinterpret_cast<AnyFunction>(&tsr_multiply_scalar_out), 328882, &kInfo_multiply, &kSignatures[12]},
     {"tsr_nansum", reinterpret_cast<AnyFunction>(&tsr_nansum), 1421, &kInfo_nansum, &kSignatures[16]},
     {"tsr_nansum_out", reinterpret_cast<AnyFunction>(&tsr_nansum_out), 66957, &kInfo_nansum, &kSignatures[17]},
-    {"tsr_narrow", reinterpret_cast<AnyFunction>(&tsr_narrow), 2522, &kInfo_narrow, &kSignatures[78]},
+    {"tsr_narrow", reinterpret_cast<AnyFunction>(&tsr_narrow), 2522, &kInfo_narrow, &kSignatures[79]},
     {"tsr_negative", reinterpret_cast<AnyFunction>(&tsr_negative), 1002, &kInfo_negative, &kSignatures[0]},
     {"tsr_negative_inplace", reinterpret_cast<AnyFunction>(&tsr_negative_inplace), 132074, &kInfo_negative, &kSignatures[2]},
     {"tsr_negative_out", reinterpret_cast<AnyFunction>(&tsr_negative_out), 66538, &kInfo_negative, &kSignatures[1]},
-    {"tsr_nll_loss", reinterpret_cast<AnyFunction>(&tsr_nll_loss), 3041, &kInfo_nll_loss, &kSignatures[130]},
+    {"tsr_nll_loss", reinterpret_cast<AnyFunction>(&tsr_nll_loss), 3041, &kInfo_nll_loss, &kSignatures[131]},
     {"tsr_node_attach", reinterpret_cast<AnyFunction>(&tsr_node_attach), 173, &kInfo_node_attach, nullptr},
     {"tsr_node_create", reinterpret_cast<AnyFunction>(&tsr_node_create), 166, &kInfo_node_create, nullptr},
     {"tsr_node_mark_dirty", reinterpret_cast<AnyFunction>(&tsr_node_mark_dirty), 170, &kInfo_node_mark_dirty, nullptr},
@@ -695,7 +698,7 @@ const Symbol kSymbols[] = {
     {"tsr_node_traverse", reinterpret_cast<AnyFunction>(&tsr_node_traverse), 178, &kInfo_node_traverse, nullptr},
     {"tsr_node_variable", reinterpret_cast<AnyFunction>(&tsr_node_variable), 165, &kInfo_node_variable, nullptr},
     {"tsr_none", reinterpret_cast<AnyFunction>(&tsr_none), 1, &kInfo_none, nullptr},
-    {"tsr_nonzero", reinterpret_cast<AnyFunction>(&tsr_nonzero), 2642, &kInfo_nonzero, &kSignatures[113]},
+    {"tsr_nonzero", reinterpret_cast<AnyFunction>(&tsr_nonzero), 2642, &kInfo_nonzero, &kSignatures[114]},
     {"tsr_normal_inplace", reinterpret_cast<AnyFunction>(&tsr_normal_inplace), 133178, &kInfo_normal, &kSignatures[45]},
     {"tsr_not_equal", reinterpret_cast<AnyFunction>(&tsr_not_equal), 1212, &kInfo_not_equal, &kSignatures[9]},
     {"tsr_not_equal_out", reinterpret_cast<AnyFunction>(&tsr_not_equal_out), 66748, &kInfo_not_equal, &kSignatures[10]},
@@ -706,9 +709,9 @@ const Symbol kSymbols[] = {
     {"tsr_ones_like", reinterpret_cast<AnyFunction>(&tsr_ones_like), 2006, &kInfo_ones_like, &kSignatures[35]},
     {"tsr_outer", reinterpret_cast<AnyFunction>(&tsr_outer), 1605, &kInfo_outer, &kSignatures[9]},
     {"tsr_outer_out", reinterpret_cast<AnyFunction>(&tsr_outer_out), 67141, &kInfo_outer, &kSignatures[10]},
-    {"tsr_pad", reinterpret_cast<AnyFunction>(&tsr_pad), 2548, &kInfo_pad, &kSignatures[97]},
-    {"tsr_pad_out", reinterpret_cast<AnyFunction>(&tsr_pad_out), 68084, &kInfo_pad, &kSignatures[98]},
-    {"tsr_permute_dims", reinterpret_cast<AnyFunction>(&tsr_permute_dims), 2506, &kInfo_permute_dims, &kSignatures[73]},
+    {"tsr_pad", reinterpret_cast<AnyFunction>(&tsr_pad), 2548, &kInfo_pad, &kSignatures[98]},
+    {"tsr_pad_out", reinterpret_cast<AnyFunction>(&tsr_pad_out), 68084, &kInfo_pad, &kSignatures[99]},
+    {"tsr_permute_dims", reinterpret_cast<AnyFunction>(&tsr_permute_dims), 2506, &kInfo_permute_dims, &kSignatures[74]},
     {"tsr_plugin_load", reinterpret_cast<AnyFunction>(&tsr_plugin_load), 322, &kInfo_plugin_load, nullptr},
     {"tsr_poll", reinterpret_cast<AnyFunction>(&tsr_poll), 47, &kInfo_poll, nullptr},
     {"tsr_pow", reinterpret_cast<AnyFunction>(&tsr_pow), 1206, &kInfo_pow, &kSignatures[9]},
@@ -740,13 +743,13 @@ const Symbol kSymbols[] = {
     {"tsr_remainder_scalar_left", reinterpret_cast<AnyFunction>(&tsr_remainder_scalar_left), 525493, &kInfo_remainder, &kSignatures[14]},
     {"tsr_remainder_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_remainder_scalar_left_out), 591029, &kInfo_remainder, &kSignatures[15]},
     {"tsr_remainder_scalar_out", reinterpret_cast<AnyFunction>(&tsr_remainder_scalar_out), 328885, &kInfo_remainder, &kSignatures[12]},
-    {"tsr_repeat", reinterpret_cast<AnyFunction>(&tsr_repeat), 2543, &kInfo_repeat, &kSignatures[87]},
-    {"tsr_repeat_out", reinterpret_cast<AnyFunction>(&tsr_repeat_out), 68079, &kInfo_repeat, &kSignatures[88]},
-    {"tsr_repeat_scalar", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar), 264687, &kInfo_repeat, &kSignatures[89]},
-    {"tsr_repeat_scalar_out", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar_out), 330223, &kInfo_repeat, &kSignatures[90]},
-    {"tsr_reshape", reinterpret_cast<AnyFunction>(&tsr_reshape), 2500, &kInfo_reshape, &kSignatures[72]},
-    {"tsr_roll", reinterpret_cast<AnyFunction>(&tsr_roll), 2545, &kInfo_roll, &kSignatures[93]},
-    {"tsr_roll_out", reinterpret_cast<AnyFunction>(&tsr_roll_out), 68081, &kInfo_roll, &kSignatures[94]},
+    {"tsr_repeat", reinterpret_cast<AnyFunction>(&tsr_repeat), 2543, &kInfo_repeat, &kSignatures[88]},
+    {"tsr_repeat_out", reinterpret_cast<AnyFunction>(&tsr_repeat_out), 68079, &kInfo_repeat, &kSignatures[89]},
+    {"tsr_repeat_scalar", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar), 264687, &kInfo_repeat, &kSignatures[90]},
+    {"tsr_repeat_scalar_out", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar_out), 330223, &kInfo_repeat, &kSignatures[91]},
+    {"tsr_reshape", reinterpret_cast<AnyFunction>(&tsr_reshape), 2500, &kInfo_reshape, &kSignatures[73]},
+    {"tsr_roll", reinterpret_cast<AnyFunction>(&tsr_roll), 2545, &kInfo_roll, &kSignatures[94]},
+    {"tsr_roll_out", reinterpret_cast<AnyFunction>(&tsr_roll_out), 68081, &kInfo_roll, &kSignatures[95]},
     {"tsr_round", reinterpret_cast<AnyFunction>(&tsr_round), 1024, &kInfo_round, &kSignatures[0]},
     {"tsr_round_inplace", reinterpret_cast<AnyFunction>(&tsr_round_inplace), 132096, &kInfo_round, &kSignatures[2]},
     {"tsr_round_out", reinterpret_cast<AnyFunction>(&tsr_round_out), 66560, &kInfo_round, &kSignatures[1]},
@@ -755,18 +758,19 @@ const Symbol kSymbols[] = {
     {"tsr_rsqrt_out", reinterpret_cast<AnyFunction>(&tsr_rsqrt_out), 66543, &kInfo_rsqrt, &kSignatures[1]},
     {"tsr_saved_hooks_pop", reinterpret_cast<AnyFunction>(&tsr_saved_hooks_pop), 176, &kInfo_saved_hooks_pop, nullptr},
     {"tsr_saved_hooks_push", reinterpret_cast<AnyFunction>(&tsr_saved_hooks_push), 175, &kInfo_saved_hooks_push, nullptr},
-    {"tsr_scatter_add", reinterpret_cast<AnyFunction>(&tsr_scatter_add), 2632, &kInfo_scatter_add, &kSignatures[111]},
-    {"tsr_scatter_add_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_add_inplace), 133704, &kInfo_scatter_add, &kSignatures[108]},
-    {"tsr_scatter_add_out", reinterpret_cast<AnyFunction>(&tsr_scatter_add_out), 68168, &kInfo_scatter_add, &kSignatures[112]},
+    {"tsr_scatter_add", reinterpret_cast<AnyFunction>(&tsr_scatter_add), 2632, &kInfo_scatter_add, &kSignatures[112]},
+    {"tsr_scatter_add_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_add_inplace), 133704, &kInfo_scatter_add, &kSignatures[109]},
+    {"tsr_scatter_add_out", reinterpret_cast<AnyFunction>(&tsr_scatter_add_out), 68168, &kInfo_scatter_add, &kSignatures[113]},
     {"tsr_schema_json", reinterpret_cast<AnyFunction>(&tsr_schema_json), 25, &kInfo_schema_json, nullptr},
     {"tsr_scope_begin", reinterpret_cast<AnyFunction>(&tsr_scope_begin), 85, &kInfo_scope_begin, nullptr},
     {"tsr_scope_end", reinterpret_cast<AnyFunction>(&tsr_scope_end), 86, &kInfo_scope_end, nullptr},
     {"tsr_scope_set_current", reinterpret_cast<AnyFunction>(&tsr_scope_set_current), 87, &kInfo_scope_set_current, nullptr},
-    {"tsr_select", reinterpret_cast<AnyFunction>(&tsr_select), 2520, &kInfo_select, &kSignatures[74]},
+    {"tsr_select", reinterpret_cast<AnyFunction>(&tsr_select), 2520, &kInfo_select, &kSignatures[75]},
+    {"tsr_set_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_set_matmul_precision), 351, &kInfo_set_matmul_precision, nullptr},
     {"tsr_set_num_threads", reinterpret_cast<AnyFunction>(&tsr_set_num_threads), 324, &kInfo_set_num_threads, nullptr},
-    {"tsr_setitem_inplace", reinterpret_cast<AnyFunction>(&tsr_setitem_inplace), 133676, &kInfo_setitem, &kSignatures[102]},
-    {"tsr_setitem_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_setitem_scalar_inplace), 395820, &kInfo_setitem, &kSignatures[103]},
-    {"tsr_sgd_step", reinterpret_cast<AnyFunction>(&tsr_sgd_step), 3300, &kInfo_sgd_step, &kSignatures[136]},
+    {"tsr_setitem_inplace", reinterpret_cast<AnyFunction>(&tsr_setitem_inplace), 133676, &kInfo_setitem, &kSignatures[103]},
+    {"tsr_setitem_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_setitem_scalar_inplace), 395820, &kInfo_setitem, &kSignatures[104]},
+    {"tsr_sgd_step", reinterpret_cast<AnyFunction>(&tsr_sgd_step), 3300, &kInfo_sgd_step, &kSignatures[137]},
     {"tsr_sigmoid", reinterpret_cast<AnyFunction>(&tsr_sigmoid), 1026, &kInfo_sigmoid, &kSignatures[0]},
     {"tsr_sigmoid_inplace", reinterpret_cast<AnyFunction>(&tsr_sigmoid_inplace), 132098, &kInfo_sigmoid, &kSignatures[2]},
     {"tsr_sigmoid_out", reinterpret_cast<AnyFunction>(&tsr_sigmoid_out), 66562, &kInfo_sigmoid, &kSignatures[1]},
@@ -782,24 +786,24 @@ const Symbol kSymbols[] = {
     {"tsr_sinh", reinterpret_cast<AnyFunction>(&tsr_sinh), 1019, &kInfo_sinh, &kSignatures[0]},
     {"tsr_sinh_inplace", reinterpret_cast<AnyFunction>(&tsr_sinh_inplace), 132091, &kInfo_sinh, &kSignatures[2]},
     {"tsr_sinh_out", reinterpret_cast<AnyFunction>(&tsr_sinh_out), 66555, &kInfo_sinh, &kSignatures[1]},
-    {"tsr_slice", reinterpret_cast<AnyFunction>(&tsr_slice), 2521, &kInfo_slice, &kSignatures[77]},
-    {"tsr_softmax", reinterpret_cast<AnyFunction>(&tsr_softmax), 3030, &kInfo_softmax, &kSignatures[127]},
-    {"tsr_softmax_out", reinterpret_cast<AnyFunction>(&tsr_softmax_out), 68566, &kInfo_softmax, &kSignatures[128]},
+    {"tsr_slice", reinterpret_cast<AnyFunction>(&tsr_slice), 2521, &kInfo_slice, &kSignatures[78]},
+    {"tsr_softmax", reinterpret_cast<AnyFunction>(&tsr_softmax), 3030, &kInfo_softmax, &kSignatures[128]},
+    {"tsr_softmax_out", reinterpret_cast<AnyFunction>(&tsr_softmax_out), 68566, &kInfo_softmax, &kSignatures[129]},
     {"tsr_sort", reinterpret_cast<AnyFunction>(&tsr_sort), 2300, &kInfo_sort, &kSignatures[64]},
     {"tsr_sort_out", reinterpret_cast<AnyFunction>(&tsr_sort_out), 67836, &kInfo_sort, &kSignatures[65]},
     {"tsr_sort_with_indices", reinterpret_cast<AnyFunction>(&tsr_sort_with_indices), 2302, &kInfo_sort_with_indices, &kSignatures[66]},
     {"tsr_sort_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_sort_with_indices_out), 67838, &kInfo_sort_with_indices, &kSignatures[67]},
-    {"tsr_split", reinterpret_cast<AnyFunction>(&tsr_split), 2523, &kInfo_split, &kSignatures[79]},
-    {"tsr_split_with_sizes", reinterpret_cast<AnyFunction>(&tsr_split_with_sizes), 2524, &kInfo_split_with_sizes, &kSignatures[80]},
+    {"tsr_split", reinterpret_cast<AnyFunction>(&tsr_split), 2523, &kInfo_split, &kSignatures[80]},
+    {"tsr_split_with_sizes", reinterpret_cast<AnyFunction>(&tsr_split_with_sizes), 2524, &kInfo_split_with_sizes, &kSignatures[81]},
     {"tsr_sqrt", reinterpret_cast<AnyFunction>(&tsr_sqrt), 1006, &kInfo_sqrt, &kSignatures[0]},
     {"tsr_sqrt_inplace", reinterpret_cast<AnyFunction>(&tsr_sqrt_inplace), 132078, &kInfo_sqrt, &kSignatures[2]},
     {"tsr_sqrt_out", reinterpret_cast<AnyFunction>(&tsr_sqrt_out), 66542, &kInfo_sqrt, &kSignatures[1]},
     {"tsr_square", reinterpret_cast<AnyFunction>(&tsr_square), 1005, &kInfo_square, &kSignatures[0]},
     {"tsr_square_inplace", reinterpret_cast<AnyFunction>(&tsr_square_inplace), 132077, &kInfo_square, &kSignatures[2]},
     {"tsr_square_out", reinterpret_cast<AnyFunction>(&tsr_square_out), 66541, &kInfo_square, &kSignatures[1]},
-    {"tsr_squeeze", reinterpret_cast<AnyFunction>(&tsr_squeeze), 2503, &kInfo_squeeze, &kSignatures[73]},
-    {"tsr_stack", reinterpret_cast<AnyFunction>(&tsr_stack), 2541, &kInfo_stack, &kSignatures[84]},
-    {"tsr_stack_out", reinterpret_cast<AnyFunction>(&tsr_stack_out), 68077, &kInfo_stack, &kSignatures[85]},
+    {"tsr_squeeze", reinterpret_cast<AnyFunction>(&tsr_squeeze), 2503, &kInfo_squeeze, &kSignatures[74]},
+    {"tsr_stack", reinterpret_cast<AnyFunction>(&tsr_stack), 2541, &kInfo_stack, &kSignatures[85]},
+    {"tsr_stack_out", reinterpret_cast<AnyFunction>(&tsr_stack_out), 68077, &kInfo_stack, &kSignatures[86]},
     {"tsr_status_name", reinterpret_cast<AnyFunction>(&tsr_status_name), 45, &kInfo_status_name, nullptr},
     {"tsr_std", reinterpret_cast<AnyFunction>(&tsr_std), 1404, &kInfo_std, &kSignatures[18]},
     {"tsr_std_out", reinterpret_cast<AnyFunction>(&tsr_std_out), 66940, &kInfo_std, &kSignatures[19]},
@@ -824,10 +828,10 @@ const Symbol kSymbols[] = {
     {"tsr_subtract_scalar_out", reinterpret_cast<AnyFunction>(&tsr_subtract_scalar_out), 328881, &kInfo_subtract, &kSignatures[12]},
     {"tsr_sum", reinterpret_cast<AnyFunction>(&tsr_sum), 1400, &kInfo_sum, &kSignatures[16]},
     {"tsr_sum_out", reinterpret_cast<AnyFunction>(&tsr_sum_out), 66936, &kInfo_sum, &kSignatures[17]},
-    {"tsr_take", reinterpret_cast<AnyFunction>(&tsr_take), 2621, &kInfo_take, &kSignatures[87]},
-    {"tsr_take_along_axis", reinterpret_cast<AnyFunction>(&tsr_take_along_axis), 2631, &kInfo_take_along_axis, &kSignatures[109]},
-    {"tsr_take_along_axis_out", reinterpret_cast<AnyFunction>(&tsr_take_along_axis_out), 68167, &kInfo_take_along_axis, &kSignatures[110]},
-    {"tsr_take_out", reinterpret_cast<AnyFunction>(&tsr_take_out), 68157, &kInfo_take, &kSignatures[88]},
+    {"tsr_take", reinterpret_cast<AnyFunction>(&tsr_take), 2621, &kInfo_take, &kSignatures[88]},
+    {"tsr_take_along_axis", reinterpret_cast<AnyFunction>(&tsr_take_along_axis), 2631, &kInfo_take_along_axis, &kSignatures[110]},
+    {"tsr_take_along_axis_out", reinterpret_cast<AnyFunction>(&tsr_take_along_axis_out), 68167, &kInfo_take_along_axis, &kSignatures[111]},
+    {"tsr_take_out", reinterpret_cast<AnyFunction>(&tsr_take_out), 68157, &kInfo_take, &kSignatures[89]},
     {"tsr_tan", reinterpret_cast<AnyFunction>(&tsr_tan), 1015, &kInfo_tan, &kSignatures[0]},
     {"tsr_tan_inplace", reinterpret_cast<AnyFunction>(&tsr_tan_inplace), 132087, &kInfo_tan, &kSignatures[2]},
     {"tsr_tan_out", reinterpret_cast<AnyFunction>(&tsr_tan_out), 66551, &kInfo_tan, &kSignatures[1]},
@@ -845,9 +849,11 @@ const Symbol kSymbols[] = {
     {"tsr_tensor_hook_remove", reinterpret_cast<AnyFunction>(&tsr_tensor_hook_remove), 154, &kInfo_tensor_hook_remove, nullptr},
     {"tsr_tensor_info", reinterpret_cast<AnyFunction>(&tsr_tensor_info), 73, &kInfo_tensor_info, nullptr},
     {"tsr_tensor_is_leaf", reinterpret_cast<AnyFunction>(&tsr_tensor_is_leaf), 142, &kInfo_tensor_is_leaf, nullptr},
+    {"tsr_tensor_is_pinned", reinterpret_cast<AnyFunction>(&tsr_tensor_is_pinned), 258, &kInfo_tensor_is_pinned, nullptr},
     {"tsr_tensor_item", reinterpret_cast<AnyFunction>(&tsr_tensor_item), 96, &kInfo_tensor_item, nullptr},
     {"tsr_tensor_mutable_data", reinterpret_cast<AnyFunction>(&tsr_tensor_mutable_data), 75, &kInfo_tensor_mutable_data, nullptr},
     {"tsr_tensor_output_number", reinterpret_cast<AnyFunction>(&tsr_tensor_output_number), 158, &kInfo_tensor_output_number, nullptr},
+    {"tsr_tensor_pin_memory", reinterpret_cast<AnyFunction>(&tsr_tensor_pin_memory), 257, &kInfo_tensor_pin_memory, nullptr},
     {"tsr_tensor_read", reinterpret_cast<AnyFunction>(&tsr_tensor_read), 80, &kInfo_tensor_read, nullptr},
     {"tsr_tensor_record_stream", reinterpret_cast<AnyFunction>(&tsr_tensor_record_stream), 345, &kInfo_tensor_record_stream, nullptr},
     {"tsr_tensor_release", reinterpret_cast<AnyFunction>(&tsr_tensor_release), 71, &kInfo_tensor_release, nullptr},
@@ -863,32 +869,32 @@ const Symbol kSymbols[] = {
     {"tsr_tensor_use_count", reinterpret_cast<AnyFunction>(&tsr_tensor_use_count), 77, &kInfo_tensor_use_count, nullptr},
     {"tsr_tensor_version", reinterpret_cast<AnyFunction>(&tsr_tensor_version), 76, &kInfo_tensor_version, nullptr},
     {"tsr_tensor_write", reinterpret_cast<AnyFunction>(&tsr_tensor_write), 81, &kInfo_tensor_write, nullptr},
-    {"tsr_tile", reinterpret_cast<AnyFunction>(&tsr_tile), 2542, &kInfo_tile, &kSignatures[73]},
-    {"tsr_tile_out", reinterpret_cast<AnyFunction>(&tsr_tile_out), 68078, &kInfo_tile, &kSignatures[86]},
+    {"tsr_tile", reinterpret_cast<AnyFunction>(&tsr_tile), 2542, &kInfo_tile, &kSignatures[74]},
+    {"tsr_tile_out", reinterpret_cast<AnyFunction>(&tsr_tile_out), 68078, &kInfo_tile, &kSignatures[87]},
     {"tsr_to", reinterpret_cast<AnyFunction>(&tsr_to), 2403, &kInfo_to, &kSignatures[71]},
     {"tsr_to_dlpack", reinterpret_cast<AnyFunction>(&tsr_to_dlpack), 282, &kInfo_to_dlpack, nullptr},
     {"tsr_to_dlpack_versioned", reinterpret_cast<AnyFunction>(&tsr_to_dlpack_versioned), 283, &kInfo_to_dlpack_versioned, nullptr},
     {"tsr_topk", reinterpret_cast<AnyFunction>(&tsr_topk), 2303, &kInfo_topk, &kSignatures[68]},
     {"tsr_topk_out", reinterpret_cast<AnyFunction>(&tsr_topk_out), 67839, &kInfo_topk, &kSignatures[69]},
-    {"tsr_transpose", reinterpret_cast<AnyFunction>(&tsr_transpose), 2507, &kInfo_transpose, &kSignatures[74]},
-    {"tsr_tril", reinterpret_cast<AnyFunction>(&tsr_tril), 2546, &kInfo_tril, &kSignatures[75]},
-    {"tsr_tril_inplace", reinterpret_cast<AnyFunction>(&tsr_tril_inplace), 133618, &kInfo_tril, &kSignatures[96]},
-    {"tsr_tril_out", reinterpret_cast<AnyFunction>(&tsr_tril_out), 68082, &kInfo_tril, &kSignatures[95]},
-    {"tsr_triu", reinterpret_cast<AnyFunction>(&tsr_triu), 2547, &kInfo_triu, &kSignatures[75]},
-    {"tsr_triu_inplace", reinterpret_cast<AnyFunction>(&tsr_triu_inplace), 133619, &kInfo_triu, &kSignatures[96]},
-    {"tsr_triu_out", reinterpret_cast<AnyFunction>(&tsr_triu_out), 68083, &kInfo_triu, &kSignatures[95]},
+    {"tsr_transpose", reinterpret_cast<AnyFunction>(&tsr_transpose), 2507, &kInfo_transpose, &kSignatures[75]},
+    {"tsr_tril", reinterpret_cast<AnyFunction>(&tsr_tril), 2546, &kInfo_tril, &kSignatures[76]},
+    {"tsr_tril_inplace", reinterpret_cast<AnyFunction>(&tsr_tril_inplace), 133618, &kInfo_tril, &kSignatures[97]},
+    {"tsr_tril_out", reinterpret_cast<AnyFunction>(&tsr_tril_out), 68082, &kInfo_tril, &kSignatures[96]},
+    {"tsr_triu", reinterpret_cast<AnyFunction>(&tsr_triu), 2547, &kInfo_triu, &kSignatures[76]},
+    {"tsr_triu_inplace", reinterpret_cast<AnyFunction>(&tsr_triu_inplace), 133619, &kInfo_triu, &kSignatures[97]},
+    {"tsr_triu_out", reinterpret_cast<AnyFunction>(&tsr_triu_out), 68083, &kInfo_triu, &kSignatures[96]},
     {"tsr_trunc", reinterpret_cast<AnyFunction>(&tsr_trunc), 1025, &kInfo_trunc, &kSignatures[0]},
     {"tsr_trunc_inplace", reinterpret_cast<AnyFunction>(&tsr_trunc_inplace), 132097, &kInfo_trunc, &kSignatures[2]},
     {"tsr_trunc_out", reinterpret_cast<AnyFunction>(&tsr_trunc_out), 66561, &kInfo_trunc, &kSignatures[1]},
     {"tsr_uniform_inplace", reinterpret_cast<AnyFunction>(&tsr_uniform_inplace), 133177, &kInfo_uniform, &kSignatures[45]},
-    {"tsr_unsqueeze", reinterpret_cast<AnyFunction>(&tsr_unsqueeze), 2505, &kInfo_unsqueeze, &kSignatures[75]},
-    {"tsr_unstack", reinterpret_cast<AnyFunction>(&tsr_unstack), 2526, &kInfo_unstack, &kSignatures[81]},
+    {"tsr_unsqueeze", reinterpret_cast<AnyFunction>(&tsr_unsqueeze), 2505, &kInfo_unsqueeze, &kSignatures[76]},
+    {"tsr_unstack", reinterpret_cast<AnyFunction>(&tsr_unstack), 2526, &kInfo_unstack, &kSignatures[82]},
     {"tsr_var", reinterpret_cast<AnyFunction>(&tsr_var), 1403, &kInfo_var, &kSignatures[18]},
     {"tsr_var_out", reinterpret_cast<AnyFunction>(&tsr_var_out), 66939, &kInfo_var, &kSignatures[19]},
     {"tsr_vector_norm", reinterpret_cast<AnyFunction>(&tsr_vector_norm), 1415, &kInfo_vector_norm, &kSignatures[24]},
     {"tsr_vector_norm_out", reinterpret_cast<AnyFunction>(&tsr_vector_norm_out), 66951, &kInfo_vector_norm, &kSignatures[25]},
     {"tsr_version_string", reinterpret_cast<AnyFunction>(&tsr_version_string), 21, &kInfo_version_string, nullptr},
-    {"tsr_view", reinterpret_cast<AnyFunction>(&tsr_view), 2501, &kInfo_view, &kSignatures[73]},
+    {"tsr_view", reinterpret_cast<AnyFunction>(&tsr_view), 2501, &kInfo_view, &kSignatures[74]},
     {"tsr_view_as_complex", reinterpret_cast<AnyFunction>(&tsr_view_as_complex), 2515, &kInfo_view_as_complex, &kSignatures[0]},
     {"tsr_view_as_real", reinterpret_cast<AnyFunction>(&tsr_view_as_real), 2514, &kInfo_view_as_real, &kSignatures[0]},
     {"tsr_where", reinterpret_cast<AnyFunction>(&tsr_where), 2200, &kInfo_where, &kSignatures[46]},
@@ -903,50 +909,50 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kSignatures[33]},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kSignatures[35]},
 };
-const size_t kSymbolCount = 626;
+const size_t kSymbolCount = 630;
 
 // Places in kSymbols, by id.
 const uint16_t kSymbolsById[] = {
-    418, 103, 104, 105, 1, 611, 265, 247, 0, 482, 189, 193, 188, 190, 192, 524,
-    322, 434, 153, 191, 577, 574, 575, 567, 560, 570, 585, 584, 562, 561, 572, 586,
-    483, 484, 485, 580, 559, 569, 576, 582, 568, 563, 581, 578, 579, 73, 254, 255,
-    256, 278, 279, 565, 566, 558, 74, 564, 571, 411, 410, 406, 415, 409, 408, 417,
-    403, 412, 413, 414, 404, 405, 407, 402, 230, 478, 477, 583, 416, 376, 377, 375,
-    367, 378, 368, 374, 373, 369, 370, 308, 309, 371, 372, 366, 365, 152, 226, 227,
-    590, 591, 168, 201, 241, 243, 242, 239, 244, 240, 246, 238, 245, 155, 158, 433,
-    425, 487, 34, 32, 527, 537, 533, 532, 530, 529, 528, 534, 531, 535, 536, 194,
-    199, 198, 195, 197, 196, 200, 573, 156, 157, 33, 31, 43, 44, 40, 42, 47,
-    41, 46, 45, 231, 232, 106, 202, 2, 398, 494, 450, 518, 515, 474, 207, 310,
-    314, 317, 311, 500, 141, 552, 56, 5, 60, 503, 144, 555, 215, 107, 471, 601,
-    491, 182, 124, 453, 497, 284, 282, 280, 329, 85, 288, 235, 185, 12, 538, 389,
-    160, 216, 456, 435, 357, 381, 61, 266, 178, 421, 297, 298, 257, 258, 325, 331,
-    335, 79, 88, 94, 546, 443, 363, 607, 525, 352, 379, 29, 35, 48, 50, 37,
-    27, 147, 339, 609, 395, 150, 349, 305, 24, 100, 169, 428, 176, 624, 426, 228,
-    177, 625, 427, 229, 39, 307, 210, 55, 445, 447, 446, 448, 77, 615, 291, 21,
-    18, 111, 509, 52, 511, 592, 120, 127, 59, 589, 154, 468, 612, 212, 521, 206,
-    605, 432, 594, 351, 387, 102, 205, 449, 272, 614, 613, 486, 506, 397, 513, 514,
-    110, 606, 159, 122, 522, 587, 464, 213, 469, 595, 598, 430, 248, 249, 250, 252,
-    273, 276, 548, 174, 233, 549, 479, 341, 347, 419, 54, 128, 130, 132, 134, 136,
-    138, 354, 356, 71, 10, 75, 286, 507, 323, 149, 401, 388, 78, 171, 490, 8,
-    9, 115, 112, 113, 204, 4, 400, 496, 452, 520, 517, 476, 209, 321, 316, 319,
-    313, 502, 143, 554, 58, 7, 70, 505, 146, 557, 225, 109, 473, 603, 493, 184,
-    126, 455, 499, 285, 283, 281, 330, 87, 290, 237, 187, 14, 540, 391, 162, 218,
-    458, 437, 359, 383, 63, 268, 179, 422, 302, 299, 262, 259, 326, 332, 336, 81,
-    90, 96, 547, 444, 364, 608, 526, 353, 380, 30, 36, 49, 51, 38, 28, 148,
-    340, 610, 396, 151, 350, 306, 26, 101, 170, 429, 616, 293, 23, 20, 116, 510,
-    53, 512, 593, 121, 123, 523, 588, 465, 214, 470, 597, 600, 431, 251, 253, 275,
-    277, 551, 175, 234, 550, 481, 343, 348, 129, 131, 133, 135, 137, 139, 355, 72,
-    11, 76, 287, 508, 324, 173, 203, 3, 399, 495, 451, 519, 516, 475, 208, 320,
-    315, 318, 312, 501, 142, 553, 57, 6, 69, 504, 145, 556, 224, 108, 472, 602,
-    492, 183, 125, 454, 498, 86, 289, 236, 186, 13, 539, 390, 161, 217, 457, 436,
-    358, 382, 62, 267, 80, 89, 95, 25, 604, 420, 292, 22, 19, 114, 140, 211,
-    623, 596, 599, 488, 274, 480, 342, 172, 15, 541, 392, 163, 219, 459, 438, 360,
-    384, 64, 269, 180, 423, 303, 300, 263, 260, 327, 333, 337, 82, 91, 97, 617,
-    294, 117, 466, 344, 17, 545, 394, 167, 223, 463, 442, 362, 386, 68, 271, 181,
-    424, 304, 301, 264, 261, 328, 334, 338, 84, 93, 99, 620, 296, 119, 467, 346,
-    16, 542, 393, 164, 220, 460, 439, 361, 385, 65, 270, 83, 92, 98, 295, 118,
-    489, 345, 543, 165, 221, 461, 440, 66, 618, 544, 166, 222, 462, 441, 67, 619,
-    621, 622,
+    419, 103, 104, 105, 1, 615, 265, 247, 0, 483, 189, 193, 188, 190, 192, 526,
+    322, 435, 153, 191, 581, 578, 579, 569, 562, 573, 589, 588, 564, 563, 576, 590,
+    484, 485, 486, 584, 561, 572, 580, 586, 570, 565, 585, 582, 583, 73, 254, 255,
+    256, 278, 279, 567, 568, 560, 74, 566, 574, 412, 411, 407, 416, 410, 409, 418,
+    404, 413, 414, 415, 405, 406, 408, 403, 230, 479, 478, 587, 417, 377, 378, 376,
+    368, 379, 369, 375, 374, 370, 371, 308, 309, 372, 373, 367, 366, 152, 575, 571,
+    226, 227, 594, 595, 168, 201, 241, 243, 242, 239, 244, 240, 246, 238, 245, 155,
+    158, 434, 426, 489, 34, 32, 529, 539, 535, 534, 532, 531, 530, 536, 533, 537,
+    538, 194, 199, 198, 195, 197, 196, 200, 577, 156, 157, 33, 31, 351, 488, 43,
+    44, 40, 42, 47, 41, 46, 45, 231, 232, 106, 202, 2, 399, 496, 451, 520,
+    517, 475, 207, 310, 314, 317, 311, 502, 141, 554, 56, 5, 60, 505, 144, 557,
+    215, 107, 472, 605, 493, 182, 124, 454, 499, 284, 282, 280, 329, 85, 288, 235,
+    185, 12, 540, 390, 160, 216, 457, 436, 358, 382, 61, 266, 178, 422, 297, 298,
+    257, 258, 325, 331, 335, 79, 88, 94, 548, 444, 364, 611, 527, 353, 380, 29,
+    35, 48, 50, 37, 27, 147, 339, 613, 396, 150, 349, 305, 24, 100, 169, 429,
+    176, 628, 427, 228, 177, 629, 428, 229, 39, 307, 210, 55, 446, 448, 447, 449,
+    77, 619, 291, 21, 18, 111, 511, 52, 513, 596, 120, 127, 59, 593, 154, 469,
+    616, 212, 523, 206, 609, 433, 598, 352, 388, 102, 205, 450, 272, 618, 617, 487,
+    508, 398, 515, 516, 110, 610, 159, 122, 524, 591, 465, 213, 470, 599, 602, 431,
+    248, 249, 250, 252, 273, 276, 550, 174, 233, 551, 480, 341, 347, 420, 54, 128,
+    130, 132, 134, 136, 138, 355, 357, 71, 10, 75, 286, 509, 323, 149, 402, 389,
+    78, 171, 492, 8, 9, 115, 112, 113, 204, 4, 401, 498, 453, 522, 519, 477,
+    209, 321, 316, 319, 313, 504, 143, 556, 58, 7, 70, 507, 146, 559, 225, 109,
+    474, 607, 495, 184, 126, 456, 501, 285, 283, 281, 330, 87, 290, 237, 187, 14,
+    542, 392, 162, 218, 459, 438, 360, 384, 63, 268, 179, 423, 302, 299, 262, 259,
+    326, 332, 336, 81, 90, 96, 549, 445, 365, 612, 528, 354, 381, 30, 36, 49,
+    51, 38, 28, 148, 340, 614, 397, 151, 350, 306, 26, 101, 170, 430, 620, 293,
+    23, 20, 116, 512, 53, 514, 597, 121, 123, 525, 592, 466, 214, 471, 601, 604,
+    432, 251, 253, 275, 277, 553, 175, 234, 552, 482, 343, 348, 129, 131, 133, 135,
+    137, 139, 356, 72, 11, 76, 287, 510, 324, 173, 203, 3, 400, 497, 452, 521,
+    518, 476, 208, 320, 315, 318, 312, 503, 142, 555, 57, 6, 69, 506, 145, 558,
+    224, 108, 473, 606, 494, 183, 125, 455, 500, 86, 289, 236, 186, 13, 541, 391,
+    161, 217, 458, 437, 359, 383, 62, 267, 80, 89, 95, 25, 608, 421, 292, 22,
+    19, 114, 140, 211, 627, 600, 603, 490, 274, 481, 342, 172, 15, 543, 393, 163,
+    219, 460, 439, 361, 385, 64, 269, 180, 424, 303, 300, 263, 260, 327, 333, 337,
+    82, 91, 97, 621, 294, 117, 467, 344, 17, 547, 395, 167, 223, 464, 443, 363,
+    387, 68, 271, 181, 425, 304, 301, 264, 261, 328, 334, 338, 84, 93, 99, 624,
+    296, 119, 468, 346, 16, 544, 394, 164, 220, 461, 440, 362, 386, 65, 270, 83,
+    92, 98, 295, 118, 491, 345, 545, 165, 221, 462, 441, 66, 622, 546, 166, 222,
+    463, 442, 67, 623, 625, 626,
 };
 
 }  // namespace tsr::capi

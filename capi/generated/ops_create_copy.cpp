@@ -52,13 +52,14 @@ tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tenso
 
 tsr_status tsr_to(
     tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t
-    copy, tsr_tensor* out) {
+    copy, int32_t non_blocking, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_to, [&] {
     out_arg(out, "out");
     give(tsr::ops::to(
         TensorArg(input, "input").get(), optional_device_arg(device_type, device_index,
-        "device"), optional_dtype_arg(dtype, "dtype"), bool_arg(copy, "copy")), out);
-  }, input, DeviceOf{device_type, device_index}, dtype, copy);
+        "device"), optional_dtype_arg(dtype, "dtype"), bool_arg(copy, "copy"),
+        bool_arg(non_blocking, "non_blocking")), out);
+  }, input, DeviceOf{device_type, device_index}, dtype, copy, non_blocking);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
   return status;
@@ -74,10 +75,12 @@ tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out) {
   return status;
 }
 
-tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source) {
+tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source, int32_t non_blocking) {
   return guard(kInfo_copy, 0x20965, [&] {
-    tsr::ops::copy_(TensorArg(input, "input").get(), TensorArg(source, "source").get());
-  }, input, source);
+    tsr::ops::copy_(
+        TensorArg(input, "input").get(), TensorArg(source, "source").get(),
+        bool_arg(non_blocking, "non_blocking"));
+  }, input, source, non_blocking);
 }
 
 tsr_status tsr_fill_inplace(tsr_tensor input, const tsr_number* value) {

@@ -267,7 +267,7 @@ def _between(op: Op, form: str, with_out: bool, bounds: list[int]) -> str:
     low, high = (f"a{i}, &v{i}" for i in bounds)
     text = f"      tsr_tensor limited = NULL;\n      status = tpy_between(a0, {low}, {high}, &limited);\n"
     if form == "inplace":
-        text += "      if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(a0, limited));\n"
+        text += "      if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(a0, limited, 0));\n"
         return text + "      tsr_tensor_release(limited);\n      result = tpy_same(status, s[0]);\n"
     return text + f"      result = tpy_written(status, limited, {dst}, s[{len(op.args)}]);\n"
 

@@ -171,5 +171,5 @@ def _one_by_one(op: Op, form: str, names: list[str], pad: str) -> str:
     if form == "functional":
         return f"{pad}{limited}\n"
     outs = ", ".join(["value.raw()", *_outs(op, form)])
-    copied = f"sys::tsr_clone_out({outs})" if form == "out" else "sys::tsr_copy_inplace(self.raw(), value.raw())"
+    copied = f"sys::tsr_clone_out({outs})" if form == "out" else "sys::tsr_copy_inplace(self.raw(), value.raw(), 0)"
     return f"{pad}let value = {limited}?;\n{_judged(op, form, lambda inner: inner + copied, pad)}"

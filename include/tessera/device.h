@@ -13,6 +13,15 @@
 extern "C" {
 #endif
 
+/* How exactly products of float32 numbers are computed. */
+typedef int32_t tsr_precision;
+enum {
+  TSR_PRECISION_HIGHEST = 0, /* float32 throughout */
+  TSR_PRECISION_HIGH = 1, /* factors may be rounded to TensorFloat-32, which has 10 bits of fraction; sums stay float32 */
+  TSR_PRECISION_MEDIUM = 2 /* factors may be rounded to bfloat16's 7 bits of fraction; sums stay float32 */
+};
+
+
 /* How many devices of a type can be used; 0 when the type has no backend here. */
 TSR_API TSR_NODISCARD tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count);
 
@@ -29,6 +38,16 @@ TSR_API int32_t tsr_num_threads(void);
 
 /* Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024. */
 TSR_API TSR_NODISCARD tsr_status tsr_set_num_threads(int32_t count);
+
+/* How exactly matrix products and convolutions of float32 and complex64 are computed, as a
+ * tsr_precision. */
+TSR_API int32_t tsr_matmul_precision(void);
+
+/* Sets for the process how exactly matrix products and convolutions of float32 and complex64 are
+ * computed. Only CUDA makes use of less than the highest: HIGH and MEDIUM both are
+ * TensorFloat-32 there.
+ * VALUE for what is no tsr_precision. */
+TSR_API TSR_NODISCARD tsr_status tsr_set_matmul_precision(tsr_precision precision);
 
 /* Where functions of this thread make tensors when they are told no device. Every thread starts
  * with the CPU. */
@@ -129,7 +148,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_event_query(tsr_event event, int32_t* done)
 TSR_API TSR_NODISCARD tsr_status tsr_event_synchronize(tsr_event event);
 
 /* Tells the allocator that the stream also uses the tensor's memory: it is not lent again before
- * the work queued there when the tensor is gone is done. Without effect on the CPU.
+ * the work queued there when the tensor is gone is done. On the CPU it has a meaning for pinned
+ * memory only, whose streams are those of the device it is pinned for.
  * DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_record_stream(tsr_tensor tensor, tsr_stream stream);
 

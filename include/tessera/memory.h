@@ -187,6 +187,19 @@ TSR_API TSR_NODISCARD tsr_status tsr_memory_allocator_set(
 TSR_API TSR_NODISCARD tsr_status tsr_memory_allocator_reset(
     tsr_device_type device_type, int32_t device_index);
 
+/* The values in pinned memory: pages of the host that stay where they are, so that the device
+ * copies from and to them while the host goes on (non_blocking of tsr_to and tsr_copy_inplace).
+ * The tensor itself when it lies there.
+ * device absent means this thread's default device, or the first CUDA device when that is the
+ * CPU. DEVICE when there is none, or the tensor is not on the CPU; NOT_IMPLEMENTED when the
+ * device knows no pinned memory. The memory is kept for the next tensors; tsr_memory_empty_cache
+ * of the device gives back what is unused. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_pin_memory(
+    tsr_tensor tensor, tsr_device_type device_type, int32_t device_index, tsr_tensor* result);
+
+/* Whether the tensor lies in memory of tsr_tensor_pin_memory. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_is_pinned(tsr_tensor tensor, int32_t* pinned);
+
 /* The handles that are out, oldest first, as a JSON array of objects: handle (its number,
  * counted from the start of the program), kind, made_by (the function that gave it out) and
  * references.

@@ -958,19 +958,25 @@ TSR_API TSR_NODISCARD tsr_status tsr_astype(
     tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
 
 /* The values on another device and in another dtype; the input itself when nothing changes.
+ * With non_blocking a result on the CPU lies in pinned memory and may be read after a wait for
+ * the device. A pinned input may be released at once, but written only when the copy is over. It
+ * means nothing where no pinned memory takes part, or the dtype changes on the host.
  * device: absent means where it is
  * dtype: absent means the input's
- * copy: copy even when nothing changes */
+ * copy: copy even when nothing changes
+ * non_blocking: do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory) */
 TSR_API TSR_NODISCARD tsr_status tsr_to(
     tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t
-    copy, tsr_tensor* out);
+    copy, int32_t non_blocking, tsr_tensor* out);
 
 /* The same memory and version counter outside of the graph. */
 TSR_API TSR_NODISCARD tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
 
 /* Overwrites the input with the source, which broadcasts and is cast; complex to real is
- * refused. */
-TSR_API TSR_NODISCARD tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source);
+ * refused.
+ * non_blocking: do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory) */
+TSR_API TSR_NODISCARD tsr_status tsr_copy_inplace(
+    tsr_tensor input, tsr_tensor source, int32_t non_blocking);
 
 /* Overwrites every element with one number. */
 TSR_API TSR_NODISCARD tsr_status tsr_fill_inplace(tsr_tensor input, const tsr_number* value);

@@ -119,6 +119,13 @@ enum {
   TSR_DLPACK_READ_ONLY = 2
 };
 
+typedef int32_t tsr_precision;
+enum {
+  TSR_PRECISION_HIGHEST = 0,
+  TSR_PRECISION_HIGH = 1,
+  TSR_PRECISION_MEDIUM = 2
+};
+
 typedef int32_t tsr_value_kind;
 enum {
   TSR_VALUE_NONE = 0,
@@ -425,6 +432,8 @@ tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t de
 tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
 tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable, void* user);
 tsr_status tsr_memory_allocator_reset(tsr_device_type device_type, int32_t device_index);
+tsr_status tsr_tensor_pin_memory(tsr_tensor tensor, tsr_device_type device_type, int32_t device_index, tsr_tensor* result);
+tsr_status tsr_tensor_is_pinned(tsr_tensor tensor, int32_t* pinned);
 tsr_status tsr_debug_snapshot(tsr_buffer* json);
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out);
@@ -446,6 +455,8 @@ tsr_status tsr_device_synchronize(tsr_device_type device_type, int32_t device_in
 tsr_status tsr_plugin_load(const char* path, int64_t path_len);
 int32_t tsr_num_threads(void);
 tsr_status tsr_set_num_threads(int32_t count);
+int32_t tsr_matmul_precision(void);
+tsr_status tsr_set_matmul_precision(tsr_precision precision);
 tsr_status tsr_device_default(tsr_device_type* device_type, int32_t* device_index);
 tsr_status tsr_device_set_default(tsr_device_type device_type, int32_t device_index, tsr_device_type* previous_type, int32_t* previous_index);
 tsr_status tsr_ambient_save(tsr_ambient* ambient);
@@ -833,9 +844,9 @@ tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
-tsr_status tsr_to(tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
+tsr_status tsr_to(tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t copy, int32_t non_blocking, tsr_tensor* out);
 tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
-tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source);
+tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source, int32_t non_blocking);
 tsr_status tsr_fill_inplace(tsr_tensor input, const tsr_number* value);
 tsr_status tsr_zero_inplace(tsr_tensor input);
 tsr_status tsr_reshape(tsr_tensor input, const int64_t* shape, int32_t n_shape, int32_t copy, tsr_tensor* out);

@@ -53,6 +53,12 @@ struct DeviceInterface {
   // From one device of this type to another, on a stream of the SOURCE's; null: through the host.
   int32_t (*copy_peer)(int32_t dst_device, void* dst, int32_t src_device, const void* src,
                        uint64_t nbytes, StreamHandle stream);
+  // Page-locked memory of the host, and a copy for which the host's side is such memory: it returns
+  // at once, and both sides stay as they are until the stream has come there. All three or none.
+  int32_t (*host_allocate)(int32_t device, uint64_t nbytes, void** out);
+  int32_t (*host_free)(int32_t device, void* data, uint64_t nbytes);
+  int32_t (*copy_unwaited)(int32_t device, void* dst, const void* src, uint64_t nbytes,
+                           CopyKind kind, StreamHandle stream);
   // Waits for all streams, also those of other libraries; null: our streams are all.
   int32_t (*device_synchronize)(int32_t device);
   // The handle under which a stream of another library is known here: two names of one stream

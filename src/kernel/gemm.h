@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/contract.h"
+#include "kernel/precision.h"
 
 namespace tsr::kernel {
 
@@ -13,6 +14,7 @@ namespace tsr::kernel {
 // beta C.
 struct GemmPlan {
   DType dtype;
+  Precision precision;  // of float32 and complex64; zero is exact, and always allowed
   int64_t m, n, k;
   const void* a;
   const void* b;

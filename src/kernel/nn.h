@@ -10,6 +10,7 @@
 #pragma once
 
 #include "kernel/contract.h"
+#include "kernel/precision.h"
 
 namespace tsr::kernel {
 
@@ -43,6 +44,7 @@ struct ConvPlan : ConvGeometry {
   int64_t output_strides[kMaxSpatial + 2];
   Place place;
   DType dtype;
+  Precision precision;  // as of GemmPlan
   void* input;
   void* weight;
   void* bias;

@@ -18,32 +18,22 @@
 namespace tsr {
 namespace {
 
-constexpr size_t kMaxTypes = 24;
-constexpr size_t kMaxIndex = 64;
-
 // Entries are set once or replaced, never destroyed: tensors keep pointing at them.
-std::array<std::array<std::atomic<Allocator*>, kMaxIndex>, kMaxTypes> g_allocators{};
-std::array<std::atomic<const DeviceInterface*>, kMaxTypes> g_interfaces{};
+std::array<std::array<std::atomic<Allocator*>, kMaxDeviceIndex>, kMaxDeviceTypes> g_allocators{};
+std::array<std::atomic<const DeviceInterface*>, kMaxDeviceTypes> g_interfaces{};
 
 constinit thread_local AllocatorScope* t_scope = nullptr;
 
 std::atomic<Allocator*>& entry(Device device) {
   const auto type = static_cast<size_t>(device.type);
   const auto index = static_cast<size_t>(device.index);
-  TSR_CHECK(type < kMaxTypes && index < kMaxIndex, Code::kDevice, "device",
+  TSR_CHECK(type < kMaxDeviceTypes && index < kMaxDeviceIndex, Code::kDevice, "device",
             "expected a device with a backend, got ", device);
   return g_allocators[type][index];
 }
 
 std::unique_ptr<Allocator> make_allocator(Device device) {
-  const DeviceInterface* interface =
-      g_interfaces[static_cast<size_t>(device.type)].load(std::memory_order_acquire);
-  TSR_CHECK(interface != nullptr, Code::kDevice, "device", "expected a device with a backend, got ",
-            device);
-  const int32_t count = interface->device_count();
-  TSR_CHECK(device.index < count, Code::kDevice, "device", "expected an index below ", count,
-            ", got ", device);
-  return std::make_unique<CachingAllocator>(device, *interface);
+  return std::make_unique<CachingAllocator>(device, interface_of(device));
 }
 
 void install(std::atomic<Allocator*>& slot, Device device, Allocator* allocator) noexcept {
@@ -93,9 +83,21 @@ void set_allocator(Device device, Allocator& allocator) {
 
 void install_memory(DeviceType type, const DeviceInterface& interface) {
   const auto index = static_cast<size_t>(type);
-  TSR_CHECK(index < kMaxTypes, Code::kDevice, "device", "expected a device type below ", kMaxTypes,
-            ", got ", index);
+  TSR_CHECK(index < kMaxDeviceTypes, Code::kDevice, "device", "expected a device type below ",
+            kMaxDeviceTypes, ", got ", index);
   g_interfaces[index].store(&interface, std::memory_order_release);
+}
+
+const DeviceInterface& interface_of(Device device) {
+  static_cast<void>(entry(device));  // within the tables
+  const DeviceInterface* interface =
+      g_interfaces[static_cast<size_t>(device.type)].load(std::memory_order_acquire);
+  TSR_CHECK(interface != nullptr, Code::kDevice, "device", "expected a device with a backend, got ",
+            device);
+  const int32_t count = interface->device_count();
+  TSR_CHECK(device.index < count, Code::kDevice, "device", "expected an index below ", count,
+            ", got ", device);
+  return *interface;
 }
 
 AllocatorScope::AllocatorScope(Device device, Allocator& allocator)

@@ -16,6 +16,9 @@ namespace tsr {
 
 class CachingAllocator;
 
+inline constexpr size_t kMaxDeviceTypes = 24;
+inline constexpr size_t kMaxDeviceIndex = 64;
+
 // What a pressure callback is told before the allocator gives up cached memory.
 struct MemoryPressure {
   Device device;
@@ -120,5 +123,8 @@ class AllocatorScope {
 // Gives the device type a caching allocator per device; called when its backend is registered. The
 // CPU has its own from the start. `interface` must live as long as the process.
 void install_memory(DeviceType type, const DeviceInterface& interface);
+// What was installed for the device. Throws Error kDevice when nothing was, or there is no such
+// index.
+const DeviceInterface& interface_of(Device device);
 
 }  // namespace tsr

@@ -4,11 +4,17 @@
 
 #include "base/error.h"
 #include "memory/allocator.h"
+#include "memory/pinned.h"
 #include "memory/small_alloc.h"
 #include "memory/stream.h"
 
 namespace tsr {
 namespace {
+
+// Pinned memory is known by its deleter.
+void return_pinned(void* context, void* data, uint64_t nbytes) noexcept {
+  static_cast<CachingAllocator*>(context)->deallocate(data, nbytes);
+}
 
 void return_to_allocator(void* context, void* data, uint64_t nbytes) noexcept {
   static_cast<Allocator*>(context)->deallocate(data, nbytes);
@@ -41,8 +47,26 @@ StoragePtr allocate_storage(Device device, uint64_t nbytes) {
   return storage;
 }
 
+StoragePtr allocate_pinned_storage(Device device, uint64_t nbytes) {
+  CachingAllocator& allocator = pinned_allocator(device);
+  // Also a tensor of nothing says that it is pinned.
+  StoragePtr storage = StoragePtr::adopt(new Storage(Device{}, nullptr, nbytes, nullptr, nullptr));
+  if (nbytes != 0) storage->data = allocator.allocate(nbytes, host_stream());
+  storage->deleter = return_pinned;
+  storage->context = &allocator;
+  return storage;
+}
+
+Device pinned_for(const Storage& storage) noexcept {
+  if (storage.deleter != return_pinned) return Device{};
+  return static_cast<const CachingAllocator*>(storage.context)->device();
+}
+
 void record_stream(const Storage& storage, StreamHandle stream) {
-  if (storage.data == nullptr || storage.device.is_cpu()) return;
+  if (storage.data == nullptr) return;
+  if (storage.deleter == return_pinned)
+    return static_cast<CachingAllocator*>(storage.context)->record_stream(storage.data, stream);
+  if (storage.device.is_cpu()) return;
   TSR_CHECK(storage.deleter == return_to_allocator, Code::kNotImplemented, "tensor",
             "expected memory of this library; the owner of other memory must know its streams");
   static_cast<Allocator*>(storage.context)->record_stream(storage.data, stream);

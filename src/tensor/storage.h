@@ -50,6 +50,11 @@ using StoragePtr = IntrusivePtr<Storage>;
 // Throws kOutOfMemory.
 StoragePtr allocate_storage(Device device, uint64_t nbytes);
 
+// A block of the host's memory pinned for `device`, which is not the CPU (Note [Pinned memory]).
+StoragePtr allocate_pinned_storage(Device device, uint64_t nbytes);
+// The device that the memory is pinned for; the CPU when it is ordinary memory.
+[[nodiscard]] Device pinned_for(const Storage& storage) noexcept;
+
 // Another stream uses the memory, too: it is not lent again before the work queued there when it is
 // given back is done. Throws kNotImplemented for memory of somebody else.
 void record_stream(const Storage& storage, StreamHandle stream);

@@ -206,7 +206,7 @@ function creation(count)
     calls("tensor_of_matrix", count, () -> Tensor(matrix), () -> begin
         h, out = filled(C.tsr_empty, shape), Ref{tsr_tensor}()
         check(C.tsr_tensor_from_data(matrix, C.TSR_FLOAT32, 1, 0, shape, 2, steps, 2, 0, C_NULL, C_NULL, out))
-        check(C.tsr_copy_inplace(h, out[]))
+        check(C.tsr_copy_inplace(h, out[], false))
         dropped(out[])
         dropped(h)
     end)
@@ -253,7 +253,7 @@ function indexing(count)
         () -> check(C.tsr_setitem_scalar_inplace(m, inner, 8, C_NULL, 0, Tessera.host_number(1.0))))
     calls("set_row", count, () -> (m[1, :] = row), () -> begin
         h = part(m, items(at(0), ALL_OF))
-        check(C.tsr_copy_inplace(h, row))
+        check(C.tsr_copy_inplace(h, row, false))
         C.tsr_tensor_release(h)
     end)
 end

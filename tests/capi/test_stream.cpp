@@ -178,7 +178,7 @@ TEST_F(SimulatedStream, copy_to_the_host_waits_for_the_work_before_it) {
   Tensor x, y, back;
   work(x.slot());
   ok(tsr_exp(x, y.slot()));
-  ok(tsr_to(y, TSR_DEVICE_CPU, 0, -1, 0, back.slot()));
+  ok(tsr_to(y, TSR_DEVICE_CPU, 0, -1, 0, 0, back.slot()));
   EXPECT_TRUE(done(a_));
   EXPECT_NEAR(item(back, 63), 2.718281828, 1e-6);
 }
@@ -308,7 +308,7 @@ TEST_F(SimulatedStream, copy_to_another_device_waits_and_is_waited_for_there) {
   work(x.slot());
   ok(tsr_device_synchronize(kDevice, 0));
   EXPECT_TRUE(done(a_) && done(there));
-  ok(tsr_to(x, kDevice, 1, -1, 0, y.slot()));
+  ok(tsr_to(x, kDevice, 1, -1, 0, 0, y.slot()));
   EXPECT_FALSE(done(a_)) << "the copy runs on the source's stream";
   EXPECT_FALSE(done(there)) << "what reads the copy comes after it";
   ok(tsr_device_synchronize(kDevice, 1));
@@ -320,8 +320,122 @@ TEST_F(SimulatedStream, a_smaller_source_is_spread_on_the_other_device) {
   const Tensor row(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
   Tensor target;
   ok(tsr_zeros(std::array<int64_t, 2>{2, 3}.data(), 2, TSR_FLOAT32, kDevice, 0, target.slot()));
-  ok(tsr_copy_inplace(target, row));
+  ok(tsr_copy_inplace(target, row, 0));
   same(target, reals(TSR_FLOAT32, {2, 3}, {1, 2, 3, 1, 2, 3}));
+}
+
+// ---- pinned memory ----
+
+namespace {
+
+// A vector of the host that counts up from `first`, pinned for the simulated device.
+void pin(tsr_tensor* out, double first, int64_t numel = 64) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < numel; ++i) values.push_back(first + static_cast<double>(i));
+  const Tensor plain(reals(TSR_FLOAT32, {numel}, values));
+  ok(tsr_tensor_pin_memory(plain, kDevice, 0, out));
+}
+
+bool is_pinned(tsr_tensor tensor) {
+  int32_t value = -1;
+  ok(tsr_tensor_is_pinned(tensor, &value));
+  return value == 1;
+}
+
+}  // namespace
+
+TEST_F(SimulatedStream, a_copy_from_pinned_memory_runs_on_its_own) {
+  const Current current(a_);
+  Tensor source, waited, copied;
+  pin(source.slot(), 1);
+  EXPECT_TRUE(is_pinned(source));
+  ok(tsr_to(source, kDevice, 0, -1, 0, 0, waited.slot()));
+  EXPECT_TRUE(done(a_)) << "without the switch a pinned tensor is copied as any other";
+  ok(tsr_to(source, kDevice, 0, -1, 0, 1, copied.slot()));
+  EXPECT_FALSE(done(a_));
+  EXPECT_FALSE(is_pinned(copied));
+  EXPECT_EQ(item(copied, 63), 64.0);
+}
+
+TEST_F(SimulatedStream, pinned_memory_is_lent_again_when_the_copies_from_it_are_over) {
+  ok(tsr_memory_empty_cache(kDevice, 0, std::array<int64_t, 1>{}.data()));
+  Tensor source, first, second, next;
+  pin(source.slot(), 1);
+  void* const place = data(source);
+  for (const auto& [stream, copy] : {std::pair(&a_, &first), std::pair(&b_, &second)}) {
+    const Current current(*stream);
+    ok(tsr_to(source, kDevice, 0, -1, 0, 1, copy->slot()));
+  }
+  static_cast<void>(source.slot());
+  pin(next.slot(), 500);
+  EXPECT_NE(data(next), place);
+  ok(tsr_stream_synchronize(a_));
+  ok(tsr_stream_synchronize(b_));
+  pin(source.slot(), 900);
+  EXPECT_EQ(data(source), place) << "nobody waited, and the block is used again";
+  EXPECT_EQ(item(first, 0), 1.0);
+}
+
+TEST_F(SimulatedStream, a_copy_to_the_host_that_nobody_waits_for_lies_in_pinned_memory) {
+  const Current current(a_);
+  Tensor there, back, plain, mine;
+  work(there.slot());
+  ok(tsr_stream_synchronize(a_));
+  ok(tsr_to(there, TSR_DEVICE_CPU, 0, -1, 0, 1, back.slot()));
+  EXPECT_TRUE(is_pinned(back));
+  EXPECT_FALSE(done(a_));
+  ok(tsr_stream_synchronize(a_));
+  EXPECT_EQ(item(back, 63), 1.0);
+
+  pin(mine.slot(), 7);
+  ok(tsr_copy_inplace(mine, there, 1));
+  EXPECT_FALSE(done(a_));
+  ok(tsr_stream_synchronize(a_));
+  EXPECT_EQ(item(mine, 0), 1.0);
+
+  work(there.slot());
+  ok(tsr_zeros(std::array<int64_t, 1>{64}.data(), 1, TSR_FLOAT32, TSR_DEVICE_CPU, 0, plain.slot()));
+  ok(tsr_copy_inplace(plain, there, 1));
+  EXPECT_TRUE(done(a_)) << "ordinary memory is waited for, whatever the switch says";
+}
+
+TEST_F(SimulatedStream, pinning_is_idempotent_and_refuses_what_it_cannot_do) {
+  const Tensor plain(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
+  Tensor pinned, again, there, out, elsewhere;
+  EXPECT_FALSE(is_pinned(plain));
+  ok(tsr_tensor_pin_memory(plain, kDevice, 0, pinned.slot()));
+  ok(tsr_tensor_pin_memory(pinned, kDevice, 0, again.slot()));
+  EXPECT_EQ(data(again), data(pinned));
+  same(pinned, reals(TSR_FLOAT32, {3}, {1, 2, 3}));
+  ok(tsr_to(plain, kDevice, 0, -1, 0, 0, there.slot()));
+  refused(tsr_tensor_pin_memory(there, kDevice, 0, out.slot()), TSR_DEVICE);
+  refused(tsr_tensor_pin_memory(plain, kDevice, 9, out.slot()), TSR_DEVICE);
+  refused(tsr_tensor_pin_memory(plain, TSR_DEVICE_CPU, 0, out.slot()), TSR_NOT_IMPLEMENTED);
+  // Pinned for another device: that device copies as from ordinary memory.
+  ok(tsr_tensor_pin_memory(plain, kDevice, 1, elsewhere.slot()));
+  const Current current(a_);
+  ok(tsr_to(elsewhere, kDevice, 0, -1, 0, 1, out.slot()));
+  EXPECT_TRUE(done(a_));
+  ok(tsr_tensor_record_stream(pinned, a_));
+  refused(tsr_tensor_record_stream(elsewhere, a_), TSR_DEVICE);
+  int64_t freed = 0;
+  static_cast<void>(pinned.slot());
+  static_cast<void>(again.slot());
+  ok(tsr_memory_empty_cache(kDevice, 0, &freed));
+  EXPECT_GE(freed, int64_t{2} << 20);
+}
+
+TEST_F(SimulatedStream, pinning_is_differentiable) {
+  const Tensor x(reals(TSR_FLOAT32, {2}, {1, 2}));
+  Tensor pinned, twice, total, grad;
+  ok(tsr_tensor_set_requires_grad(x, 1));
+  ok(tsr_tensor_pin_memory(x, kDevice, 0, pinned.slot()));
+  ok(tsr_multiply(pinned, pinned, twice.slot()));
+  ok(tsr_sum(twice, nullptr, -1, 0, -1, total.slot()));
+  const tsr_tensor root = total;
+  ok(tsr_backward(&root, 1, nullptr, 0, nullptr, 0, 0));
+  ok(tsr_tensor_grad(x, grad.slot()));
+  same(grad, reals(TSR_FLOAT32, {2}, {2, 4}));
 }
 
 TEST_F(SimulatedStream, devices_must_agree) {

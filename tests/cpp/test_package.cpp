@@ -22,6 +22,28 @@ TEST(Package, threads_can_be_limited) {
   synchronize();
 }
 
+TEST(Package, products_can_be_less_exact) {
+  EXPECT_EQ(float32_matmul_precision(), Precision::kHighest);
+  set_float32_matmul_precision(Precision::kMedium);
+  EXPECT_EQ(float32_matmul_precision(), Precision::kMedium);
+  set_float32_matmul_precision(Precision::kHighest);
+  EXPECT_THROW(set_float32_matmul_precision(static_cast<Precision>(3)), InvalidValueError);
+}
+
+TEST(Package, pinned_memory_wants_a_device_that_reads_it) {
+  const Tensor x = ones({3});
+  EXPECT_FALSE(x.is_pinned());
+  EXPECT_THROW((void)x.pin_memory(Device{}), NotSupportedError);
+  if (device_count(TSR_DEVICE_CUDA) == 0) {
+    EXPECT_THROW((void)x.pin_memory(), DeviceError);
+  }
+  // Where no pinned memory takes part the switch means nothing.
+  Tensor y = x.to(Device{}, std::nullopt, false, true);
+  EXPECT_FALSE(y.is_pinned());
+  y.copy_(x + x, true);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{2, 2, 2}));
+}
+
 TEST(Package, memory_statistics) {
   reset_peak_memory();
   const int64_t before = memory_stats().allocated_bytes.all.current;

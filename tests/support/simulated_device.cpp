@@ -276,6 +276,34 @@ int32_t copy_peer(int32_t, void* dst, int32_t src_device, const void* src, uint6
   return kDeviceOk;
 }
 
+int32_t host_allocate(int32_t device, uint64_t nbytes, void** out) {
+  State& s = state(device);
+  const std::lock_guard lock(s.mutex);
+  ++s.calls.host_allocate;
+  if (const int32_t code = admit(s, 0); code != kDeviceOk) return code;
+  *out = map_host(nbytes);
+  return *out == nullptr ? kDeviceOutOfMemory : kDeviceOk;
+}
+
+int32_t host_free(int32_t device, void* data, uint64_t nbytes) {
+  State& s = state(device);
+  const std::lock_guard lock(s.mutex);
+  wait_until(s, end_of_all_work(s));
+  munmap(data, nbytes);
+  return kDeviceOk;
+}
+
+// The bytes are there at once; the time says how long the host's memory is in use.
+int32_t copy_unwaited(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
+                      StreamHandle stream) {
+  std::memcpy(dst, src, nbytes);
+  launch(stream, kHostCopyTime, kind == CopyKind::kHostToDevice ? src : dst, nbytes, device);
+  State& s = state(device);
+  const std::lock_guard lock(s.mutex);
+  ++s.calls.copy_unwaited;
+  return kDeviceOk;
+}
+
 int32_t adopt_stream(int32_t, StreamHandle given, StreamHandle* own) {
   if (given == kRefusedStream) return kDeviceStreamRefused;
   *own = given;
@@ -315,6 +343,9 @@ constexpr DeviceInterface kInterface = {
     .event_synchronize = event_synchronize,
     .copy = copy,
     .copy_peer = copy_peer,
+    .host_allocate = host_allocate,
+    .host_free = host_free,
+    .copy_unwaited = copy_unwaited,
     .device_synchronize = nullptr,
     .adopt_stream = adopt_stream,
     .take_fault = nullptr,

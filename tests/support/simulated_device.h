@@ -17,6 +17,7 @@ inline constexpr uint64_t kGranularity = 512;
 inline constexpr int32_t kBrokenDevice = 77;  // the code of an injected failure
 
 inline constexpr uint64_t kPeerCopyTime = 10;  // how long a copy to another device takes
+inline constexpr uint64_t kHostCopyTime = 10;  // and one from or to pinned memory of the host
 // A handle that is no stream, as cudaStreamPerThread is none for us.
 inline void* const kRefusedStream = reinterpret_cast<void*>(2);
 
@@ -24,6 +25,8 @@ inline void* const kRefusedStream = reinterpret_cast<void*>(2);
 struct Calls {
   int64_t raw_allocate = 0;
   int64_t raw_free = 0;
+  int64_t host_allocate = 0;
+  int64_t copy_unwaited = 0;
   int64_t map = 0;
   int64_t unmap = 0;
   int64_t event_create = 0;

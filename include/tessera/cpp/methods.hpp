@@ -335,11 +335,11 @@ class TensorMethods {
   // The values on another device and in another dtype; the input itself when nothing changes.
   Tensor to(
       std::optional<Device> device = std::nullopt, std::optional<DType> dtype = std::nullopt, bool
-      copy = false) const;
+      copy = false, bool non_blocking = false) const;
   // The same memory and version counter outside of the graph.
   Tensor detach() const;
   // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
-  Tensor& copy_(const Tensor& source);
+  Tensor& copy_(const Tensor& source, bool non_blocking = false);
   // Overwrites every element with one number.
   Tensor& fill_(const Scalar& value);
   // Overwrites every element with 0.

@@ -2244,14 +2244,17 @@ inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
   return Tensor::take(out);
 }
 
-// The values on another device and in another dtype; the input itself when nothing changes.
+// The values on another device and in another dtype; the input itself when nothing changes. With
+// non_blocking a result on the CPU lies in pinned memory and may be read after a wait for the
+// device. A pinned input may be released at once, but written only when the copy is over. It means
+// nothing where no pinned memory takes part, or the dtype changes on the host.
 inline Tensor to(
     const Tensor& input, std::optional<Device> device = std::nullopt, std::optional<DType> dtype =
-    std::nullopt, bool copy = false) {
+    std::nullopt, bool copy = false, bool non_blocking = false) {
   tsr_tensor out = nullptr;
   check(tsr_to(
       input.handle(), detail::device_of(device).type, detail::device_of(device).index,
-      detail::bits(dtype), copy, &out));
+      detail::bits(dtype), copy, non_blocking, &out));
   return Tensor::take(out);
 }
 
@@ -2263,8 +2266,8 @@ inline Tensor detach(const Tensor& input) {
 }
 
 // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
-inline Tensor& copy_(Tensor& input, const Tensor& source) {
-  check(tsr_copy_inplace(input.handle(), source.handle()));
+inline Tensor& copy_(Tensor& input, const Tensor& source, bool non_blocking = false) {
+  check(tsr_copy_inplace(input.handle(), source.handle(), non_blocking));
   return input;
 }
 
@@ -3943,14 +3946,14 @@ inline Tensor TensorMethods::astype(DType dtype, bool copy) const {
   return tessera::astype(self(), dtype, copy);
 }
 inline Tensor TensorMethods::to(
-    std::optional<Device> device, std::optional<DType> dtype, bool copy) const {
-  return tessera::to(self(), device, dtype, copy);
+    std::optional<Device> device, std::optional<DType> dtype, bool copy, bool non_blocking) const {
+  return tessera::to(self(), device, dtype, copy, non_blocking);
 }
 inline Tensor TensorMethods::detach() const {
   return tessera::detach(self());
 }
-inline Tensor& TensorMethods::copy_(const Tensor& source) {
-  return tessera::copy_(self(), source);
+inline Tensor& TensorMethods::copy_(const Tensor& source, bool non_blocking) {
+  return tessera::copy_(self(), source, non_blocking);
 }
 inline Tensor& TensorMethods::fill_(const Scalar& value) {
   return tessera::fill_(self(), value);

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "tessera/cpp/error.hpp"
 #include "tessera/cpp/methods.hpp"
 #include "tessera/device.h"
+#include "tessera/memory.h"
 #include "tessera/ops.h"
 #include "tessera/tensor.h"
 
@@ -194,6 +196,19 @@ class Tensor : public TensorMethods {
 
   using TensorMethods::to;
   Tensor to(DType dtype) const { return astype(dtype, false); }
+  // In pages of the host that stay where they are, from which a device copies on its own: to() and
+  // copy_() with non_blocking. Without a device the default one is meant, or the first CUDA device.
+  Tensor pin_memory(std::optional<Device> device = std::nullopt) const {
+    tsr_tensor out = nullptr;
+    check(tsr_tensor_pin_memory(handle_, device ? device->type : -1, device ? device->index : -1,
+                                &out));
+    return take(out);
+  }
+  bool is_pinned() const {
+    int32_t value = 0;
+    check(tsr_tensor_is_pinned(handle_, &value));
+    return value != 0;
+  }
 
   // ---- indexing, as Python writes it ----
 

@@ -20,6 +20,20 @@ inline void set_num_threads(int32_t count) {
   check(tsr_set_num_threads(count));
 }
 
+// How exactly matrix products and convolutions of float32 are computed; only CUDA makes use of less
+// than the highest.
+enum class Precision : int32_t {
+  kHighest = TSR_PRECISION_HIGHEST,
+  kHigh = TSR_PRECISION_HIGH,      // TensorFloat-32 factors
+  kMedium = TSR_PRECISION_MEDIUM,  // bfloat16 factors would do
+};
+inline Precision float32_matmul_precision() noexcept {
+  return static_cast<Precision>(tsr_matmul_precision());
+}
+inline void set_float32_matmul_precision(Precision precision) {
+  check(tsr_set_matmul_precision(static_cast<tsr_precision>(precision)));
+}
+
 // How many devices of a type can be used.
 inline int32_t device_count(tsr_device_type type) {
   int32_t count = 0;

@@ -112,6 +112,19 @@ int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKi
     return cudaMemcpyAsync(dst, src, nbytes, cudaMemcpyDeviceToDevice, queue);
   });
 }
+int32_t host_allocate(int32_t device, uint64_t nbytes, void** out) {
+  return on_device(device, [&] { return cudaHostAlloc(out, nbytes, cudaHostAllocPortable); });
+}
+int32_t host_free(int32_t device, void* data, uint64_t) {
+  return on_device(device, [&] { return cudaFreeHost(data); });
+}
+int32_t copy_unwaited(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
+                      StreamHandle stream) {
+  const cudaMemcpyKind how =
+      kind == CopyKind::kHostToDevice ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  return on_device(device,
+                   [&] { return cudaMemcpyAsync(dst, src, nbytes, how, stream_of(stream)); });
+}
 // Through the host where the devices do not reach each other, which CUDA settles itself.
 int32_t copy_peer(int32_t dst_device, void* dst, int32_t src_device, const void* src,
                   uint64_t nbytes, StreamHandle stream) {
@@ -161,6 +174,9 @@ constexpr DeviceInterface make_interface() {
   device.event_synchronize = event_synchronize;
   device.copy = copy;
   device.copy_peer = copy_peer;
+  device.host_allocate = host_allocate;
+  device.host_free = host_free;
+  device.copy_unwaited = copy_unwaited;
   device.device_synchronize = device_synchronize;
   device.adopt_stream = adopt_stream;
   device.take_fault = fault_taken;

@@ -12,12 +12,24 @@
 namespace tsr::ops {
 namespace {
 
-// Between host and device, on the device's current stream. Both are contiguous.
-void copy_over_host_border(const Tensor& dst, const Tensor& src) {
+// Between host and device, on the device's current stream. Both are contiguous. Nobody waits for
+// what may run on its own: the host's side is pinned for the device, and keeps its block until the
+// stream has come there.
+void copy_over_host_border(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const bool to_host = dst.device().is_cpu();
   const Device device = to_host ? src.device() : dst.device();
   const DeviceInterface& interface = *kernel::backend_for(device).device;
   const CopyKind kind = to_host ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice;
+  const Storage& host = *(to_host ? dst : src).storage();
+  if (non_blocking && pinned_for(host) == device) {
+    // First, because it may fail, and then nothing is under way.
+    record_stream(host, current_stream(device));
+    check_call(
+        interface.copy_unwaited(device.index, dst.data(), src.data(),
+                                static_cast<uint64_t>(src.nbytes()), kind, current_stream(device)),
+        device, interface, "copy");
+    return;
+  }
   const int32_t code =
       interface.copy(device.index, dst.data(), src.data(), static_cast<uint64_t>(src.nbytes()),
                      kind, current_stream(device));
@@ -46,7 +58,7 @@ void copy_between_peers(const Tensor& dst, const Tensor& src) {
   wait_across(dst.device(), src.device(), interface);
 }
 
-void copy_between_devices(const Tensor& dst, const Tensor& src) {
+void copy_between_devices(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const Tensor from = contiguous_memory(cast_memory(src, dst.dtype()));
   // What is broadcast or strided arrives as it is and is spread there.
   const bool direct = dst.is_contiguous() && std::ranges::equal(dst.sizes(), from.sizes());
@@ -55,22 +67,35 @@ void copy_between_devices(const Tensor& dst, const Tensor& src) {
   const bool peers = dst.device().type == src.device().type &&
                      kernel::backend_for(src.device()).device->copy_peer != nullptr;
   if (over_border) {
-    copy_over_host_border(staging, from);
+    copy_over_host_border(staging, from, non_blocking);
   } else if (peers) {
     copy_between_peers(staging, from);
   } else {
     const Tensor host = empty(from.sizes(), from.dtype(), Device{});
-    copy_over_host_border(host, from);
-    copy_over_host_border(staging, host);
+    copy_over_host_border(host, from, false);
+    copy_over_host_border(staging, host, false);
   }
   if (!staging.is_same(dst)) copy_memory(dst, staging);
 }
 
+bool copies_unwaited(Device device) {
+  return kernel::backend_for(device).device->copy_unwaited != nullptr;
+}
+
+// Memory of the host, pinned for the device, of the tensor's dtype and order.
+Tensor empty_pinned(const Tensor& like, Device device) {
+  const Dims strides = is_dense(like.sizes(), like.strides())
+                           ? dense_strides_like(like.sizes(), like.strides())
+                           : contiguous_strides(like.sizes());
+  return make_fresh(allocate_pinned_storage(device, static_cast<uint64_t>(like.nbytes())),
+                    like.dtype(), like.sizes(), strides);
+}
+
 }  // namespace
 
-void copy_memory(const Tensor& dst, const Tensor& src) {
+void copy_memory(const Tensor& dst, const Tensor& src, bool non_blocking) {
   if (dst.numel() == 0) return;
-  if (dst.device() != src.device()) return copy_between_devices(dst, src);
+  if (dst.device() != src.device()) return copy_between_devices(dst, src, non_blocking);
   const kernel::Elementwise walk(dst, {src});
   kernel::launch(kernel::kCopy, dst.device(), walk.plan());
 }
@@ -135,13 +160,15 @@ Tensor astype(const Tensor& input, DType dtype, bool copy) {
   return output;
 }
 
-Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType> dtype,
-          bool copy) {
+Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType> dtype, bool copy,
+          bool non_blocking) {
   const Device target = device.value_or(input.device());
   if (target == input.device()) return astype(input, dtype.value_or(input.dtype()), copy);
   const Tensor source = astype(input, dtype.value_or(input.dtype()));
-  Tensor output = empty(source.sizes(), source.dtype(), target);
-  copy_memory(output, source);
+  const bool pinned = non_blocking && target.is_cpu() && copies_unwaited(source.device());
+  Tensor output = pinned ? empty_pinned(source, source.device())
+                         : empty(source.sizes(), source.dtype(), target);
+  copy_memory(output, source, non_blocking);
   if (needs_grad(source)) {
     record(output, "ToBackward", {source}, {}, [home = source.device()](Backward& ctx) {
       ctx.set(0, to(ctx.grad(), home, std::nullopt));
@@ -164,7 +191,27 @@ Tensor detach(const Tensor& input) {
   return input.detached();
 }
 
-Tensor copy_(const Tensor& input, const Tensor& src) {
+Tensor pin_memory(const Tensor& input, std::optional<Device> device) {
+  TSR_CHECK(input.device().is_cpu(), Code::kDevice, "input",
+            "expected a tensor in the host's memory, got one on ", input.device());
+  const Device first_cuda{DeviceType::kCuda, 0};
+  const Device target = device.value_or(t_default_device.is_cpu() ? first_cuda : t_default_device);
+  kernel::backend_for(target);
+  if (!target.is_cpu() && pinned_for(*input.storage()) == target) return input;
+  Tensor output = empty_pinned(input, target);
+  copy_memory(output, input);
+  if (needs_grad(input)) {
+    record(output, "PinMemoryBackward", {input}, {},
+           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+  }
+  return output;
+}
+
+bool is_pinned(const Tensor& input) {
+  return !pinned_for(*input.storage()).is_cpu();
+}
+
+Tensor copy_(const Tensor& input, const Tensor& src, bool non_blocking) {
   broadcast_strides(src.sizes(), src.strides(), input.sizes(), "src");
   TSR_CHECK(category(src.dtype()) <= category(input.dtype()) || !is_complex(src.dtype()),
             Code::kDType, "src", "expected a real tensor for a ", input.dtype(), " input, got ",
@@ -175,7 +222,8 @@ Tensor copy_(const Tensor& input, const Tensor& src) {
             " for shape ", input.sizes(), "; clone() it first");
   begin_inplace(input, grad);
   // A source that shares memory with the input is read whole before anything is written.
-  copy_memory(input, overlap_of(src, input) == Overlap::kSome ? clone(src.detached()) : src);
+  copy_memory(input, overlap_of(src, input) == Overlap::kSome ? clone(src.detached()) : src,
+              non_blocking);
   if (grad) {
     record(input, "CopyBackward", {input, src}, {}, [](Backward& ctx) {
       if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));

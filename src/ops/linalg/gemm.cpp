@@ -64,6 +64,7 @@ void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, 
   const Tensor b = gemm_ready(right) ? right : contiguous_memory(right);
   GemmPlan plan{};
   plan.dtype = result.dtype();
+  plan.precision = kernel::g_matmul_precision.load(std::memory_order_relaxed);
   plan.m = a.size(a.ndim() - 2);
   plan.k = a.size(a.ndim() - 1);
   plan.n = b.size(b.ndim() - 1);

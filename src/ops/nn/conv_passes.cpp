@@ -55,6 +55,7 @@ void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& 
                     copy_strides(*t[3], plan.output_strides);
                     plan.place = kernel::place_on(t[0]->device());
                     plan.dtype = t[0]->dtype();
+                    plan.precision = kernel::g_matmul_precision.load(std::memory_order_relaxed);
                     plan.input = t[0]->data();
                     plan.weight = t[1]->data();
                     plan.bias = data_or_null(*t[2]);

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ import tessera as ts
 from tessera import _ops
 from tessera._core import ffi, lib
 from tessera._errors import check
+from tessera.nn import functional as F
+from tessera.utils.data import DataLoader, TensorDataset
 
 RUNTIME = Path(os.environ["TESSERA_PLUGIN_PATH"].split(":")[0]) / "runtime" / "libcudart_on_host.so"
 cuda = ctypes.CDLL(str(RUNTIME))
@@ -170,6 +173,106 @@ x = ts.asarray(np.arange(1000.0)).to("cuda")
 print((x + 1).sum().item())
 """
     ) == ["500500.0"]
+
+
+# ---- pinned memory ----
+
+
+def test_a_copy_from_pinned_memory_is_queued_and_keeps_its_block() -> None:
+    blocks = [ts.asarray(np.arange(1000.0) + n).pin_memory() for n in range(4)]
+    assert all(block.is_pinned() for block in blocks)
+    copies = [block.to("cuda", non_blocking=True) for block in blocks]
+    del blocks
+    others = [ts.full((1000,), -1.0, dtype=ts.float64).pin_memory() for _ in range(4)]
+    assert calls("wait") == 0
+    for n, copy in enumerate(copies):
+        assert copy.to("cpu").numpy().tolist() == list(range(n, n + 1000))
+    assert all(other.is_pinned() and other.sum().item() == -1000 for other in others)
+
+
+def test_a_copy_to_pinned_memory_comes_when_the_device_is_there() -> None:
+    x = ts.ones(1000, device="cuda") * 2
+    back = x.to("cpu", non_blocking=True)
+    target = ts.zeros(1000).pin_memory()
+    target.copy_(x, non_blocking=True)
+    assert back.is_pinned() and calls("wait") == 0 and target[0].item() == 0
+    ts.synchronize("cuda")
+    assert back.sum().item() == 2000 and target.sum().item() == 2000
+
+
+def test_what_cannot_run_on_its_own_is_waited_for() -> None:
+    x = ts.arange(1000.0, device="cuda")
+    target = ts.zeros(1000)
+    target.copy_(x, non_blocking=True)
+    assert target[999].item() == 999
+    strided = ts.zeros(2000).pin_memory()[::2]
+    strided.copy_(x, non_blocking=True)
+    assert strided[999].item() == 999
+    wide = ts.zeros(1000, dtype=ts.float64).pin_memory()
+    wide.copy_(x, non_blocking=True)
+    ts.synchronize("cuda")
+    assert wide[999].item() == 999
+
+
+class Pair(NamedTuple):
+    x: ts.Tensor
+    name: str
+
+
+def as_pair(samples: list[Any]) -> dict[str, Any]:
+    return {"pair": Pair(ts.stack([s[0] for s in samples]), "batch"), "rest": [ts.stack([s[1] for s in samples]), 3]}
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_loader_pins_the_tensors_of_a_batch(workers: int) -> None:
+    data = TensorDataset(ts.arange(6.0), ts.arange(6))
+    plain = DataLoader(data, 2, collate_fn=as_pair, num_workers=workers)
+    assert not next(iter(plain))["pair"].x.is_pinned()
+    batches = list(DataLoader(data, 2, collate_fn=as_pair, num_workers=workers, pin_memory=True))
+    for n, batch in enumerate(batches):
+        assert isinstance(batch["pair"], Pair) and batch["pair"].name == "batch" and batch["rest"][1] == 3
+        assert batch["pair"].x.is_pinned() and batch["rest"][0].is_pinned()
+        assert batch["pair"].x.to("cuda", non_blocking=True).tolist() == [2 * n, 2 * n + 1]
+
+
+def test_no_more_pages_to_pin_is_out_of_memory() -> None:
+    ts.memory.empty_cache("cuda")
+    fail("cudaHostAlloc", 2, -1)
+    with pytest.raises(ts.OutOfMemoryError, match="no more pages to pin for cuda:0"):
+        ts.zeros(1000).pin_memory()
+
+
+# ---- precision ----
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.complex64])
+def test_products_round_their_factors_only_when_they_may(dtype: ts.DType) -> None:
+    x = ts.full((4, 4), 1 + 2**-12, dtype=dtype, device="cuda")
+    exact = (x @ x).to("cpu")
+    try:
+        for word in ("high", "medium"):
+            ts.set_float32_matmul_precision(word)
+            assert ts.get_float32_matmul_precision() == word
+            assert ((x @ x).to("cpu") == 4).all()
+            wide = x.to(ts.complex128)
+            assert ((wide @ wide).to("cpu")[0, 0].item() - 4 * (1 + 2**-12) ** 2) == 0
+    finally:
+        ts.set_float32_matmul_precision("highest")
+    assert ((x @ x).to("cpu") == exact).all() and not (exact == 4).any()
+
+
+def test_convolutions_follow_the_same_setting() -> None:
+    x, w = ts.rand((1, 2, 6, 6)) + 1, ts.rand((2, 2, 3, 3)) + 1
+    there = [t.to("cuda") for t in (x, w)]
+    exact = F.conv2d(*there).to("cpu")
+    np.testing.assert_allclose(exact.numpy(), F.conv2d(x, w).numpy(), 1e-6)
+    try:
+        ts.set_float32_matmul_precision("high")
+        rounded = F.conv2d(*there).to("cpu")
+    finally:
+        ts.set_float32_matmul_precision("highest")
+    np.testing.assert_allclose(rounded.numpy(), 1.5 * exact.numpy(), 1e-6)  # the stand-in's engine for tensor cores
+    assert (F.conv2d(*there).to("cpu") == exact).all()
 
 
 # ---- errors ----

@@ -1113,6 +1113,25 @@ static void example_tsr_memory_allocator_reset(void) {
   CHECK_OK(tsr_memory_allocator_reset(TSR_DEVICE_CPU, 0));
 }
 
+static void example_tsr_tensor_pin_memory(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor t = f32_vector(3), pinned = NULL;
+  CHECK_FAILS(TSR_NOT_IMPLEMENTED, tsr_tensor_pin_memory(t, TSR_DEVICE_CPU, 0, &pinned));
+  CHECK(pinned == NULL);
+  tsr_tensor_release(t);
+}
+
+static void example_tsr_tensor_is_pinned(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor t = f32_vector(3);
+  int32_t pinned = -1;
+  CHECK_OK(tsr_tensor_is_pinned(t, &pinned));
+  CHECK(pinned == 0);
+  tsr_tensor_release(t);
+}
+
 static void example_tsr_debug_snapshot(void) {
   int drops = 0;
   (void)drops;
@@ -1340,6 +1359,21 @@ static void example_tsr_set_num_threads(void) {
   CHECK(tsr_num_threads() == 1);
   CHECK_OK(tsr_set_num_threads(before));
   CHECK_FAILS(TSR_VALUE, tsr_set_num_threads(0));
+}
+
+static void example_tsr_matmul_precision(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK(tsr_matmul_precision() == TSR_PRECISION_HIGHEST);
+}
+
+static void example_tsr_set_matmul_precision(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK_OK(tsr_set_matmul_precision(TSR_PRECISION_HIGH));
+  CHECK(tsr_matmul_precision() == TSR_PRECISION_HIGH);
+  CHECK_OK(tsr_set_matmul_precision(TSR_PRECISION_HIGHEST));
+  CHECK_FAILS(TSR_VALUE, tsr_set_matmul_precision(3));
 }
 
 static void example_tsr_device_default(void) {
@@ -1787,6 +1821,8 @@ const struct example kExamples[] = {
     {"tsr_memory_pressure_threshold_set", example_tsr_memory_pressure_threshold_set},
     {"tsr_memory_allocator_set", example_tsr_memory_allocator_set},
     {"tsr_memory_allocator_reset", example_tsr_memory_allocator_reset},
+    {"tsr_tensor_pin_memory", example_tsr_tensor_pin_memory},
+    {"tsr_tensor_is_pinned", example_tsr_tensor_is_pinned},
     {"tsr_debug_snapshot", example_tsr_debug_snapshot},
     {"tsr_from_dlpack", example_tsr_from_dlpack},
     {"tsr_from_dlpack_versioned", example_tsr_from_dlpack_versioned},
@@ -1808,6 +1844,8 @@ const struct example kExamples[] = {
     {"tsr_plugin_load", example_tsr_plugin_load},
     {"tsr_num_threads", example_tsr_num_threads},
     {"tsr_set_num_threads", example_tsr_set_num_threads},
+    {"tsr_matmul_precision", example_tsr_matmul_precision},
+    {"tsr_set_matmul_precision", example_tsr_set_matmul_precision},
     {"tsr_device_default", example_tsr_device_default},
     {"tsr_device_set_default", example_tsr_device_set_default},
     {"tsr_ambient_save", example_tsr_ambient_save},

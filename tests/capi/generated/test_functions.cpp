@@ -1842,6 +1842,64 @@ TEST(Function_tsr_memory_allocator_reset, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_tensor_pin_memory, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_tensor_pin_memory(nullptr, TSR_DEVICE_CPU, 0, &f.slots[0]), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_pin_memory(wrong_kind(), TSR_DEVICE_CPU, 0, &f.slots[0]), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_pin_memory(as_complex(f.tensors[0]), TSR_DEVICE_CPU, 0, &f.slots[0]));
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_pin_memory(as_bool(f.tensors[0]), TSR_DEVICE_CPU, 0, &f.slots[0]));
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_pin_memory(f.tensors[0], 99, 0, &f.slots[0]), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_pin_memory(f.tensors[0], TSR_DEVICE_CPU, 77, &f.slots[0]), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_pin_memory(f.tensors[0], TSR_DEVICE_CPU, -9, &f.slots[0]), TSR_DEVICE);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_pin_memory(f.tensors[0], TSR_DEVICE_CPU, 0, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_tensor_is_pinned, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_tensor_is_pinned(nullptr, &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_is_pinned(wrong_kind(), &f.i32), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_is_pinned(as_complex(f.tensors[0]), &f.i32));
+  }
+  {
+    Fixture f;
+    survives(tsr_tensor_is_pinned(as_bool(f.tensors[0]), &f.i32));
+  }
+  {
+    Fixture f;
+    refused(tsr_tensor_is_pinned(f.tensors[0], nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_debug_snapshot, refuses_bad_arguments) {
   {
     Fixture f;
@@ -2075,6 +2133,17 @@ TEST(Function_tsr_plugin_load, refuses_bad_arguments) {
   {
     Fixture f;
     survives(tsr_plugin_load("no such word", -1));
+  }
+}
+
+TEST(Function_tsr_set_matmul_precision, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_set_matmul_precision(12345), kAnyError);
+  }
+  {
+    Fixture f;
+    refused(tsr_set_matmul_precision(-77), kAnyError);
   }
 }
 

@@ -106,7 +106,7 @@ TEST(Op_to, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1.5, -2.5}));
     Tensor out;
-    ok(tsr_to(input, -1, -1, TSR_FLOAT64, 0, out.slot()));
+    ok(tsr_to(input, -1, -1, TSR_FLOAT64, 0, 0, out.slot()));
     same(out, reals(TSR_FLOAT64, {2}, {1.5, -2.5}));
   }
 }
@@ -115,25 +115,27 @@ TEST(Op_to, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1.5, -2.5}));
     Tensor out;
-    refused(tsr_to(nullptr, -1, -1, TSR_FLOAT64, 0, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_to(wrong_kind(), -1, -1, TSR_FLOAT64, 0, out.slot()), TSR_INVALID_ARGUMENT);
-    survives(tsr_to(as_complex(input), -1, -1, TSR_FLOAT64, 0, out.slot()));
-    survives(tsr_to(as_bool(input), -1, -1, TSR_FLOAT64, 0, out.slot()));
-    refused(tsr_to(input, 99, 0, TSR_FLOAT64, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_to(input, TSR_DEVICE_CPU, 77, TSR_FLOAT64, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_to(input, TSR_DEVICE_CPU, -9, TSR_FLOAT64, 0, out.slot()), TSR_DEVICE);
-    refused(tsr_to(input, -1, -1, 12345, 0, out.slot()), TSR_DTYPE);
-    refused(tsr_to(input, -1, -1, INT32_MIN, 0, out.slot()), TSR_DTYPE);
-    refused(tsr_to(input, -1, -1, TSR_FLOAT64, 2, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_to(input, -1, -1, TSR_FLOAT64, -5, out.slot()), TSR_INVALID_ARGUMENT);
-    refused(tsr_to(input, -1, -1, TSR_FLOAT64, 0, nullptr), TSR_INVALID_ARGUMENT);
+    refused(tsr_to(nullptr, -1, -1, TSR_FLOAT64, 0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_to(wrong_kind(), -1, -1, TSR_FLOAT64, 0, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    survives(tsr_to(as_complex(input), -1, -1, TSR_FLOAT64, 0, 0, out.slot()));
+    survives(tsr_to(as_bool(input), -1, -1, TSR_FLOAT64, 0, 0, out.slot()));
+    refused(tsr_to(input, 99, 0, TSR_FLOAT64, 0, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_to(input, TSR_DEVICE_CPU, 77, TSR_FLOAT64, 0, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_to(input, TSR_DEVICE_CPU, -9, TSR_FLOAT64, 0, 0, out.slot()), TSR_DEVICE);
+    refused(tsr_to(input, -1, -1, 12345, 0, 0, out.slot()), TSR_DTYPE);
+    refused(tsr_to(input, -1, -1, INT32_MIN, 0, 0, out.slot()), TSR_DTYPE);
+    refused(tsr_to(input, -1, -1, TSR_FLOAT64, 2, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_to(input, -1, -1, TSR_FLOAT64, -5, 0, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_to(input, -1, -1, TSR_FLOAT64, 0, 2, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_to(input, -1, -1, TSR_FLOAT64, 0, -5, out.slot()), TSR_INVALID_ARGUMENT);
+    refused(tsr_to(input, -1, -1, TSR_FLOAT64, 0, 0, nullptr), TSR_INVALID_ARGUMENT);
   }
 }
 
 TEST(Op_to, has_the_gradient) {
   check_gradient({reals(TSR_FLOAT64, {2}, {1.363, -2.224})}, [](const tsr_tensor* in, tsr_tensor* out, int32_t* n_out) {
     *n_out = 1;
-    return tsr_to(in[0], -1, -1, TSR_FLOAT64, 0, out + 0);
+    return tsr_to(in[0], -1, -1, TSR_FLOAT64, 0, 0, out + 0);
   });
 }
 
@@ -162,7 +164,7 @@ TEST(Op_copy, computes_its_cases) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
     const Tensor source(ints(TSR_INT64, {2}, {5, 6}));
-    ok(tsr_copy_inplace(input, source));
+    ok(tsr_copy_inplace(input, source, 0));
     same(input, reals(TSR_FLOAT32, {2, 2}, {5, 6, 5, 6}));
   }
 }
@@ -171,19 +173,21 @@ TEST(Op_copy, refuses_bad_arguments) {
   {
     const Tensor input(reals(TSR_FLOAT32, {2}, {1, 2}));
     const Tensor source(reals(TSR_FLOAT32, {3}, {1, 2, 3}));
-    refused(tsr_copy_inplace(input, source), TSR_SHAPE);
+    refused(tsr_copy_inplace(input, source, 0), TSR_SHAPE);
   }
   {
     const Tensor input(reals(TSR_FLOAT32, {2, 2}, {1, 2, 3, 4}));
     const Tensor source(ints(TSR_INT64, {2}, {5, 6}));
-    refused(tsr_copy_inplace(nullptr, source), TSR_INVALID_ARGUMENT);
-    refused(tsr_copy_inplace(wrong_kind(), source), TSR_INVALID_ARGUMENT);
-    survives(tsr_copy_inplace(as_complex(input), source));
-    survives(tsr_copy_inplace(as_bool(input), source));
-    refused(tsr_copy_inplace(input, nullptr), TSR_INVALID_ARGUMENT);
-    refused(tsr_copy_inplace(input, wrong_kind()), TSR_INVALID_ARGUMENT);
-    survives(tsr_copy_inplace(input, as_complex(source)));
-    survives(tsr_copy_inplace(input, as_bool(source)));
+    refused(tsr_copy_inplace(nullptr, source, 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_copy_inplace(wrong_kind(), source, 0), TSR_INVALID_ARGUMENT);
+    survives(tsr_copy_inplace(as_complex(input), source, 0));
+    survives(tsr_copy_inplace(as_bool(input), source, 0));
+    refused(tsr_copy_inplace(input, nullptr, 0), TSR_INVALID_ARGUMENT);
+    refused(tsr_copy_inplace(input, wrong_kind(), 0), TSR_INVALID_ARGUMENT);
+    survives(tsr_copy_inplace(input, as_complex(source), 0));
+    survives(tsr_copy_inplace(input, as_bool(source), 0));
+    refused(tsr_copy_inplace(input, source, 2), TSR_INVALID_ARGUMENT);
+    refused(tsr_copy_inplace(input, source, -5), TSR_INVALID_ARGUMENT);
   }
 }
 
@@ -193,7 +197,7 @@ TEST(Op_copy, has_the_gradient_in_place) {
     const tsr_status copied = tsr_clone(in[0], out);
     if (copied != TSR_OK) return copied;
     *n_out = 1;
-    return tsr_copy_inplace(out[0], source);
+    return tsr_copy_inplace(out[0], source, 0);
   });
 }
 

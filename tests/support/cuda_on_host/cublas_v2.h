@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <complex>
 #include <cstdint>
 
@@ -27,7 +28,11 @@ enum cudaDataType_t {
   CUDA_C_64F = 5,
   CUDA_R_16BF = 14
 };
-enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_64F = 70 };
+enum cublasComputeType_t {
+  CUBLAS_COMPUTE_32F = 68,
+  CUBLAS_COMPUTE_64F = 70,
+  CUBLAS_COMPUTE_32F_FAST_TF32 = 77
+};
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1 };
 enum cublasMath_t {
   CUBLAS_DEFAULT_MATH = 0,
@@ -109,7 +114,17 @@ struct Gemm {
   int64_t batch;
   // Sums are kept in 16 bits between parts, as cuBLAS may unless it is told not to.
   bool short_sums;
+  bool tf32;
 };
+
+// A float of TF32: 10 bits of fraction.
+inline double rounded(double value) {
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(static_cast<float>(value)) + 0x1000U) &
+                              ~0x1FFFU);
+}
+inline std::complex<double> rounded(std::complex<double> value) {
+  return {rounded(value.real()), rounded(value.imag())};
+}
 
 // W computes, T is stored, P is the type of alpha and beta.
 template <class W, class T, class P>
@@ -124,7 +139,13 @@ void multiply(const Gemm& g) {
       for (int64_t row = 0; row < g.m; ++row) {
         W sum(0);
         for (int64_t l = 0; l < g.k; ++l) {
-          sum += element<W>(a, g.lda, g.op_a, row, l) * element<W>(b, g.ldb, g.op_b, l, column);
+          W left = element<W>(a, g.lda, g.op_a, row, l);
+          W right = element<W>(b, g.ldb, g.op_b, l, column);
+          if (g.tf32) {
+            left = rounded(left);
+            right = rounded(right);
+          }
+          sum += left * right;
           if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
             if (g.short_sums) sum = static_cast<float>(T(static_cast<float>(sum)));
           }
@@ -183,10 +204,11 @@ inline cublasStatus_t cublasGemmStridedBatchedEx_64(
     return CUBLAS_STATUS_INVALID_VALUE;
   const bool wide_scalars = type_a == CUDA_C_64F;
   const size_t size = wide_scalars ? 16 : type_a == CUDA_R_64F || type_a == CUDA_C_32F ? 8 : 4;
-  Gemm g{op_a, op_b, m,   n,        k,        {},       {}, a,     b,
-         lda,  ldb,  ldc, stride_a, stride_b, stride_c, c,  batch, false};
+  Gemm g{op_a, op_b, m,        n,        k,        {}, {},    a,     b,    lda,
+         ldb,  ldc,  stride_a, stride_b, stride_c, c,  batch, false, false};
   std::memcpy(g.alpha, alpha, size);
   std::memcpy(g.beta, beta, size);
+  g.tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   g.short_sums = (handle->math & CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION) == 0;
   const auto spoil = [at = handle->workspace, nbytes = handle->workspace_size] {
     std::memset(at, 0xab, std::min<size_t>(nbytes, 64));

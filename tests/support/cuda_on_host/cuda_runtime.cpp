@@ -315,6 +315,16 @@ cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
     return cudaSuccess;
   });
 }
+// Waits for all work, which may use the memory.
+cudaError_t cudaFreeHost(void* data) {
+  return call("cudaFreeHost", [&](State& s) {
+    if (s.pinned.erase(static_cast<char*>(data)) != 1) return cudaErrorInvalidValue;
+    for (CUstream_st& stream : s.standard) wait_for(s, stream, nullptr);
+    for (const auto& stream : s.streams) wait_for(s, *stream, nullptr);
+    std::free(data);
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", [&](State& s) {
     *total = kCapacity;

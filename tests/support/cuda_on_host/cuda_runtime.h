@@ -89,6 +89,7 @@ cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMalloc(void** out, size_t nbytes);
 cudaError_t cudaFree(void* data);
 cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned flags);
+cudaError_t cudaFreeHost(void* data);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t nbytes, cudaMemcpyKind kind,
                             cudaStream_t stream);

@@ -66,7 +66,7 @@ function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
         # The array need not live longer than the copy lasts.
         GC.@preserve array begin
             source = from_memory(array, C_NULL, C_NULL)
-            done_with(source, C.tsr_copy_inplace(target, source))
+            done_with(source, C.tsr_copy_inplace(target, source, false))
         end
         return target
     end

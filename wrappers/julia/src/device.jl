@@ -29,11 +29,33 @@ function device(t::Tensor)
 end
 
 """
-    on(device, tensor)
+    on(device, tensor; non_blocking=false)
 
-The tensor on a device: itself when it is there already, else a copy.
+The tensor on a device: itself when it is there already, else a copy. With `non_blocking` nobody waits for
+a copy from pinned memory, see [`pin_memory`](@ref), or to the processor, whose result then lies in pinned
+memory and may be read after `synchronize(device)`.
 """
-on(d::Device, t::Tensor) = _to(t, d, nothing, false)
+on(d::Device, t::Tensor; non_blocking::Bool=false) = _to(t, d, nothing, false, non_blocking)
+
+"""
+    pin_memory(tensor, device=nothing)
+
+The values in pinned memory: pages of the host that stay where they are, so that the device (by default the
+default device, or the first CUDA device) copies from and to them on its own. The tensor itself when it lies
+there; an error where there is no such device.
+"""
+function pin_memory(t::Tensor, d=nothing)
+    out = Ref{tsr_tensor}()
+    check(C.tsr_tensor_pin_memory(t, device_type(d), device_index(d), out))
+    return wrap(out[])
+end
+
+"Whether the tensor lies in memory of [`pin_memory`](@ref)."
+function is_pinned(t::Tensor)
+    value = Ref{Int32}(0)
+    check(C.tsr_tensor_is_pinned(t, value))
+    return value[] != 0
+end
 
 "How many devices of the type of `d` can be used."
 function device_count(d::Device=CPU)
@@ -61,6 +83,24 @@ with_device(f, d::Device) = pinned() do
     finally
         check(C.tsr_device_set_default(kind[], index[], Ref{Int32}(0), Ref{Int32}(0)))
     end
+end
+
+const PRECISIONS = (:highest, :high, :medium)  # in the order of tsr_precision
+
+"How exactly matrix products and convolutions of `Float32` are computed: `:highest`, `:high` or `:medium`."
+float32_matmul_precision() = PRECISIONS[C.tsr_matmul_precision() + 1]
+
+"""
+    set_float32_matmul_precision(precision)
+
+Sets for the process how exactly matrix products and convolutions of `Float32` are computed: `:highest` is
+`Float32`, with `:high` and `:medium` factors may be rounded to TensorFloat-32 or bfloat16. Only CUDA makes use
+of it, with TensorFloat-32 for both.
+"""
+function set_float32_matmul_precision(precision::Symbol)
+    place = findfirst(==(precision), PRECISIONS)
+    place === nothing && throw(ArgumentError("expected :highest, :high or :medium, got :$precision"))
+    check(C.tsr_set_matmul_precision(place - 1))
 end
 
 num_threads() = Int(C.tsr_num_threads())

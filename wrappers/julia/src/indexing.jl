@@ -189,7 +189,7 @@ function write_at!(t::Tensor, value, index::BasicIndex)
     items, source = index_items(t, index), tensor(value)
     handle = part(t, items)
     same_sizes(handle, source) || return assign!(wrap(handle), source)
-    done_with(handle, C.tsr_copy_inplace(handle, source))
+    done_with(handle, C.tsr_copy_inplace(handle, source, false))
 end
 
 function write_at!(t::Tensor, value, index::Tuple)

@@ -122,7 +122,7 @@ function convert_entries!(@nospecialize(layer::Layer), kind, device)
 end
 
 function give_data!(t::Tensor, kind, device)
-    converted(x) = _to(detach(x), device, kind, false)
+    converted(x) = _to(detach(x), device, kind, false, false)
     made = converted(t)
     eltype(made) === eltype(t) && Tessera.device(made) == Tessera.device(t) && return
     old = grad(t)

@@ -114,7 +114,7 @@ function follow!(state::OptimizerState)
         kept, wanted = info(list[i]), info(t)
         kept.dtype == wanted.dtype && kept.device_type == wanted.device_type &&
             kept.device_index == wanted.device_index && continue
-        list[i] = _to(list[i], device(t), element_type(wanted.dtype), false)
+        list[i] = _to(list[i], device(t), element_type(wanted.dtype), false, false)
     end
 end
 

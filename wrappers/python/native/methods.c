@@ -134,77 +134,81 @@ PyObject* tensor_get_data(PyObject* self, void* closure) {
 /* ---- conversions ---- */
 
 /* The tensor itself when it has this dtype and device already; -1 stands for what it has. */
-static PyObject* tpy_convert(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index,
-                             int copy) {
+static PyObject* tpy_move(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index, int copy,
+                          int non_blocking) {
   tsr_info info;
   if (!tpy_info(self, &info)) return NULL;
   const int there = type < 0 || (type == info.device_type && index == info.device_index);
   if (!copy && there && (dtype < 0 || dtype == info.dtype)) return Py_NewRef(self);
   tsr_tensor out = NULL;
   tsr_status status;
-  TPY_CALL(status, tsr_asarray(tpy_handle(self), dtype, type, index, copy ? 1 : -1, &out));
+  TPY_CALL(status, tsr_to(tpy_handle(self), type, index, dtype, copy, non_blocking, &out));
   return tpy_result_alias(status, out, self);
+}
+
+static PyObject* tpy_convert(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index) {
+  return tpy_move(self, dtype, type, index, 0, 0);
 }
 
 static PyObject* tensor_to_float(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_FLOAT32, -1, -1, 0);
+  return tpy_convert(self, TSR_FLOAT32, -1, -1);
 }
 
 static PyObject* tensor_to_double(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_FLOAT64, -1, -1, 0);
+  return tpy_convert(self, TSR_FLOAT64, -1, -1);
 }
 
 static PyObject* tensor_to_half(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_FLOAT16, -1, -1, 0);
+  return tpy_convert(self, TSR_FLOAT16, -1, -1);
 }
 
 static PyObject* tensor_to_bfloat16(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_BFLOAT16, -1, -1, 0);
+  return tpy_convert(self, TSR_BFLOAT16, -1, -1);
 }
 
 static PyObject* tensor_to_int(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT32, -1, -1, 0);
+  return tpy_convert(self, TSR_INT32, -1, -1);
 }
 
 static PyObject* tensor_to_short(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT16, -1, -1, 0);
+  return tpy_convert(self, TSR_INT16, -1, -1);
 }
 
 static PyObject* tensor_to_char(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT8, -1, -1, 0);
+  return tpy_convert(self, TSR_INT8, -1, -1);
 }
 
 static PyObject* tensor_to_byte(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_UINT8, -1, -1, 0);
+  return tpy_convert(self, TSR_UINT8, -1, -1);
 }
 
 static PyObject* tensor_to_long(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT64, -1, -1, 0);
+  return tpy_convert(self, TSR_INT64, -1, -1);
 }
 
 static PyObject* tensor_to_bool(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_BOOL, -1, -1, 0);
+  return tpy_convert(self, TSR_BOOL, -1, -1);
 }
 
 static PyObject* tensor_cpu(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, -1, TSR_DEVICE_CPU, 0, 0);
+  return tpy_convert(self, -1, TSR_DEVICE_CPU, 0);
 }
 
 /* What to() was told; borrowed references. */
 typedef struct {
   PyObject *dtype, *device, *like;
-  int copy;
+  int copy, non_blocking;
 } tpy_target;
 
 static int tpy_to_positional(tpy_target* to, PyObject* item) {
@@ -231,17 +235,19 @@ static int tpy_to_keyword(tpy_target* to, PyObject* name, PyObject* value) {
     to->device = value;
   } else if (PyUnicode_CompareWithASCIIString(name, "copy") == 0) {
     to->copy = PyObject_IsTrue(value);
+  } else if (PyUnicode_CompareWithASCIIString(name, "non_blocking") == 0) {
+    to->non_blocking = PyObject_IsTrue(value);
   } else {
     PyErr_Format(PyExc_TypeError, "to(): unexpected keyword argument '%U'", name);
     return 0;
   }
-  return to->copy >= 0;
+  return to->copy >= 0 && to->non_blocking >= 0;
 }
 
-/* to(dtype, device, tensor or copy in any order; dtype=, device=, copy=). */
+/* to(dtype, device, tensor or copy in any order; dtype=, device=, copy=, non_blocking=). */
 static PyObject* tensor_to(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* kwnames) {
-  tpy_target to = {NULL, NULL, NULL, 0};
+  tpy_target to = {NULL, NULL, NULL, 0, 0};
   const Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
     if (!tpy_to_keyword(&to, PyTuple_GET_ITEM(kwnames, i), args[nargs + i])) return NULL;
@@ -260,7 +266,27 @@ static PyObject* tensor_to(PyObject* self, PyObject* const* args, Py_ssize_t nar
   }
   if (!tpy_absent(to.dtype) && !tpy_dtype(NULL, 0, to.dtype, &dtype)) return NULL;
   if (!tpy_absent(to.device) && !tpy_device(NULL, 0, to.device, &type, &index)) return NULL;
-  return tpy_convert(self, dtype, type, index, to.copy);
+  return tpy_move(self, dtype, type, index, to.copy, to.non_blocking);
+}
+
+static PyObject* tensor_pin_memory(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                   PyObject* kwnames) {
+  PyObject* device = tpy_only("pin_memory", "device", args, nargs, kwnames, Py_None);
+  int32_t type = -1, index = -1;
+  tsr_tensor out = NULL;
+  tsr_status status;
+  if (device == NULL) return NULL;
+  if (device != Py_None && !tpy_device(NULL, 0, device, &type, &index)) return NULL;
+  TPY_CALL(status, tsr_tensor_pin_memory(tpy_handle(self), type, index, &out));
+  return tpy_result_alias(status, out, self);
+}
+
+static PyObject* tensor_is_pinned(PyObject* self, PyObject* unused) {
+  (void)unused;
+  int32_t pinned = 0;
+  const tsr_status status = tsr_tensor_is_pinned(tpy_handle(self), &pinned);
+  if (status != TSR_OK) return tpy_fail(status);
+  return PyBool_FromLong(pinned);
 }
 
 /* An op with a name of this table is no method: what stands here counts. */
@@ -288,8 +314,13 @@ PyMethodDef tensor_methods[] = {
      METH_FASTCALL | METH_KEYWORDS,
      "requires_grad_($self, requires_grad=True)\n--\n\nSets requires_grad; returns the tensor."},
     {"to", (PyCFunction)(void (*)(void))tensor_to, METH_FASTCALL | METH_KEYWORDS,
-     "to($self, *args, dtype=None, device=None, copy=False)\n--\n\n"
+     "to($self, *args, dtype=None, device=None, copy=False, non_blocking=False)\n--\n\n"
      "The tensor with another dtype, on another device, or like another tensor."},
+    {"pin_memory", (PyCFunction)(void (*)(void))tensor_pin_memory, METH_FASTCALL | METH_KEYWORDS,
+     "pin_memory($self, device=None)\n--\n\n"
+     "The tensor in pinned memory, from which the device copies on its own (non_blocking=True)."},
+    {"is_pinned", tensor_is_pinned, METH_NOARGS,
+     "Whether the tensor lies in memory of pin_memory()."},
     {"float", tensor_to_float, METH_NOARGS, "The tensor as float32."},
     {"double", tensor_to_double, METH_NOARGS, "The tensor as float64."},
     {"half", tensor_to_half, METH_NOARGS, "The tensor as float16."},

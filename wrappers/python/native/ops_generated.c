@@ -4916,7 +4916,7 @@ static PyObject* py_clip_inplace(PyObject* self, PyObject* const* args, Py_ssize
     } else {
       tsr_tensor limited = NULL;
       status = tpy_between(a0, a1, &v1, a2, &v2, &limited);
-      if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(a0, limited));
+      if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(a0, limited, 0));
       tsr_tensor_release(limited);
       result = tpy_same(status, s[0]);
     }
@@ -5152,24 +5152,26 @@ static PyObject* py_detach(PyObject* self, PyObject* const* args, Py_ssize_t nar
   return result;
 }
 
-static const char* const names_copy_inplace[] = {"input", "source"};
-static PyObject* keys_copy_inplace[2 * TPY_MAX_ALIASES];
-static const tpy_signature sig_copy_inplace = {"copy_", 2, 2, 2, -1,
+static const char* const names_copy_inplace[] = {"input", "source", "non_blocking"};
+static PyObject* keys_copy_inplace[3 * TPY_MAX_ALIASES];
+static const tpy_signature sig_copy_inplace = {"copy_", 3, 3, 2, -1,
     names_copy_inplace, keys_copy_inplace, 3u};
 static PyObject* py_copy_inplace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const tpy_signature* sig = &sig_copy_inplace;
-  PyObject* s[3];
+  PyObject* s[4];
   if (!tpy_parse(sig, self, args, nargs, kwnames, s)) return NULL;
   PyObject* result = NULL;
   tsr_status status = TSR_OK;
   tsr_tensor a0;
   tsr_tensor a1;
+  int32_t a2;
   if (tpy_tensor(sig, 0, s[0], &a0) &&
-      tpy_tensor(sig, 1, s[1], &a1)) {
-      TPY_CALL(status, tsr_copy_inplace(a0, a1));
+      tpy_tensor(sig, 1, s[1], &a1) &&
+      tpy_bool(sig, 2, s[2], 0, &a2)) {
+      TPY_CALL(status, tsr_copy_inplace(a0, a1, a2));
       result = tpy_same(status, s[0]);
   }
-  Py_XDECREF(s[2]);
+  Py_XDECREF(s[3]);
   return result;
 }
 
@@ -7985,7 +7987,7 @@ PyMethodDef tpy_functions[] = {
     {"detach", (PyCFunction)(void (*)(void))py_detach,
      METH_FASTCALL | METH_KEYWORDS, "detach($input)\n--\n\nThe same memory and version counter outside of the graph."},
     {"copy_", (PyCFunction)(void (*)(void))py_copy_inplace,
-     METH_FASTCALL | METH_KEYWORDS, "copy_($input, source)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused."},
+     METH_FASTCALL | METH_KEYWORDS, "copy_($input, source, non_blocking=False)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused."},
     {"fill_", (PyCFunction)(void (*)(void))py_fill_inplace,
      METH_FASTCALL | METH_KEYWORDS, "fill_($input, value)\n--\n\nOverwrites every element with one number."},
     {"zero_", (PyCFunction)(void (*)(void))py_zero_inplace,
@@ -8503,7 +8505,7 @@ PyMethodDef tpy_methods[] = {
     {"detach", (PyCFunction)(void (*)(void))py_detach,
      METH_FASTCALL | METH_KEYWORDS, "detach($input)\n--\n\nThe same memory and version counter outside of the graph."},
     {"copy_", (PyCFunction)(void (*)(void))py_copy_inplace,
-     METH_FASTCALL | METH_KEYWORDS, "copy_($input, source)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused."},
+     METH_FASTCALL | METH_KEYWORDS, "copy_($input, source, non_blocking=False)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused."},
     {"fill_", (PyCFunction)(void (*)(void))py_fill_inplace,
      METH_FASTCALL | METH_KEYWORDS, "fill_($input, value)\n--\n\nOverwrites every element with one number."},
     {"zero_", (PyCFunction)(void (*)(void))py_zero_inplace,

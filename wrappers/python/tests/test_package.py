@@ -63,6 +63,39 @@ def test_threads_can_be_limited() -> None:
         ts.set_num_threads(0)
 
 
+def test_products_can_be_less_exact() -> None:
+    assert ts.get_float32_matmul_precision() == "highest"
+    x = ts.rand((8, 8))
+    exact = x @ x
+    ts.set_float32_matmul_precision("medium")
+    try:
+        assert ts.get_float32_matmul_precision() == "medium"
+        assert (x @ x == exact).all()  # the CPU makes no use of it
+    finally:
+        ts.set_float32_matmul_precision("highest")
+    for wrong in ("low", 1, None):
+        with pytest.raises(ts.InvalidValueError, match="expected 'highest', 'high' or 'medium'"):
+            ts.set_float32_matmul_precision(wrong)
+
+
+def test_pinned_memory_wants_a_device_that_reads_it() -> None:
+    x = ts.ones(3)
+    assert not x.is_pinned()
+    with pytest.raises(ts.NotSupportedError, match="a device that copies from pinned memory, got cpu"):
+        x.pin_memory("cpu")
+    if ts.device_count("cuda") == 0:
+        with pytest.raises(ts.DeviceError, match="cuda"):
+            x.pin_memory()
+        with pytest.raises(ts.DeviceError, match="cuda"):
+            x.pin_memory(device="cuda")
+    with pytest.raises(TypeError):
+        x.pin_memory(gpu=1)
+    # Where no pinned memory takes part the switch means nothing.
+    y = x.to("cpu", copy=True, non_blocking=True)
+    assert not y.is_pinned() and y.copy_(x * 2, non_blocking=True).tolist() == [2, 2, 2]
+    assert x.to("cpu", non_blocking=True) is x
+
+
 def test_memory_statistics() -> None:
     before = ts.memory.memory_allocated()
     x = ts.zeros((1 << 20,))

@@ -61,18 +61,21 @@ struct BlasType {
   cudaDataType_t data;
   cublasComputeType_t compute;
 };
-BlasType blas_type(DType dtype) {
+// Both levels below the highest are TF32: cuBLAS has nothing coarser for factors in float32.
+BlasType blas_type(DType dtype, kernel::Precision precision) {
+  const cublasComputeType_t single =
+      precision == kernel::Precision::kHighest ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32;
   switch (dtype) {
     case DType::kFloat16:
       return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
     case DType::kBFloat16:
       return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
     case DType::kFloat32:
-      return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
+      return {CUDA_R_32F, single};
     case DType::kFloat64:
       return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
     case DType::kComplex64:
-      return {CUDA_C_32F, CUBLAS_COMPUTE_32F};
+      return {CUDA_C_32F, single};
     default:
       return {CUDA_C_64F, CUBLAS_COMPUTE_64F};
   }
@@ -83,7 +86,7 @@ Status with_cublas(const GemmPlan& plan, Side a, Side b, Side c) {
   TSR_CUDA_TRY(guard.error());
   const BlasHandle handle(plan.place);
   if (handle.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(handle.status());
-  const BlasType type = blas_type(plan.dtype);
+  const BlasType type = blas_type(plan.dtype, plan.precision);
   const int64_t size = itemsize(plan.dtype);
   // C by columns: then it is C = A B in column order, and every operand turns over.
   const bool by_columns = c.operation != CUBLAS_OP_N;

@@ -134,9 +134,10 @@ Descriptor describe_operation(const Dnn& dnn, const ConvPlan& plan, const ConvSh
 
 // ---- Choosing an engine ----
 
-// Results are the same in every run, and float32 is float32: no engine that adds in the order in
-// which threads come, that rounds its inputs, or whose transforms lose digits.
-bool keeps_rules(const Dnn& dnn, DType dtype, Descriptor& config) {
+// Results are the same in every run, and float32 is float32 unless the plan allows less: no engine
+// that adds in the order in which threads come, that rounds its inputs, or whose transforms lose
+// digits.
+bool keeps_rules(const Dnn& dnn, const ConvPlan& plan, Descriptor& config) {
   Descriptor engine(dnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.value();
   config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &place);
@@ -146,6 +147,8 @@ bool keeps_rules(const Dnn& dnn, DType dtype, Descriptor& config) {
   if (!config.ok() || !engine.ok()) return false;
   // A library that is newer than the headers may have notes for which there was no room.
   const int64_t count = std::min<int64_t>(given, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  const DType dtype = plan.dtype;
+  const bool exact = plan.precision == kernel::Precision::kHighest;
   const bool short_type = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
   for (int64_t i = 0; i < count; ++i) {
     switch (notes[i]) {
@@ -154,7 +157,7 @@ bool keeps_rules(const Dnn& dnn, DType dtype, Descriptor& config) {
       case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
         return false;
       case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-        if (dtype == DType::kFloat32) return false;
+        if (dtype == DType::kFloat32 && exact) return false;
         break;
       case CUDNN_NUMERICAL_NOTE_FFT:
       case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
@@ -208,7 +211,7 @@ Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const
   if (!graph.ok()) return dnn_failure(graph.status());
   for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (Descriptor& config : proposals(dnn, graph, mode)) {
-      if (!keeps_rules(dnn, plan.dtype, config)) continue;
+      if (!keeps_rules(dnn, plan, config)) continue;
       Descriptor made(dnn, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
           .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
@@ -226,13 +229,14 @@ Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const
 // ---- The cache ----
 
 // All that the choice of an engine depends on.
-using Key = std::array<int64_t, 4 + 3 * kernel::kMaxSpatial + 3 * (2 * kMaxDims + 1)>;
+using Key = std::array<int64_t, 5 + 3 * kernel::kMaxSpatial + 3 * (2 * kMaxDims + 1)>;
 
 Key key_of(const ConvPlan& plan, const ConvShape& shape, const ConvPointers& data) {
   Key key{};
   auto* next = key.data();
   *next++ = plan.place.device;
   *next++ = static_cast<int64_t>(plan.dtype);
+  *next++ = static_cast<int64_t>(plan.precision);
   *next++ = static_cast<int64_t>(plan.pass);
   *next++ = shape.spatial;
   const auto add = [&](const auto& list) { next = std::copy(list.begin(), list.end(), next); };

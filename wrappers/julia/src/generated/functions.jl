@@ -603,6 +603,24 @@ tsr_memory_allocator_reset(device_type, device_index) =
         (tsr_device_type, Int32),
         device_type, device_index)
 
+# The values in pinned memory: pages of the host that stay where they are, so that the device
+# copies from and to them while the host goes on (non_blocking of tsr_to and
+# tsr_copy_inplace). The tensor itself when it lies there.
+# device absent means this thread's default device, or the first CUDA device when that is the
+# CPU. DEVICE when there is none, or the tensor is not on the CPU; NOT_IMPLEMENTED when the
+# device knows no pinned memory. The memory is kept for the next tensors;
+# tsr_memory_empty_cache of the device gives back what is unused.
+tsr_tensor_pin_memory(tensor, device_type, device_index, result) =
+    ccall((:tsr_tensor_pin_memory, libtessera), tsr_status,
+        (tsr_tensor, tsr_device_type, Int32, Ptr{tsr_tensor}),
+        tensor, device_type, device_index, result)
+
+# Whether the tensor lies in memory of tsr_tensor_pin_memory.
+tsr_tensor_is_pinned(tensor, pinned) =
+    ccall((:tsr_tensor_is_pinned, libtessera), tsr_status,
+        (tsr_tensor, Ptr{Int32}),
+        tensor, pinned)
+
 # The handles that are out, oldest first, as a JSON array of objects: handle (its number,
 # counted from the start of the program), kind, made_by (the function that gave it out) and
 # references.
@@ -726,6 +744,18 @@ tsr_num_threads() =
 # Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
 tsr_set_num_threads(count) =
     ccall((:tsr_set_num_threads, libtessera), tsr_status, (Int32,), count)
+
+# How exactly matrix products and convolutions of float32 and complex64 are computed, as a
+# tsr_precision.
+tsr_matmul_precision() =
+    ccall((:tsr_matmul_precision, libtessera), Int32, ())
+
+# Sets for the process how exactly matrix products and convolutions of float32 and complex64
+# are computed. Only CUDA makes use of less than the highest: HIGH and MEDIUM both are
+# TensorFloat-32 there.
+# VALUE for what is no tsr_precision.
+tsr_set_matmul_precision(precision) =
+    ccall((:tsr_set_matmul_precision, libtessera), tsr_status, (tsr_precision,), precision)
 
 # Where functions of this thread make tensors when they are told no device. Every thread
 # starts with the CPU.
@@ -864,7 +894,8 @@ tsr_event_synchronize(event) =
     ccall((:tsr_event_synchronize, libtessera), tsr_status, (tsr_event,), event)
 
 # Tells the allocator that the stream also uses the tensor's memory: it is not lent again
-# before the work queued there when the tensor is gone is done. Without effect on the CPU.
+# before the work queued there when the tensor is gone is done. On the CPU it has a meaning
+# for pinned memory only, whose streams are those of the device it is pinned for.
 # DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
 tsr_tensor_record_stream(tensor, stream) =
     ccall((:tsr_tensor_record_stream, libtessera), tsr_status,
@@ -2605,10 +2636,10 @@ tsr_astype(input, dtype, copy, out) =
         input, dtype, copy, out)
 
 # The values on another device and in another dtype; the input itself when nothing changes.
-tsr_to(input, device_type, device_index, dtype, copy, out) =
+tsr_to(input, device_type, device_index, dtype, copy, non_blocking, out) =
     ccall((:tsr_to, libtessera), tsr_status,
-        (tsr_tensor, tsr_device_type, Int32, tsr_dtype, Int32, Ptr{tsr_tensor}),
-        input, device_type, device_index, dtype, copy, out)
+        (tsr_tensor, tsr_device_type, Int32, tsr_dtype, Int32, Int32, Ptr{tsr_tensor}),
+        input, device_type, device_index, dtype, copy, non_blocking, out)
 
 # The same memory and version counter outside of the graph.
 tsr_detach(input, out) =
@@ -2616,8 +2647,10 @@ tsr_detach(input, out) =
 
 # Overwrites the input with the source, which broadcasts and is cast; complex to real is
 # refused.
-tsr_copy_inplace(input, source) =
-    ccall((:tsr_copy_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, source)
+tsr_copy_inplace(input, source, non_blocking) =
+    ccall((:tsr_copy_inplace, libtessera), tsr_status,
+        (tsr_tensor, tsr_tensor, Int32),
+        input, source, non_blocking)
 
 # Overwrites every element with one number.
 tsr_fill_inplace(input, value) =

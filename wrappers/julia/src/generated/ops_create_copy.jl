@@ -45,18 +45,24 @@ function astype(input::Tensor, dtype; copy::Bool=true)
 end
 
 """
-    _to(input, device, dtype, copy)
+    _to(input, device, dtype, copy, non_blocking)
 
 The values on another device and in another dtype; the input itself when nothing changes.
+With non_blocking a result on the CPU lies in pinned memory and may be read after a wait for
+the device. A pinned input may be released at once, but written only when the copy is over.
+It means nothing where no pinned memory takes part, or the dtype changes on the host.
 
 - `device`: absent means where it is
 - `dtype`: absent means the input's
 - `copy`: copy even when nothing changes
+- `non_blocking`: do not wait for the copy where pinned memory takes part
+  (tsr_tensor_pin_memory)
 """
-function _to(input::Tensor, device, dtype, copy::Bool)
+function _to(input::Tensor, device, dtype, copy::Bool, non_blocking::Bool)
     out = Ref{tsr_tensor}()
     check(C.tsr_to(
-        input, device_type(device), device_index(device), dtype_bits(dtype), copy, out))
+        input, device_type(device), device_index(device), dtype_bits(dtype), copy,
+        non_blocking, out))
     return wrap(out[])
 end
 
@@ -72,13 +78,16 @@ function Base.detach(input::Tensor)
 end
 
 """
-    copyto!(input, source)
+    copyto!(input, source; non_blocking)
 
 Overwrites the input with the source, which broadcasts and is cast; complex to real is
 refused.
+
+- `non_blocking`: do not wait for the copy where pinned memory takes part
+  (tsr_tensor_pin_memory)
 """
-function Base.copyto!(input::Tensor, source::Tensor)
-    check(C.tsr_copy_inplace(input, source))
+function Base.copyto!(input::Tensor, source::Tensor; non_blocking::Bool=false)
+    check(C.tsr_copy_inplace(input, source, non_blocking))
     return input
 end
 

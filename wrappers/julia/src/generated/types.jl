@@ -159,6 +159,12 @@ const tsr_dlpack_flag = Int32
 const TSR_DLPACK_COPY = Int32(1)
 const TSR_DLPACK_READ_ONLY = Int32(2)
 
+# How exactly products of float32 numbers are computed.
+const tsr_precision = Int32
+const TSR_PRECISION_HIGHEST = Int32(0)
+const TSR_PRECISION_HIGH = Int32(1)
+const TSR_PRECISION_MEDIUM = Int32(2)
+
 # What a tsr_value holds.
 const tsr_value_kind = Int32
 const TSR_VALUE_NONE = Int32(0)

@@ -91,13 +91,14 @@ __all__ = [
     "CallbackError", "can_cast", "CancelledError", "complex128", "complex64", "default_generator",
     "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
-    "from_numpy", "frombuffer", "Generator", "get_default_device", "get_num_threads",
+    "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
     "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "isdtype", "linalg", "load_file", "manual_seed",
     "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
-    "save_file", "set_default_device", "set_grad_enabled", "set_num_threads", "set_printoptions",
+    "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
+    "set_printoptions",
     "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "uint16", "uint32", "uint64",
     "uint8", "utils",
 ]  # fmt: skip
@@ -120,6 +121,25 @@ is_tensor: _Callable[[_Any], _builtins.bool] = _table["is_tensor"]
 def get_num_threads() -> int:
     """How many threads an operation may use."""
     return int(_lib.tsr_num_threads())
+
+
+_PRECISIONS = ("highest", "high", "medium")  # in the order of tsr_precision
+
+
+def get_float32_matmul_precision() -> str:
+    """How exactly matrix products and convolutions of float32 are computed: "highest", "high" or "medium"."""
+    return _PRECISIONS[_lib.tsr_matmul_precision()]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Sets for the process how exactly matrix products and convolutions of float32 are computed: "highest" is float32,
+    "high" and "medium" may round the factors to TensorFloat-32 or bfloat16. Only CUDA makes use of it, with TensorFloat-32
+    for both."""
+    if precision not in _PRECISIONS:
+        raise InvalidValueError(
+            f"set_float32_matmul_precision(): expected 'highest', 'high' or 'medium', got {precision!r}"
+        )
+    _check(_lib.tsr_set_matmul_precision(_PRECISIONS.index(precision)))
 
 
 def set_num_threads(count: int) -> None:

@@ -211,8 +211,8 @@ class Tensor(TensorBase):
 
         def bool(self) -> Tensor: ...
 
-    def cuda(self, index: Any = None) -> Tensor:
-        return self.to(device=Device("cuda", index))
+    def cuda(self, index: Any = None, non_blocking: Any = False) -> Tensor:
+        return self.to(device=Device("cuda", index), non_blocking=non_blocking)
 
     @property
     def is_cuda(self) -> Any:

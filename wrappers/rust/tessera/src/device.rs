@@ -149,6 +149,35 @@ pub fn set_num_threads(count: usize) -> Result<()> {
     done(unsafe { sys::tsr_set_num_threads(i32::try_from(count).unwrap_or(i32::MAX)) })
 }
 
+/// How exactly products of `f32` are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// `f32` throughout.
+    #[default]
+    Highest = sys::TSR_PRECISION_HIGHEST as isize,
+    /// Factors may be rounded to TensorFloat-32, which has 10 bits of fraction; sums stay `f32`.
+    High = sys::TSR_PRECISION_HIGH as isize,
+    /// Factors may be rounded to bfloat16's 7 bits of fraction; sums stay `f32`.
+    Medium = sys::TSR_PRECISION_MEDIUM as isize,
+}
+
+/// How exactly matrix products and convolutions of `f32` and `Complex<f32>` are computed.
+pub fn float32_matmul_precision() -> Precision {
+    // SAFETY: takes nothing.
+    match unsafe { sys::tsr_matmul_precision() } {
+        sys::TSR_PRECISION_HIGH => Precision::High,
+        sys::TSR_PRECISION_MEDIUM => Precision::Medium,
+        _ => Precision::Highest,
+    }
+}
+
+/// Sets that for the process. Only CUDA makes use of less than the highest: `High` and `Medium` both
+/// are TensorFloat-32 there.
+pub fn set_float32_matmul_precision(precision: Precision) {
+    // SAFETY: a plain number, and one that the library knows.
+    done(unsafe { sys::tsr_set_matmul_precision(precision as i32) }).expect("a known precision");
+}
+
 /// Runs the destructors that [`defer_drops`] put off on any thread, and tells how many.
 pub fn poll() -> Result<usize> {
     let mut count = 0;

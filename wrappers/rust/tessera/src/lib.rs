@@ -49,7 +49,8 @@ pub use ambient::{scope, Ambient, AmbientGuard};
 pub use arguments::{Operand, Scalar};
 pub use autograd::{enable_grad, inference_mode, no_grad};
 pub use device::{
-    defer_drops, load_plugin, num_threads, poll, set_num_threads, version, Device, DeviceGuard,
+    defer_drops, float32_matmul_precision, load_plugin, num_threads, poll,
+    set_float32_matmul_precision, set_num_threads, version, Device, DeviceGuard, Precision,
 };
 pub use element::Element;
 pub use error::{Error, Result};

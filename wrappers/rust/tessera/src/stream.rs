@@ -5,6 +5,7 @@
 //! On the CPU work is done when a function returns: each stream there is the default stream, each
 //! event done, each wait over at once.
 
+use crate::arguments::one;
 use crate::error::done;
 use crate::handle::handle;
 use crate::{Device, DeviceType, Result, Tensor};
@@ -143,6 +144,27 @@ impl Event {
 }
 
 impl Tensor {
+    /// The values in pinned memory: pages of the host that stay where they are, so that the device (by
+    /// default the thread's default device, or the first CUDA device) copies from and to them on its
+    /// own, see `non_blocking` of [`Tensor::to_with`] and [`Tensor::copy_`]. The tensor itself when
+    /// it lies there.
+    pub fn pin_memory(&self, device: Option<Device>) -> Result<Tensor> {
+        // SAFETY: a valid handle; -1 stands for no device.
+        one(|out| unsafe {
+            sys::tsr_tensor_pin_memory(
+                self.raw(), device.map_or(-1, |d| d.kind as i32), device.map_or(-1, |d| d.index), out,
+            )
+        })
+    }
+
+    /// Whether the tensor lies in memory of [`Tensor::pin_memory`].
+    pub fn is_pinned(&self) -> Result<bool> {
+        let mut value = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_tensor_is_pinned(self.raw(), &mut value) })?;
+        Ok(value != 0)
+    }
+
     /// Tells the allocator that the stream also uses this memory: it is not lent again before the work
     /// queued there when the tensor is gone is done.
     pub fn record_stream(&self, stream: &Stream) -> Result<()> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera::autograd::custom_function;
 use tessera::memory::{self, live_nodes, live_tensors};
-use tessera::{scope, sys, Device, ErrorKind, LogLevel, Result, Tensor};
+use tessera::{scope, sys, Device, ErrorKind, LogLevel, Precision, Result, Tensor};
 
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
@@ -178,6 +178,32 @@ fn threads_can_be_limited() -> Result<()> {
     assert_eq!(tessera::num_threads(), 1);
     tessera::set_num_threads(before)?;
     assert_eq!(tessera::set_num_threads(0).unwrap_err().kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
+fn products_can_be_less_exact() {
+    let _turn = turn();
+    assert_eq!(tessera::float32_matmul_precision(), Precision::Highest);
+    tessera::set_float32_matmul_precision(Precision::High);
+    assert_eq!(tessera::float32_matmul_precision(), Precision::High);
+    tessera::set_float32_matmul_precision(Precision::Highest);
+}
+
+#[test]
+fn pinned_memory_wants_a_device_that_reads_it() -> Result<()> {
+    let _turn = turn();
+    let x = Tensor::from([1.0f32, 2.0]);
+    assert!(!x.is_pinned()?);
+    assert_eq!(x.pin_memory(Some(Device::CPU)).unwrap_err().kind(), ErrorKind::NotImplemented);
+    if Device::count(tessera::DeviceType::Cuda)? == 0 {
+        assert_eq!(x.pin_memory(None).unwrap_err().kind(), ErrorKind::Device);
+    }
+    // Where no pinned memory takes part the switch means nothing.
+    let y = x.to_with(|o| o.copy(true).non_blocking(true))?;
+    assert!(!y.is_pinned()?);
+    y.copy_(&(&x + &x), |o| o.non_blocking(true))?;
+    assert_eq!(y.to_vec::<f32>()?, [2.0, 4.0]);
     Ok(())
 }
 

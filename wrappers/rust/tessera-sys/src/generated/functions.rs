@@ -483,6 +483,21 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32,
     ) -> tsr_status;
 
+    /// The values in pinned memory: pages of the host that stay where they are, so that the device
+    /// copies from and to them while the host goes on (non_blocking of tsr_to and
+    /// tsr_copy_inplace). The tensor itself when it lies there.
+    /// device absent means this thread's default device, or the first CUDA device when that is the
+    /// CPU. DEVICE when there is none, or the tensor is not on the CPU; NOT_IMPLEMENTED when the
+    /// device knows no pinned memory. The memory is kept for the next tensors;
+    /// tsr_memory_empty_cache of the device gives back what is unused.
+    pub fn tsr_tensor_pin_memory(
+        tensor: tsr_tensor, device_type: tsr_device_type, device_index: i32,
+        result: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Whether the tensor lies in memory of tsr_tensor_pin_memory.
+    pub fn tsr_tensor_is_pinned(tensor: tsr_tensor, pinned: *mut i32) -> tsr_status;
+
     /// The handles that are out, oldest first, as a JSON array of objects: handle (its number,
     /// counted from the start of the program), kind, made_by (the function that gave it out) and
     /// references.
@@ -579,6 +594,16 @@ extern "C" {
 
     /// Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
     pub fn tsr_set_num_threads(count: i32) -> tsr_status;
+
+    /// How exactly matrix products and convolutions of float32 and complex64 are computed, as a
+    /// tsr_precision.
+    pub fn tsr_matmul_precision() -> i32;
+
+    /// Sets for the process how exactly matrix products and convolutions of float32 and complex64
+    /// are computed. Only CUDA makes use of less than the highest: HIGH and MEDIUM both are
+    /// TensorFloat-32 there.
+    /// VALUE for what is no tsr_precision.
+    pub fn tsr_set_matmul_precision(precision: tsr_precision) -> tsr_status;
 
     /// Where functions of this thread make tensors when they are told no device. Every thread
     /// starts with the CPU.
@@ -687,7 +712,8 @@ extern "C" {
     pub fn tsr_event_synchronize(event: tsr_event) -> tsr_status;
 
     /// Tells the allocator that the stream also uses the tensor's memory: it is not lent again
-    /// before the work queued there when the tensor is gone is done. Without effect on the CPU.
+    /// before the work queued there when the tensor is gone is done. On the CPU it has a meaning
+    /// for pinned memory only, whose streams are those of the device it is pinned for.
     /// DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
     pub fn tsr_tensor_record_stream(tensor: tsr_tensor, stream: tsr_stream) -> tsr_status;
 
@@ -2065,12 +2091,17 @@ extern "C" {
     ) -> tsr_status;
 
     /// The values on another device and in another dtype; the input itself when nothing changes.
+    /// With non_blocking a result on the CPU lies in pinned memory and may be read after a wait
+    /// for the device. A pinned input may be released at once, but written only when the copy is
+    /// over. It means nothing where no pinned memory takes part, or the dtype changes on the host.
     /// device: absent means where it is
     /// dtype: absent means the input's
     /// copy: copy even when nothing changes
+    /// non_blocking: do not wait for the copy where pinned memory takes part
+    /// (tsr_tensor_pin_memory)
     pub fn tsr_to(
         input: tsr_tensor, device_type: tsr_device_type, device_index: i32, dtype: tsr_dtype,
-        copy: i32, out: *mut tsr_tensor,
+        copy: i32, non_blocking: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// The same memory and version counter outside of the graph.
@@ -2078,7 +2109,9 @@ extern "C" {
 
     /// Overwrites the input with the source, which broadcasts and is cast; complex to real is
     /// refused.
-    pub fn tsr_copy_inplace(input: tsr_tensor, source: tsr_tensor) -> tsr_status;
+    /// non_blocking: do not wait for the copy where pinned memory takes part
+    /// (tsr_tensor_pin_memory)
+    pub fn tsr_copy_inplace(input: tsr_tensor, source: tsr_tensor, non_blocking: i32) -> tsr_status;
 
     /// Overwrites every element with one number.
     pub fn tsr_fill_inplace(input: tsr_tensor, value: *const tsr_number) -> tsr_status;

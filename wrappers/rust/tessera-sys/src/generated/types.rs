@@ -252,6 +252,15 @@ pub const TSR_DLPACK_COPY: tsr_dlpack_flag = 1;
 /// export: mark the result read-only
 pub const TSR_DLPACK_READ_ONLY: tsr_dlpack_flag = 2;
 
+/// How exactly products of float32 numbers are computed.
+pub type tsr_precision = i32;
+/// float32 throughout
+pub const TSR_PRECISION_HIGHEST: tsr_precision = 0;
+/// factors may be rounded to TensorFloat-32, which has 10 bits of fraction; sums stay float32
+pub const TSR_PRECISION_HIGH: tsr_precision = 1;
+/// factors may be rounded to bfloat16's 7 bits of fraction; sums stay float32
+pub const TSR_PRECISION_MEDIUM: tsr_precision = 2;
+
 /// What a tsr_value holds.
 pub type tsr_value_kind = i32;
 /// an optional argument that is absent, a result that is not wanted

@@ -30,6 +30,7 @@ pub struct ToOptions {
     device: Option<Device>,
     dtype: Option<DType>,
     copy: bool,
+    non_blocking: bool,
 }
 
 impl ToOptions {
@@ -51,6 +52,30 @@ impl ToOptions {
     #[must_use]
     pub fn copy(mut self, copy: bool) -> Self {
         self.copy = copy;
+        self
+    }
+
+    /// do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory); default:
+    /// `false`
+    #[must_use]
+    pub fn non_blocking(mut self, non_blocking: bool) -> Self {
+        self.non_blocking = non_blocking;
+        self
+    }
+}
+
+/// Options of [`Tensor::copy_`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CopyOptions {
+    non_blocking: bool,
+}
+
+impl CopyOptions {
+    /// do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory); default:
+    /// `false`
+    #[must_use]
+    pub fn non_blocking(mut self, non_blocking: bool) -> Self {
+        self.non_blocking = non_blocking;
         self
     }
 }
@@ -94,6 +119,10 @@ impl Tensor {
     }
 
     /// The values on another device and in another dtype; the input itself when nothing changes.
+    ///
+    /// With non_blocking a result on the CPU lies in pinned memory and may be read after a wait
+    /// for the device. A pinned input may be released at once, but written only when the copy is
+    /// over. It means nothing where no pinned memory takes part, or the dtype changes on the host.
     #[inline]
     pub fn to(&self) -> Result<Tensor> {
         self.to_with(|o| o)
@@ -107,7 +136,7 @@ impl Tensor {
             sys::tsr_to(
                 self.raw(), o.device.map_or(-1, |d| d.kind as i32),
                 o.device.map_or(-1, |d| d.index), o.dtype.map_or(-1, |d| d as i32),
-                i32::from(o.copy), out,
+                i32::from(o.copy), i32::from(o.non_blocking), out,
             )
         })
     }
@@ -121,8 +150,11 @@ impl Tensor {
     /// Overwrites the input with the source, which broadcasts and is cast; complex to real is
     /// refused.
     #[inline]
-    pub fn copy_(&self, source: &Tensor) -> Result<&Self> {
-        done(unsafe { sys::tsr_copy_inplace(self.raw(), source.raw()) })?;
+    pub fn copy_(
+        &self, source: &Tensor, options: impl FnOnce(CopyOptions) -> CopyOptions,
+    ) -> Result<&Self> {
+        let o = options(CopyOptions::default());
+        done(unsafe { sys::tsr_copy_inplace(self.raw(), source.raw(), i32::from(o.non_blocking)) })?;
         Ok(self)
     }
 

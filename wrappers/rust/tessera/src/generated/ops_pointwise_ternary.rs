@@ -361,7 +361,7 @@ impl Tensor {
             }
             Bounds::Mixed(min, max) => {
                 let value = limited(self, min, max)?;
-                done(unsafe { sys::tsr_copy_inplace(self.raw(), value.raw()) })?;
+                done(unsafe { sys::tsr_copy_inplace(self.raw(), value.raw(), 0) })?;
                 Ok(self)
             }
         }

@@ -229,7 +229,7 @@ pub trait Module: Send + Sync {
             return Err(Error::new(ErrorKind::Value, text));
         }
         let _guard = no_grad();
-        own.iter().try_for_each(|(name, target)| target.copy_(&state[name]).map(|_| ()))
+        own.iter().try_for_each(|(name, target)| target.copy_(&state[name], |o| o).map(|_| ()))
     }
 }
 

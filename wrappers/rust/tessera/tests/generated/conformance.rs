@@ -3021,7 +3021,7 @@ fn detach_0() -> Result<()> {
 fn copy_0() -> Result<()> {
     let input = copy("copy_0/in/input")?;
     let source = copy("copy_0/in/source")?;
-    input.copy_(&source)?;
+    input.copy_(&source, |o| o)?;
     same(&input, "copy_0/after/input")?;
     Ok(())
 }
@@ -3031,7 +3031,7 @@ fn copy_gradient() -> Result<()> {
     let input = leaf("copy_gradient/in/input")?;
     let changed = input.deep_clone()?;
     let source = copy("copy_gradient/in/source")?;
-    changed.copy_(&source)?;
+    changed.copy_(&source, |o| o)?;
     same(&changed, "copy_gradient/after/input")?;
     backward(&[&changed], &["copy_gradient/weight/input"])?;
     same_gradient(&input, "copy_gradient/grad/input")?;

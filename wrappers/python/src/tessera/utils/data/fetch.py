@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .collate import default_collate
@@ -32,6 +32,17 @@ def _many(kind: type) -> str:
             if name in base.__dict__:
                 return name
     return "__getitem__"
+
+
+def pinned(batch: Any) -> Any:
+    """The batch with its tensors, and whatever else can do so, in pinned memory."""
+    if hasattr(batch, "pin_memory"):
+        return batch.pin_memory()
+    if isinstance(batch, Mapping):
+        return type(batch)({key: pinned(value) for key, value in batch.items()})  # type: ignore[call-arg]
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*map(pinned, batch))
+    return type(batch)(map(pinned, batch)) if isinstance(batch, (list, tuple)) else batch
 
 
 def stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Collate | None) -> Iterator[Any]:

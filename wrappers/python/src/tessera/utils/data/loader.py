@@ -10,7 +10,7 @@ from typing import Any
 from ..._errors import ArgumentTypeError, InvalidValueError
 from ..._random import Generator
 from .dataset import IterableDataset
-from .fetch import Collate, fetch, stream
+from .fetch import Collate, fetch, pinned, stream
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .workers import Pool
 
@@ -22,7 +22,8 @@ class DataLoader:
     of their own and come through shared memory, in the order of the sampler whatever the workers' timing; an exception in
     a worker is raised here with its traceback. persistent_workers keeps the processes, and their copies of the data set,
     from one pass to the next. Workers are started by forkserver or spawn, never by fork, so the data set, collate_fn and
-    worker_init_fn must be picklable: classes and functions of a module, not of a notebook.
+    worker_init_fn must be picklable: classes and functions of a module, not of a notebook. pin_memory puts the tensors of a
+    batch, at any depth of dicts and sequences, into pinned memory, in this process.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class DataLoader:
         generator: Generator | None = None,
         prefetch_factor: int = 2,
         persistent_workers: bool = False,
+        pin_memory: bool = False,
     ) -> None:
         if num_workers < 0 or prefetch_factor < 1 or timeout < 0:
             raise InvalidValueError("num_workers and timeout must be at least 0, prefetch_factor at least 1")
@@ -56,6 +58,7 @@ class DataLoader:
         self.collate_fn = collate_fn
         self.multiprocessing_context = multiprocessing_context
         self.persistent_workers = persistent_workers
+        self.pin_memory = pin_memory
         self._pool: Pool | None = None
         self._iterable = isinstance(dataset, IterableDataset)
         if not self._iterable and not hasattr(dataset, "__getitem__"):
@@ -80,6 +83,9 @@ class DataLoader:
         return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
     def __iter__(self) -> Iterator[Any]:
+        return map(pinned, self._batches()) if self.pin_memory else self._batches()
+
+    def _batches(self) -> Iterator[Any]:
         if self.num_workers > 0:
             return self._from_workers()
         if self._iterable:
