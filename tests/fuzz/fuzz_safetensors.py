@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import random
@@ -136,7 +137,8 @@ def damage_tree(rng: random.Random, tree: Any) -> None:
             continue
         roll = rng.random()
         if roll < 0.5:
-            place[key] = rng.choice(NUMBERS) if rng.random() < 0.6 else rng.choice(ODD)
+            # A copy: the next change may go into it, and it must not come to hold itself.
+            place[key] = rng.choice(NUMBERS) if rng.random() < 0.6 else copy.deepcopy(rng.choice(ODD))
         elif roll < 0.7:
             del place[key]
         elif isinstance(place, dict):
