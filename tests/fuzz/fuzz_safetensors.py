@@ -65,7 +65,9 @@ def _parsed(header: bytes) -> dict[str, Any]:
     if header[:1] != b"{":
         raise Refused
     try:
-        tree = json.loads(header.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+        tree = json.loads(
+            header.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_integer
+        )
     except (ValueError, RecursionError):
         raise Refused from None
     return tree  # type: ignore[no-any-return]
@@ -98,6 +100,11 @@ def _span(entry: Any) -> tuple[int, int]:
     if whole >= 2**63 or offsets[1] - offsets[0] != nbytes:
         raise Refused
     return offsets[0], offsets[1]
+
+
+def _integer(text: str) -> float:
+    """-0 is no natural number, as for the library that the format comes from."""
+    return -0.0 if text == "-0" else int(text)
 
 
 def _natural(value: Any) -> bool:
