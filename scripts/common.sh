@@ -61,6 +61,16 @@ use_suite() {
   apt-get "${apt_options[@]}" update
 }
 
+# cached_compiler <folder>: the C compiler of the Python extension, which is the user's or the interpreter's
+# own, behind ccache, as CMake has it (cmake/TesseraCompilerCache.cmake). Paths below the folder count relative.
+cached_compiler() {
+  local compiler="${CC:-$("$tsr_root/.venv/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("CC"))')}"
+  if [ -z "${CC:-}" ] && command -v ccache >/dev/null; then
+    compiler="env $(printf 'HOME=%q CCACHE_BASEDIR=%q' "$HOME" "${CCACHE_BASEDIR:-$1}") CCACHE_NOHASHDIR=1 ccache $compiler"
+  fi
+  echo "$compiler"
+}
+
 # build_preset <preset> [ninja target...]: configures when needed, then builds.
 build_preset() {
   local preset="$1"

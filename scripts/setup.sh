@@ -75,16 +75,6 @@ make_environment() {
 
 # ---- Library and Python extension ----
 
-# The compiler of the extension: the user's, or the interpreter's own behind ccache, as CMake has it
-# (cmake/TesseraCompilerCache.cmake).
-cached_compiler() {
-  local compiler="${CC:-$("$tsr_venv/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("CC"))')}"
-  if [ -z "${CC:-}" ] && command -v ccache >/dev/null; then
-    compiler="env CCACHE_BASEDIR=${CCACHE_BASEDIR:-$tsr_root} CCACHE_NOHASHDIR=1 ccache $compiler"
-  fi
-  echo "$compiler"
-}
-
 build_python() {
   [ -f "$tsr_root/wrappers/python/setup.py" ] || return 0
   # The library itself is not part of the key: the extension finds it by its run path.
@@ -95,7 +85,7 @@ build_python() {
     ! compgen -G "$tsr_root/wrappers/python/src/tessera/_native.*.so" >/dev/null; then
     say "building the Python extension"
     (cd "$tsr_root/wrappers/python" &&
-      TESSERA_BUILD_DIR="$tsr_root/build/release" CC="$(cached_compiler)" \
+      TESSERA_BUILD_DIR="$tsr_root/build/release" CC="$(cached_compiler "$tsr_root")" \
         run_quietly "$tsr_root/build/python.log" "$tsr_venv/bin/python" setup.py build_ext --inplace)
     echo "$key" >"$stamp"
   fi

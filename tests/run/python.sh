@@ -15,7 +15,7 @@ check_types() {
 
 # The wheel, and the guide's programs in an environment that has nothing but it.
 check_wheel() {
-  bash tests/tools/check_wheel.sh "$tsr_root" "$tsr_root/build/release" \
+  CC="$(cached_compiler "$tsr_root")" bash tests/tools/check_wheel.sh "$tsr_root" "$tsr_root/build/release" \
     "$tsr_root/build/release/tests/support/cuda_on_host/libtessera_cuda.so"
 }
 

@@ -72,9 +72,9 @@ class Reader:
         # pip as it is without a network: with the packages that are there.
         self.variables |= {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_QUIET": "1"}
 
-    def run(self, command, **more):
+    def run(self, command, **variables):
         done = subprocess.run(
-            command, cwd=self.cwd, env=self.variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, **more
+            command, cwd=self.cwd, env=self.variables | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
         if done.returncode != 0:
             raise Failure(f"exit {done.returncode} of {command}\n{done.stdout}{done.stderr}")
@@ -138,9 +138,14 @@ class Native(Reader):
         file = self.folder / name
         file.write_text(body, "utf-8")
         self.variables.setdefault("PKG_CONFIG_PATH", str(self.libdir / "pkgconfig"))
-        flags = self.run(["pkg-config", "--cflags", "--libs", "tessera"]).split()
-        self.run([*compiler, *WARNINGS, str(file), "-o", str(file.with_suffix("")), *flags, f"-Wl,-rpath,{self.libdir}"])
-        return self.run([str(file.with_suffix(""))])
+        flags = {kind: self.run(["pkg-config", f"--{kind}", "tessera"]).split() for kind in ("cflags", "libs")}
+        program, unit = str(file.with_suffix("")), str(file.with_suffix(".o"))
+        # ccache with the caller's home and with this folder, which has another name each time, left out of the key.
+        cache = ["ccache"] if shutil.which("ccache") else []
+        settings = {"CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "HOME": os.environ.get("HOME", "")}
+        self.run([*cache, *compiler, *WARNINGS, *flags["cflags"], "-c", str(file), "-o", unit], **settings)
+        self.run([*compiler, unit, "-o", program, *flags["libs"], f"-Wl,-rpath,{self.libdir}"])
+        return self.run([program])
 
 
 class Python(Reader):

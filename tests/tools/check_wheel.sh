@@ -11,7 +11,10 @@
 
 set -euo pipefail
 root="$1" build="$2" plugin="$3"
-area="$(mktemp -d)"
+# One folder for each checkout, so that a compiler cache knows its paths again.
+area="${TMPDIR:-/tmp}/tessera-wheel-$(id -u)-$(cksum <<<"$root" | cut -d ' ' -f 1)"
+rm -rf "$area"
+mkdir -m 700 "$area"
 trap 'rm -rf "$area"' EXIT
 
 "${TSR_SYSTEM_PYTHON:-/usr/bin/python3}" "$root/tests/tools/check_guides.py" "$root" "$build" python \
