@@ -137,8 +137,10 @@ tsr_status record_failure(const CallInfo& info) noexcept {
 
 void begin_call(TraceSpan& span, const CallInfo& info, int32_t function, const tsr_value* values,
                 int32_t count) noexcept {
+  const int32_t row = info.id;
+  const bool about_traces = row >= kInfo_trace_set.id && row <= kInfo_trace_read.id;
   TraceEvent event{};
-  event.kind = TraceKind::kCall;
+  event.kind = about_traces ? TraceKind{} : TraceKind::kCall;  // they would be seen half
   event.id = function == 0 ? info.id : function;
   event.name = info.name;
   event.args = values;

@@ -25,5 +25,7 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_memory_event> = 48;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_exchange_table> = 80;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_trace_event> = 112;
 
 }  // namespace tsr::capi

@@ -20,8 +20,9 @@ const StructSize kStructSizes[] = {
     {"tsr_memory_event", sizeof(tsr_memory_event)},
     {"tsr_exchange_table", sizeof(tsr_exchange_table)},
     {"tsr_value", sizeof(tsr_value)},
+    {"tsr_trace_event", sizeof(tsr_trace_event)},
 };
-const size_t kStructCount = 12;
+const size_t kStructCount = 13;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

@@ -45,6 +45,7 @@
 #include "tessera/device.h"
 #include "tessera/io.h"
 #include "tessera/call.h"
+#include "tessera/trace.h"
 #include "tessera/ops.h"
 
 #endif

@@ -21,4 +21,5 @@
 #include "tessera/cpp/streams.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/cpp/threads.hpp"
+#include "tessera/cpp/tracing.hpp"
 #include "tessera/tessera.h"

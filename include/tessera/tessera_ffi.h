@@ -147,6 +147,24 @@ enum {
   TSR_VALUE_LIST = 16
 };
 
+typedef int32_t tsr_trace_kind;
+enum {
+  TSR_TRACE_CALL = 1,
+  TSR_TRACE_LAUNCH = 2,
+  TSR_TRACE_NODE = 4,
+  TSR_TRACE_ALLOCATE = 8,
+  TSR_TRACE_FREE = 16,
+  TSR_TRACE_EVERYTHING = 31,
+  TSR_TRACE_ARGUMENTS = 256
+};
+
+typedef int32_t tsr_trace_phase;
+enum {
+  TSR_TRACE_BEGIN = 0,
+  TSR_TRACE_END = 1,
+  TSR_TRACE_INSTANT = 2
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -168,6 +186,7 @@ typedef struct tsr_memory_stats tsr_memory_stats;
 typedef struct tsr_memory_event tsr_memory_event;
 typedef struct tsr_exchange_table tsr_exchange_table;
 typedef struct tsr_value tsr_value;
+typedef struct tsr_trace_event tsr_trace_event;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
@@ -203,6 +222,7 @@ typedef tsr_status (*tsr_exchange_stream_fn)(
     tsr_device_type device_type, int32_t device_index, void** stream);
 typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
+typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
 struct tsr_number {
   tsr_number_kind kind;
   int32_t reserved;
@@ -336,6 +356,27 @@ struct tsr_value {
   double real;
   double imaginary;
   const void* pointer;
+};
+
+struct tsr_trace_event {
+  uint32_t struct_size;
+  tsr_trace_kind kind;
+  tsr_trace_phase phase;
+  int32_t id;
+  const char* name;
+  const char* family;
+  int64_t begin_time;
+  int64_t end_time;
+  uint64_t correlation;
+  uint64_t parent;
+  int64_t value;
+  const void* object;
+  void* stream;
+  tsr_device_type device_type;
+  int32_t device_index;
+  int32_t thread;
+  int32_t n_args;
+  const tsr_value* args;
 };
 
 
@@ -493,6 +534,10 @@ tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* name
 int32_t tsr_function_id(const char* name, int64_t name_len);
 const char* tsr_function_name(int32_t id);
 tsr_status tsr_call(int32_t id, tsr_value* values, int32_t n_values);
+tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, int32_t flags);
+tsr_status tsr_trace_start(int64_t capacity, int32_t flags);
+tsr_status tsr_trace_stop(void);
+tsr_status tsr_trace_read(tsr_trace_event* events, int32_t n_events, int32_t* count, int64_t* lost);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -109,6 +109,11 @@ void count_drop(void* user) {
 void count_visit(void* arg, void* user, tsr_drop_fn drop) {
   if (user != nullptr && drop == count_drop) ++*static_cast<int64_t*>(arg);
 }
+void ignore_trace(void*, const tsr_trace_event*) {}
+void count_trace(void* user, const tsr_trace_event*) {
+  ++*static_cast<int*>(user);
+}
+
 void ignore_log(void*, tsr_log_level, const char*, const char*, int64_t) {}
 tsr_status ignore_hook(void*, tsr_tensor, tsr_tensor*) {
   return TSR_OK;

@@ -44,6 +44,8 @@ void count_drop(void* user);                               /* adds 1 to *(int*)u
 void count_visit(void* arg, void* user, tsr_drop_fn drop); /* adds 1 to *(int64_t*)arg */
 void ignore_log(void* user, tsr_log_level level, const char* component, const char* message,
                 int64_t message_len);
+void ignore_trace(void* user, const tsr_trace_event* event);
+void count_trace(void* user, const tsr_trace_event* event); /* adds 1 to *(int*)user */
 tsr_status ignore_hook(void* user, tsr_tensor grad, tsr_tensor* replacement);
 tsr_status ignore_accumulate(void* user, tsr_tensor leaf);
 tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);

@@ -18,7 +18,7 @@ from tensors import STATES, Tensors, Value, random_numbers, with_layout
 TRUSTING = {
     "tsr_tensor_from_data", "tsr_tensor_read", "tsr_tensor_write", "tsr_plugin_load", "tsr_memory_allocator_set",
     "tsr_from_dlpack", "tsr_from_dlpack_versioned", "tsr_to_dlpack", "tsr_to_dlpack_versioned", "tsr_stream_wrap",
-    "tsr_dltensor_view", "tsr_saved_hooks_push", "tsr_log_set", "tsr_memory_pressure_add",
+    "tsr_dltensor_view", "tsr_saved_hooks_push", "tsr_log_set", "tsr_trace_set", "tsr_memory_pressure_add",
     "tsr_scope_begin", "tsr_scope_set_current", "tsr_ambient_restore", "tsr_device_set_default", "tsr_memory_pressure_threshold_set",
 }  # fmt: skip
 INTS = [-(2**63), -7, -1, 0, 1, 2, 3, 70, 2**62, 2**63 - 1]

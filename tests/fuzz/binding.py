@@ -93,6 +93,7 @@ class Library:
         lib.tsr_inference_mode_set(0, previous)
         lib.tsr_grad_mode_set(1, previous)
         lib.tsr_defer_drops(0)
+        lib.tsr_trace_stop()
         lib.tsr_memory_set_limit(CPU, 0, MEMORY_LIMIT)
         generator = ffi.new("tsr_generator*")
         lib.tsr_generator_set_current(ffi.NULL, generator)

@@ -1727,6 +1727,55 @@ static void example_tsr_call(void) {
   tsr_tensor_release(x);
 }
 
+static void example_tsr_trace_set(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = f32_vector(3), y = NULL;
+  int calls = 0;
+  CHECK_OK(tsr_trace_set(count_trace, &calls, NULL, TSR_TRACE_CALL));
+  CHECK_OK(tsr_exp(x, &y));
+  CHECK_OK(tsr_trace_set(NULL, NULL, NULL, 0));
+  CHECK(calls >= 2);
+  CHECK_OK(tsr_trace_set(ignore_trace, &drops, count_drop, TSR_TRACE_FREE));
+  CHECK_OK(tsr_trace_set(NULL, NULL, NULL, 0));
+  CHECK(drops == 1);
+  tsr_tensor_release(x);
+  tsr_tensor_release(y);
+}
+
+static void example_tsr_trace_start(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK_OK(tsr_trace_start(1000, TSR_TRACE_EVERYTHING | TSR_TRACE_ARGUMENTS));
+  CHECK_FAILS(TSR_VALUE, tsr_trace_start(1000, TSR_TRACE_CALL));
+  CHECK_OK(tsr_trace_stop());
+}
+
+static void example_tsr_trace_stop(void) {
+  int drops = 0;
+  (void)drops;
+  CHECK_OK(tsr_trace_stop());
+  CHECK_OK(tsr_trace_stop());
+}
+
+static void example_tsr_trace_read(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_tensor x = f32_vector(3), y = NULL;
+  tsr_trace_event events[8] = {{sizeof(tsr_trace_event)}};
+  int32_t count = 0;
+  int64_t lost = 0;
+  CHECK_OK(tsr_trace_start(100, TSR_TRACE_LAUNCH));
+  CHECK_OK(tsr_exp(x, &y));
+  CHECK_OK(tsr_trace_stop());
+  CHECK_OK(tsr_trace_read(events, 8, &count, &lost));
+  CHECK(count == 1 && lost == 0);
+  CHECK(strcmp(events[0].name, "exp") == 0 && strcmp(events[0].family, "unary") == 0);
+  CHECK(events[0].begin_time <= events[0].end_time);
+  tsr_tensor_release(x);
+  tsr_tensor_release(y);
+}
+
 const struct example kExamples[] = {
     {"tsr_none", example_tsr_none},
     {"tsr_buffer_retain", example_tsr_buffer_retain},
@@ -1882,5 +1931,9 @@ const struct example kExamples[] = {
     {"tsr_function_id", example_tsr_function_id},
     {"tsr_function_name", example_tsr_function_name},
     {"tsr_call", example_tsr_call},
+    {"tsr_trace_set", example_tsr_trace_set},
+    {"tsr_trace_start", example_tsr_trace_start},
+    {"tsr_trace_stop", example_tsr_trace_stop},
+    {"tsr_trace_read", example_tsr_trace_read},
 };
 const int kExampleCount = (int)(sizeof(kExamples) / sizeof(kExamples[0]));

@@ -2648,3 +2648,36 @@ TEST(Function_tsr_call, refuses_bad_arguments) {
     refused(tsr_call(0, f.sized<tsr_value>(), -7), TSR_INVALID_ARGUMENT);
   }
 }
+
+TEST(Function_tsr_trace_set, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_trace_set(ignore_trace, &f.drops, count_drop, 1 << 30), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_trace_start, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_trace_start(0, 1 << 30), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_trace_read, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_trace_read(nullptr, 2, &f.i32, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_trace_read(f.sized<tsr_trace_event>(), -7, &f.i32, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_trace_read(f.sized<tsr_trace_event>(), 1, nullptr, &f.i64), TSR_INVALID_ARGUMENT);
+  }
+  {
+    Fixture f;
+    refused(tsr_trace_read(f.sized<tsr_trace_event>(), 1, &f.i32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}

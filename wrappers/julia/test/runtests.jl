@@ -12,7 +12,7 @@ include("json.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
-    "interop", "io", "nn", "optim", "data", "layout",
+    "interop", "io", "nn", "optim", "data", "layout", "tracing",
     "conformance", "chain_rules", "examples"]
 
 # What several files need.

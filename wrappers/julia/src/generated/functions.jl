@@ -978,6 +978,32 @@ tsr_call(id, values, n_values) =
         (Int32, Ptr{tsr_value}, Int32),
         id, values, n_values)
 
+# Sets the trace callback of the process; NULL ends it. Threads may yet be inside the callback
+# that was replaced: drop runs when the last has left it.
+tsr_trace_set(callback, user, drop, flags) =
+    ccall((:tsr_trace_set, libtessera), tsr_status,
+        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32),
+        callback, user, drop, flags)
+
+# Keeps finished events of these kinds in a buffer, from now until tsr_trace_stop. What an
+# earlier trace has left there goes. VALUE when a trace is running.
+tsr_trace_start(capacity, flags) =
+    ccall((:tsr_trace_start, libtessera), tsr_status, (Int64, Int32), capacity, flags)
+
+# Ends the recording, if any. What is in the buffer can be read until the next
+# tsr_trace_start.
+# Spans that are open on other threads are not recorded.
+tsr_trace_stop() =
+    ccall((:tsr_trace_stop, libtessera), tsr_status, ())
+
+# Takes the oldest events out of the buffer, in the order in which they ended; while a trace
+# runs or afterwards. What args points to is borrowed until the next tsr_trace_read or
+# tsr_trace_start.
+tsr_trace_read(events, n_events, count, lost) =
+    ccall((:tsr_trace_read, libtessera), tsr_status,
+        (Ptr{tsr_trace_event}, Int32, Ptr{Int32}, Ptr{Int64}),
+        events, n_events, count, lost)
+
 # Absolute value of each element; a complex element gives its magnitude.
 tsr_abs(input, out) =
     ccall((:tsr_abs, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)

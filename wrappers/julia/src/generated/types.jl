@@ -185,6 +185,22 @@ const TSR_VALUE_PLACES = Int32(14)
 const TSR_VALUE_SHAPE = Int32(15)
 const TSR_VALUE_LIST = Int32(16)
 
+# What an event is about. The constants are bits, so that flags choose the kinds to trace.
+const tsr_trace_kind = Int32
+const TSR_TRACE_CALL = Int32(1)
+const TSR_TRACE_LAUNCH = Int32(2)
+const TSR_TRACE_NODE = Int32(4)
+const TSR_TRACE_ALLOCATE = Int32(8)
+const TSR_TRACE_FREE = Int32(16)
+const TSR_TRACE_EVERYTHING = Int32(31)
+const TSR_TRACE_ARGUMENTS = Int32(256)
+
+# Which moment of a span an event tells of.
+const tsr_trace_phase = Int32
+const TSR_TRACE_BEGIN = Int32(0)
+const TSR_TRACE_END = Int32(1)
+const TSR_TRACE_INSTANT = Int32(2)
+
 # What an item of an index is. An index is a list of items of four numbers each: kind, start,
 # stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
 # start, stop or step. Axes beyond the items are taken whole.
@@ -390,6 +406,33 @@ struct tsr_value
     pointer::Ptr{Cvoid}
 end
 
+"""
+One event. Times are nanoseconds of the system's monotonic clock (CLOCK_MONOTONIC).
+"""
+struct tsr_trace_event
+    struct_size::UInt32
+    kind::tsr_trace_kind
+    phase::tsr_trace_phase
+    id::Int32
+    name::Ptr{UInt8}
+    family::Ptr{UInt8}
+    begin_time::Int64
+    end_time::Int64
+    correlation::UInt64
+    parent::UInt64
+    value::Int64
+    object::Ptr{Cvoid}
+    stream::Ptr{Cvoid}
+    device_type::tsr_device_type
+    device_index::Int32
+    thread::Int32
+    n_args::Int32
+    args::Ptr{tsr_value}
+end
+tsr_trace_event() = tsr_trace_event(
+    sizeof(tsr_trace_event), 0, 0, 0, C_NULL, C_NULL, 0, 0, 0, 0, 0, C_NULL, C_NULL, 0, 0, 0, 0,
+    C_NULL)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -400,6 +443,7 @@ const STRUCTS = (
     ("tsr_memory_stats", tsr_memory_stats),
     ("tsr_memory_event", tsr_memory_event),
     ("tsr_exchange_table", tsr_exchange_table),
+    ("tsr_trace_event", tsr_trace_event),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

@@ -44,6 +44,8 @@ mod random;
 mod stream;
 #[allow(unsafe_code)]
 mod tensor;
+#[allow(unsafe_code)]
+pub mod tracing;
 
 pub use ambient::{scope, Ambient, AmbientGuard};
 pub use arguments::{Operand, Scalar};

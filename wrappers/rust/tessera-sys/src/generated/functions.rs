@@ -779,6 +779,34 @@ extern "C" {
     /// id: tsr_function_id, or the schema's
     pub fn tsr_call(id: i32, values: *mut tsr_value, n_values: i32) -> tsr_status;
 
+    /// Sets the trace callback of the process; NULL ends it. Threads may yet be inside the
+    /// callback that was replaced: drop runs when the last has left it.
+    /// flags: bits of tsr_trace_kind: what to trace
+    pub fn tsr_trace_set(
+        callback: tsr_trace_fn, user: *mut c_void, drop: tsr_drop_fn, flags: i32,
+    ) -> tsr_status;
+
+    /// Keeps finished events of these kinds in a buffer, from now until tsr_trace_stop. What an
+    /// earlier trace has left there goes. VALUE when a trace is running.
+    /// capacity: events that the buffer holds; while it is full further ones are lost
+    /// flags: bits of tsr_trace_kind: what to trace
+    pub fn tsr_trace_start(capacity: i64, flags: i32) -> tsr_status;
+
+    /// Ends the recording, if any. What is in the buffer can be read until the next
+    /// tsr_trace_start.
+    /// Spans that are open on other threads are not recorded.
+    pub fn tsr_trace_stop() -> tsr_status;
+
+    /// Takes the oldest events out of the buffer, in the order in which they ended; while a trace
+    /// runs or afterwards. What args points to is borrowed until the next tsr_trace_read or
+    /// tsr_trace_start.
+    /// events: all have the struct_size of the first
+    /// count: events written; fewer than there is room for: the buffer is empty
+    /// lost: events lost since the last read
+    pub fn tsr_trace_read(
+        events: *mut tsr_trace_event, n_events: i32, count: *mut i32, lost: *mut i64,
+    ) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

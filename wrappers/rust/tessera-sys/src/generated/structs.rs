@@ -547,6 +547,83 @@ impl Default for tsr_value {
     }
 }
 
+/// One event. Times are nanoseconds of the system's monotonic clock (CLOCK_MONOTONIC).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_trace_event {
+    /// struct size.
+    pub struct_size: u32,
+    /// kind.
+    pub kind: tsr_trace_kind,
+    /// phase.
+    pub phase: tsr_trace_phase,
+    /// a call: the function's number (tsr_function_name); a kernel: the id of its op in the
+    /// schema, or 0
+    pub id: i32,
+    /// the op or function, the kernel's op or family, the node; lives as long as the process
+    pub name: *const c_char,
+    /// of a kernel, for example unary; else NULL
+    pub family: *const c_char,
+    /// begin time.
+    pub begin_time: i64,
+    /// end time.
+    pub end_time: i64,
+    /// the same number at the beginning and the end; one of its own for memory
+    pub correlation: u64,
+    /// correlation of the innermost span around it on its thread, 0 outside all
+    pub parent: u64,
+    /// memory: bytes; a node: its sequence number; the end of a call or kernel: its status
+    pub value: i64,
+    /// memory: the block; a node: its address
+    pub object: *const c_void,
+    /// the native stream of a kernel or of memory, NULL on the default stream and on the CPU
+    pub stream: *mut c_void,
+    /// of a kernel or of memory, else 0
+    pub device_type: tsr_device_type,
+    /// device index.
+    pub device_index: i32,
+    /// the system's number of the thread
+    pub thread: i32,
+    /// 0 unless TSR_TRACE_ARGUMENTS is set and the event is an operator's call
+    pub n_args: i32,
+    /// the arguments in the schema's order, without results. In a callback they are the call's own
+    /// and borrowed for the callback; in the buffer every tensor is described (SHAPE), a list of
+    /// tensors is a LIST of descriptions
+    pub args: *const tsr_value,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_trace_event>() == 112);
+    assert!(offset_of!(tsr_trace_event, struct_size) == 0);
+    assert!(offset_of!(tsr_trace_event, kind) == 4);
+    assert!(offset_of!(tsr_trace_event, phase) == 8);
+    assert!(offset_of!(tsr_trace_event, id) == 12);
+    assert!(offset_of!(tsr_trace_event, name) == 16);
+    assert!(offset_of!(tsr_trace_event, family) == 24);
+    assert!(offset_of!(tsr_trace_event, begin_time) == 32);
+    assert!(offset_of!(tsr_trace_event, end_time) == 40);
+    assert!(offset_of!(tsr_trace_event, correlation) == 48);
+    assert!(offset_of!(tsr_trace_event, parent) == 56);
+    assert!(offset_of!(tsr_trace_event, value) == 64);
+    assert!(offset_of!(tsr_trace_event, object) == 72);
+    assert!(offset_of!(tsr_trace_event, stream) == 80);
+    assert!(offset_of!(tsr_trace_event, device_type) == 88);
+    assert!(offset_of!(tsr_trace_event, device_index) == 92);
+    assert!(offset_of!(tsr_trace_event, thread) == 96);
+    assert!(offset_of!(tsr_trace_event, n_args) == 100);
+    assert!(offset_of!(tsr_trace_event, args) == 104);
+};
+
+impl Default for tsr_trace_event {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -566,6 +643,7 @@ mod tests {
             ("tsr_memory_event", size_of::<tsr_memory_event>()),
             ("tsr_exchange_table", size_of::<tsr_exchange_table>()),
             ("tsr_value", size_of::<tsr_value>()),
+            ("tsr_trace_event", size_of::<tsr_trace_event>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -298,6 +298,32 @@ pub const TSR_VALUE_SHAPE: tsr_value_kind = 15;
 /// only in traces: pointer is an array of n tsr_value
 pub const TSR_VALUE_LIST: tsr_value_kind = 16;
 
+/// What an event is about. The constants are bits, so that flags choose the kinds to trace.
+pub type tsr_trace_kind = i32;
+/// a function of the C ABI
+pub const TSR_TRACE_CALL: tsr_trace_kind = 1;
+/// a kernel; on a device that works later, the time in which it is queued
+pub const TSR_TRACE_LAUNCH: tsr_trace_kind = 2;
+/// a node of the graph during a backward
+pub const TSR_TRACE_NODE: tsr_trace_kind = 4;
+/// memory for a tensor, or for a kernel's own use
+pub const TSR_TRACE_ALLOCATE: tsr_trace_kind = 8;
+/// memory given back
+pub const TSR_TRACE_FREE: tsr_trace_kind = 16;
+/// all of these
+pub const TSR_TRACE_EVERYTHING: tsr_trace_kind = 31;
+/// a flag, no kind: calls of operators come with their arguments
+pub const TSR_TRACE_ARGUMENTS: tsr_trace_kind = 256;
+
+/// Which moment of a span an event tells of.
+pub type tsr_trace_phase = i32;
+/// a call, kernel or node begins; end_time is 0; only callbacks see it
+pub const TSR_TRACE_BEGIN: tsr_trace_phase = 0;
+/// it has ended
+pub const TSR_TRACE_END: tsr_trace_phase = 1;
+/// memory: both times are the same
+pub const TSR_TRACE_INSTANT: tsr_trace_phase = 2;
+
 /// What an item of an index is. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
 /// start, stop or step. Axes beyond the items are taken whole.
@@ -439,3 +465,10 @@ pub type tsr_exchange_retain_fn = Option<unsafe extern "C" fn(tensor: tsr_tensor
 pub type tsr_exchange_error_fn = Option<unsafe extern "C" fn(
     view: *mut tsr_error_view,
 ) -> tsr_status>;
+
+/// Receives an event, on any thread and at any moment in which the library works: inside a release
+/// too, and in several threads at a time. It must not throw. It may call the library, whose events
+/// on this thread are not traced meanwhile.
+pub type tsr_trace_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, event: *const tsr_trace_event,
+)>;

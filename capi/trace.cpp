@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The two ways in which trace events leave the library: a callback, and a buffer that is read.
+#include "base/trace.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
+#include "capi/callback.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/structs.h"
+#include "capi/trace_buffer.h"
+
+namespace tsr::capi {
+namespace {
+
+constexpr int32_t kKnownFlags = TSR_TRACE_EVERYTHING | TSR_TRACE_ARGUMENTS;
+static_assert(TSR_TRACE_EVERYTHING == kAllTraceKinds);
+
+uint32_t kinds_arg(int32_t flags) {
+  check_flags(flags, kKnownFlags, "flags");
+  return static_cast<uint32_t>(flags & TSR_TRACE_EVERYTHING);
+}
+bool wants_arguments(int32_t flags) {
+  return (flags & TSR_TRACE_ARGUMENTS) != 0;
+}
+
+// ---- The callback ----
+
+struct Target {
+  tsr_trace_fn callback;
+  bool arguments;
+  UserData data;
+};
+
+// A thread that is in the callback shares the target, so that drop waits for it.
+struct Host {
+  GuardedMutex mutex;
+  std::shared_ptr<Target> target;
+};
+
+void tell_host(const TraceEvent& event, void**) noexcept {
+  std::shared_ptr<Target> target;
+  {
+    const std::lock_guard lock(immortal<Host>().mutex);
+    target = immortal<Host>().target;
+  }
+  if (!target) return;
+  tsr_trace_event told = to_public(event);
+  if (target->arguments) {
+    told.n_args = event.n_args;
+    told.args = static_cast<const tsr_value*>(event.args);
+  }
+  try {
+    target->callback(target->data.get(), &told);
+  } catch (...) {  // there is nobody to tell
+  }
+}
+
+// ---- The buffer ----
+
+struct Recording {
+  GuardedMutex mutex;
+  TraceBuffer buffer;
+  // Read without the lock at the beginning of a span: a wrong answer costs arguments, no more.
+  std::atomic<bool> arguments{false};
+  bool running = false;
+};
+Recording& recording() {
+  return immortal<Recording>();
+}
+
+void record(const TraceEvent& event, void** kept) noexcept {
+  if (event.phase == TracePhase::kBegin) {
+    if (recording().arguments.load(std::memory_order_relaxed)) *kept = describe_arguments(event);
+    return;
+  }
+  const std::lock_guard lock(recording().mutex);
+  if (recording().running) recording().buffer.add(event, kept);
+}
+
+}  // namespace
+}  // namespace tsr::capi
+
+using namespace tsr;
+using namespace tsr::capi;
+
+extern "C" {
+
+tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, int32_t flags) {
+  UserData data(user, drop);
+  return guard(kInfo_trace_set, [&] {
+    const uint32_t kinds = kinds_arg(flags);
+    std::shared_ptr<Target> target;
+    if (callback != nullptr)
+      target = std::make_shared<Target>(Target{callback, wants_arguments(flags), std::move(data)});
+    // What is replaced goes when the lock is free: its drop may call the library.
+    const std::lock_guard lock(immortal<Host>().mutex);
+    immortal<Host>().target.swap(target);
+    const bool set = immortal<Host>().target != nullptr;
+    set_trace_hook(TraceListener::kHost, set ? tell_host : nullptr, kinds);
+  });
+}
+
+tsr_status tsr_trace_start(int64_t capacity, int32_t flags) {
+  return guard(kInfo_trace_start, [&] {
+    const uint32_t kinds = kinds_arg(flags);
+    constexpr int64_t kMost = int64_t{1} << 26;
+    TSR_CHECK(capacity > 0 && capacity <= kMost, Code::kValue, "capacity",
+              "expected a number of events from 1 to ", kMost, ", got ", capacity);
+    TraceBuffer fresh(static_cast<size_t>(capacity));
+    const std::lock_guard lock(recording().mutex);
+    TSR_CHECK(!recording().running, Code::kValue, nullptr,
+              "a trace is running; tsr_trace_stop ends it");
+    recording().buffer.swap(fresh);
+    recording().running = true;
+    recording().arguments.store(wants_arguments(flags), std::memory_order_relaxed);
+    set_trace_hook(TraceListener::kBuffer, record, kinds);
+  });
+}
+
+tsr_status tsr_trace_stop(void) {
+  return guard(kInfo_trace_stop, [&] {
+    const std::lock_guard lock(recording().mutex);
+    recording().running = false;
+    set_trace_hook(TraceListener::kBuffer, nullptr, 0);
+  });
+}
+
+tsr_status tsr_trace_read(tsr_trace_event* events, int32_t n_events, int32_t* count,
+                          int64_t* lost) {
+  clear_count(count);
+  return guard(kInfo_trace_read, [&] {
+    const auto places = list_arg(events, n_events, "events");
+    if (!places.empty()) check_struct_size(events, "events");
+    out_arg(count, "count");
+    out_arg(lost, "lost");
+    const std::lock_guard lock(recording().mutex);
+    const uint32_t size = places.empty() ? 0 : events->struct_size;
+    *count = recording().buffer.take(events, size, n_events);
+    *lost = recording().buffer.take_lost();
+  });
+}
+
+}  // extern "C"

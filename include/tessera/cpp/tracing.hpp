@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the library does while a block runs: calls, kernels, nodes of the graph, memory.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tessera/cpp/arguments.hpp"
+#include "tessera/trace.h"
+
+namespace tessera {
+
+// A tensor that was an argument.
+struct DescribedTensor {
+  tsr_dtype dtype;
+  std::vector<int64_t> shape;
+};
+
+// One argument of a traced call; std::monostate is an absent one. A list of tensors is a vector of
+// descriptions.
+using TracedArgument = std::variant<std::monostate, bool, int64_t, double, std::complex<double>,
+                                    std::string, Device, DescribedTensor, std::vector<int64_t>,
+                                    std::vector<double>, std::vector<DescribedTensor>>;
+
+// One event that has ended. Times are nanoseconds of std::chrono::steady_clock.
+struct TraceRecord {
+  tsr_trace_kind kind = 0;
+  int32_t id = 0;           // of the function (tsr_function_name) or the kernel, else 0
+  std::string_view name;    // the op or function, the kernel's op or family, the node
+  std::string_view family;  // of a kernel, else empty
+  int64_t begin = 0, end = 0;
+  uint64_t correlation = 0;
+  uint64_t parent = 0;  // correlation of the record around it on its thread, 0 outside all
+  int64_t value = 0;    // memory: bytes; a node: its sequence number; calls, kernels: the status
+  const void* object = nullptr;
+  void* stream = nullptr;
+  Device device;
+  int32_t thread = 0;
+  std::vector<TracedArgument> args;  // of calls, with TSR_TRACE_ARGUMENTS
+};
+
+namespace detail {
+
+inline DescribedTensor described_tensor(const tsr_value& value) {
+  const auto* sizes = static_cast<const int64_t*>(value.pointer);
+  const bool there = value.kind == TSR_VALUE_SHAPE;
+  return {there ? static_cast<tsr_dtype>(value.integer) : -1,
+          there ? std::vector<int64_t>(sizes, sizes + value.n) : std::vector<int64_t>()};
+}
+
+template <class T>
+std::vector<T> traced_list(const tsr_value& value) {
+  const T* first = static_cast<const T*>(value.pointer);
+  return std::vector<T>(first, first + value.n);
+}
+
+inline TracedArgument traced_argument(const tsr_value& value) {
+  switch (value.kind) {
+    case TSR_VALUE_BOOL:
+      return value.integer != 0;
+    case TSR_VALUE_INT:
+    case TSR_VALUE_DTYPE:
+      return value.integer;
+    case TSR_VALUE_REAL:
+      return value.real;
+    case TSR_VALUE_COMPLEX:
+      return std::complex<double>(value.real, value.imaginary);
+    case TSR_VALUE_TEXT:
+      return std::string(static_cast<const char*>(value.pointer),
+                         static_cast<size_t>(value.integer));
+    case TSR_VALUE_DEVICE:
+      return Device{static_cast<tsr_device_type>(value.integer), value.n};
+    case TSR_VALUE_SHAPE:
+      return described_tensor(value);
+    case TSR_VALUE_INTS:
+      return traced_list<int64_t>(value);
+    case TSR_VALUE_REALS:
+      return traced_list<double>(value);
+    case TSR_VALUE_LIST: {
+      std::vector<DescribedTensor> tensors;
+      for (const tsr_value& entry : traced_list<tsr_value>(value))
+        tensors.push_back(described_tensor(entry));
+      return tensors;
+    }
+    default:
+      return std::monostate();
+  }
+}
+
+inline TraceRecord trace_record(const tsr_trace_event& event) {
+  TraceRecord record;
+  record.kind = event.kind;
+  record.id = event.id;
+  record.name = event.name;
+  record.family = event.family == nullptr ? "" : event.family;
+  record.begin = event.begin_time;
+  record.end = event.end_time;
+  record.correlation = event.correlation;
+  record.parent = event.parent;
+  record.value = event.value;
+  record.object = event.object;
+  record.stream = event.stream;
+  record.device = Device{event.device_type, event.device_index};
+  record.thread = event.thread;
+  for (int32_t i = 0; i < event.n_args; ++i) record.args.push_back(traced_argument(event.args[i]));
+  return record;
+}
+
+}  // namespace detail
+
+// Records what every thread does from its construction to stop(). One runs at a time.
+class TraceRecorder {
+ public:
+  explicit TraceRecorder(int32_t flags = TSR_TRACE_EVERYTHING, int64_t capacity = 100000) {
+    check(tsr_trace_start(capacity, flags));
+  }
+  TraceRecorder(const TraceRecorder&) = delete;
+  TraceRecorder& operator=(const TraceRecorder&) = delete;
+  ~TraceRecorder() {
+    if (running_) detail::ignore(tsr_trace_stop());
+  }
+
+  // Ends the recording: what was recorded, in the order in which it ended.
+  std::vector<TraceRecord> stop() {
+    check(tsr_trace_stop());
+    running_ = false;
+    std::vector<TraceRecord> records;
+    std::vector<tsr_trace_event> events(1024);
+    events[0].struct_size = sizeof(tsr_trace_event);
+    const auto room = static_cast<int32_t>(events.size());
+    for (int32_t count = room; count == room;) {
+      int64_t lost = 0;
+      check(tsr_trace_read(events.data(), room, &count, &lost));
+      lost_ += lost;
+      for (int32_t i = 0; i < count; ++i)
+        records.push_back(detail::trace_record(events[static_cast<size_t>(i)]));
+      events[0].struct_size = sizeof(tsr_trace_event);
+    }
+    return records;
+  }
+
+  // Events for which there was no room.
+  int64_t lost() const noexcept { return lost_; }
+
+ private:
+  bool running_ = true;
+  int64_t lost_ = 0;
+};
+
+}  // namespace tessera
