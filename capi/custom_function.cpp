@@ -45,12 +45,6 @@ class HostFunction final : public CustomFunction {
     returned.consume(results, "a gradient from the backward callback");
   }
 
-  bool jvp(CustomNode& node, std::span<const Tensor> tangents, std::span<Tensor> results) override {
-    if (table_.jvp == nullptr) return false;
-    run(table_.jvp, "jvp", node, tangents, results);
-    return true;
-  }
-
   [[nodiscard]] HostData host_data() const noexcept override { return {data_.get(), table_.drop}; }
 
   void forward(CustomNode& node, std::span<const Tensor> inputs, std::span<Tensor> outputs) {

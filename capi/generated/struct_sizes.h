@@ -14,7 +14,7 @@ inline constexpr uint32_t kFirstSize<tsr_error_view> = 80;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_info> = 72;
 template <>
-inline constexpr uint32_t kFirstSize<tsr_node_vtable> = 40;
+inline constexpr uint32_t kFirstSize<tsr_node_vtable> = 32;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_saved_hooks_vtable> = 32;
 template <>

@@ -63,7 +63,6 @@ struct tsr_node_vtable {
   uint32_t flags; /* bits of tsr_node_flag */
   tsr_node_forward_fn forward; /* only for tsr_function_apply */
   tsr_node_backward_fn backward; /* required */
-  tsr_node_forward_fn jvp; /* reserved for forward mode, which is not there yet: nothing calls it, set it to NULL. Tangents of the outputs from tangents of the inputs */
   tsr_drop_fn drop; /* runs once with the user pointer, when the node is gone or its creation fails; may be NULL */
 };
 

@@ -266,7 +266,6 @@ struct tsr_node_vtable {
   uint32_t flags;
   tsr_node_forward_fn forward;
   tsr_node_backward_fn backward;
-  tsr_node_forward_fn jvp;
   tsr_drop_fn drop;
 };
 

@@ -11,10 +11,6 @@
 
 namespace tsr {
 
-bool CustomFunction::jvp(CustomNode&, std::span<const Tensor>, std::span<Tensor>) {
-  return false;
-}
-
 CustomNode::CustomNode(std::string name, std::span<const Tensor> inputs,
                        std::unique_ptr<CustomFunction> function)
     : Node(""), text_(std::move(name)), function_(std::move(function)) {

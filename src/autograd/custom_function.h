@@ -26,9 +26,6 @@ class CustomFunction {
   // throw.
   virtual void backward(CustomNode& node, std::span<const Tensor> grads,
                         std::span<Tensor> results) = 0;
-  // Forward mode: tangents of the outputs from tangents of the inputs. False: not provided. Nothing
-  // calls it before there is a forward mode.
-  virtual bool jvp(CustomNode& node, std::span<const Tensor> tangents, std::span<Tensor> results);
   // What this owns of the host language.
   [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
 };

@@ -42,13 +42,12 @@ PROVE(offset_in_tsr_info_storage_offset, offsetof(tsr_info, storage_offset) == 4
 PROVE(offset_in_tsr_info_data, offsetof(tsr_info, data) == 48);
 PROVE(offset_in_tsr_info_sizes, offsetof(tsr_info, sizes) == 56);
 PROVE(offset_in_tsr_info_strides, offsetof(tsr_info, strides) == 64);
-PROVE(size_of_tsr_node_vtable, sizeof(tsr_node_vtable) == 40);
+PROVE(size_of_tsr_node_vtable, sizeof(tsr_node_vtable) == 32);
 PROVE(offset_in_tsr_node_vtable_struct_size, offsetof(tsr_node_vtable, struct_size) == 0);
 PROVE(offset_in_tsr_node_vtable_flags, offsetof(tsr_node_vtable, flags) == 4);
 PROVE(offset_in_tsr_node_vtable_forward, offsetof(tsr_node_vtable, forward) == 8);
 PROVE(offset_in_tsr_node_vtable_backward, offsetof(tsr_node_vtable, backward) == 16);
-PROVE(offset_in_tsr_node_vtable_jvp, offsetof(tsr_node_vtable, jvp) == 24);
-PROVE(offset_in_tsr_node_vtable_drop, offsetof(tsr_node_vtable, drop) == 32);
+PROVE(offset_in_tsr_node_vtable_drop, offsetof(tsr_node_vtable, drop) == 24);
 PROVE(size_of_tsr_saved_hooks_vtable, sizeof(tsr_saved_hooks_vtable) == 32);
 PROVE(offset_in_tsr_saved_hooks_vtable_struct_size, offsetof(tsr_saved_hooks_vtable, struct_size) == 0);
 PROVE(offset_in_tsr_saved_hooks_vtable_flags, offsetof(tsr_saved_hooks_vtable, flags) == 4);

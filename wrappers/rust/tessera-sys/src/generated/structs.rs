@@ -164,21 +164,17 @@ pub struct tsr_node_vtable {
     pub forward: tsr_node_forward_fn,
     /// required
     pub backward: tsr_node_backward_fn,
-    /// reserved for forward mode, which is not there yet: nothing calls it, set it to NULL.
-    /// Tangents of the outputs from tangents of the inputs
-    pub jvp: tsr_node_forward_fn,
     /// runs once with the user pointer, when the node is gone or its creation fails; may be NULL
     pub drop: tsr_drop_fn,
 }
 
 const _: () = {
-    assert!(size_of::<tsr_node_vtable>() == 40);
+    assert!(size_of::<tsr_node_vtable>() == 32);
     assert!(offset_of!(tsr_node_vtable, struct_size) == 0);
     assert!(offset_of!(tsr_node_vtable, flags) == 4);
     assert!(offset_of!(tsr_node_vtable, forward) == 8);
     assert!(offset_of!(tsr_node_vtable, backward) == 16);
-    assert!(offset_of!(tsr_node_vtable, jvp) == 24);
-    assert!(offset_of!(tsr_node_vtable, drop) == 32);
+    assert!(offset_of!(tsr_node_vtable, drop) == 24);
 };
 
 impl Default for tsr_node_vtable {
