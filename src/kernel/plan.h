@@ -50,7 +50,7 @@ class Elementwise {
   void* input_data(const Input& input, int slot);
 
   ElementwisePlan plan_;
-  // Scalars and one-element operands live here, two at most per call.
+  // The scalars among the inputs, each at the place of its operand.
   alignas(16) std::byte scalars_[kMaxOperands][16];
 };
 

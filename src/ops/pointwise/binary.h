@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Binary and ternary pointwise ops: one row each, with the derivatives beside the op.
+// Binary pointwise ops: one row each, with the derivatives beside the op.
 #pragma once
 
 #include "base/scalar.h"
