@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
 from generator import model  # noqa: E402
+from generator.load import read_families  # noqa: E402
 
 GOOD = {
     "title": "Test",
@@ -141,6 +142,24 @@ class SchemaRules(unittest.TestCase):
         tree["kernels"] = [{"name": "twice", "id": 9002, "family": "unary", "doc": ""}]
         with self.assertRaisesRegex(model.SchemaError, "functor Twice"):
             load(tree)
+
+    def test_families_are_known_to_the_backends_that_they_name(self):
+        row = {"name": "scan", "plan": "ScanPlan", "header": "reduce.h", "doc": "running sums"}
+        (family,) = read_families({"families": [row]})
+        self.assertEqual((family.backends, family.op), (model.BACKENDS, None))
+        wrong = ({**row, "backends": ["tpu"]}, {**row, "table": "scan"}, {k: row[k] for k in ("name", "plan", "doc")})
+        for bad, word in zip(wrong, ("tpu", "table", "header")):
+            with self.assertRaises(model.SchemaError) as caught:
+                read_families({"families": [bad]})
+            self.assertIn(word, str(caught.exception))
+        with self.assertRaises(model.SchemaError):
+            read_families({"families": [row, row]})
+
+    def test_every_function_has_a_number_that_begins_with_its_row(self):
+        functions = {f.name: f.id for f in load(GOOD).c_functions if f.op is not None}
+        self.assertEqual(functions["tsr_twice"], 9000)
+        self.assertEqual({i & 0xFFFF for i in functions.values()}, {9000})
+        self.assertEqual(len(set(functions.values())), 3)
 
     def test_structs_spell_their_padding(self):
         fields = [{"uint32_t struct_size": ""}, {"int64_t value": ""}]
