@@ -289,14 +289,20 @@ def _ops(schema: Schema) -> str:
 
 
 def _function(over: Function) -> str:
-    return wrap(f"inline {over.returns} {over.name}(", over.parameters(), ") {") + "\n" + _body(over) + "}\n"
+    return _short(wrap(f"inline {over.returns} {over.name}(", over.parameters(), ") {") + "\n" + _body(over) + "}\n")
+
+
+def _short(function: str) -> str:
+    """On one line where that is not too long."""
+    line = " ".join(part.strip() for part in function.splitlines())
+    return function if len(line) > 100 else line + "\n"
 
 
 def _method(over: Function) -> str:
     args = ["self()"] + [a.name for a in over.op.args[1:]]
     params = [over.parameter(a, False) for a in over.op.args[1:]]
     head = wrap(f"inline {over.returns} TensorMethods::{over.name}(", params, f"){_const(over)} {{") + "\n"
-    return head + f"  return tessera::{over.name}({', '.join(args)});\n}}\n"
+    return _short(head + f"  return tessera::{over.name}({', '.join(args)});\n}}\n")
 
 
 def _operators(op: Op) -> str:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Julia package's generated half: C functions as ccalls, ops in Julia's idiom, the broadcast table."""
+"""The Julia package's generated half: C functions, ops in Julia's idiom, the broadcast table."""
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 
 from .julia_names import HIDDEN, OPERATORS, exported, qualified, spelled
@@ -96,7 +97,7 @@ def _functions(schema: Schema) -> str:
     for domain in schema.domains:
         for row in domain.rows:
             for i, function in enumerate(row.functions):
-                text += "\n" + (_note(function) if i == 0 else "") + _ccall(function)
+                text += ("\n" + _note(function) if i == 0 else "") + _ccall(function)
     return text
 
 
@@ -105,25 +106,9 @@ def _note(function: CFunction) -> str:
 
 
 def _ccall(function: CFunction) -> str:
-    names = [p.name for p in function.params]
-    kinds = [julia_type(p.ctype) for p in function.params]
-    target = f"ccall((:{function.name}, libtessera), {julia_type(function.returns)},"
-    types = "(" + ", ".join(kinds) + ("," if len(kinds) == 1 else "") + ")"
-    parts = [types + ("," if names else ""), ", ".join(names)]
-    call = "    " + " ".join([target, *parts]).rstrip() + ")\n"
-    if len(call) > 97:
-        call = f"    {target}\n" + "".join(_indented(part, " " * (8 + part.startswith("("))) for part in parts)[:-1] + ")\n"
-    return _folded(f"{function.name}(", ", ".join(names), ") =") + call
-
-
-def _indented(text: str, later: str) -> str:
-    return textwrap.fill(text, 96, initial_indent=" " * 8, subsequent_indent=later, break_long_words=False) + "\n"
-
-
-def _folded(head: str, inside: str, tail: str) -> str:
-    whole = head + inside + tail.replace(" ", "\0")  # the sign stays on the line of the parenthesis
-    lines = textwrap.fill(whole, 96, subsequent_indent=" " * 8, break_long_words=False)
-    return lines.replace("\0", " ") + "\n"
+    parts = [f"{p.name}::{julia_type(p.ctype)}" for p in function.params]
+    line = f"@c {function.name}({', '.join(parts)})::{julia_type(function.returns)}"
+    return textwrap.fill(line, 96, subsequent_indent=" " * 4, break_long_words=False) + "\n"
 
 
 # ---- The op layer ----
@@ -142,7 +127,9 @@ def _index(schema: Schema) -> str:
     text = banner("#", "The op layer: one file per family.") + "\n"
     names = [n for op in schema.ops for n in spelled(op)]
     public = sorted({n for n in names if exported(n)})
-    text += "export\n" + wrap_call("", public, "", indent=4).lstrip("\n") + "\n\n"
+    for _, part in itertools.groupby(public, key=lambda name: name[0]):  # a new name changes its line alone
+        text += textwrap.fill("export " + ", ".join(part), 96, subsequent_indent=" " * 4, break_long_words=False) + "\n"
+    text += "\n"
     for domain in schema.domains:
         if domain.ops:
             text += f'include("{domain.name}.jl")\n'

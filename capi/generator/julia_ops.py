@@ -133,6 +133,10 @@ def _method(op: Op, function: CFunction) -> str:
     outs = _outs(op) if function.form == "out" else []
     lines = list(call.before)
     lines += _body(op, function, call, outs)
+    if len(lines) == 2 and lines[1].startswith("return "):
+        short = f"{_signature(op, function, call, outs)} = ({lines[0]}; {lines[1][7:]})\n"
+        if len(short) <= 93:
+            return short
     head = f"function {_signature(op, function, call, outs)}"
     if len(head) > 92:
         head = _fold(head)

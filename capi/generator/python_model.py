@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .model import Arg, Enum, Op
-from .text import wrap_call
+from .text import c_string
 
 ALIASES = {
     "axes": ["axis", "dim", "axes", "dims"],
@@ -84,10 +84,11 @@ def methods(ops: list[Op]) -> list[Callable]:
 
 
 def exports(namespace: str, ops: list[Op]) -> str:
-    """The list of the functions of a namespace, aliases included."""
-    names = [n for op, _, name in functions(ops) if op.python.namespace == namespace for n in (name, *op.python.aliases)]
+    """The list of the functions of a namespace, aliases included, a line for each op: a new one changes no other."""
+    rows = [(name, *op.python.aliases) for op, _, name in functions(ops) if op.python.namespace == namespace]
     variable = "__all__" if not namespace else exports_name(namespace)
-    return wrap_call(f"{variable} = [", [f'"{n}"' for n in names], "]") + "\n"
+    lines = "".join(f"    {', '.join(map(c_string, names))},\n" for names in rows)
+    return f"{variable} = [\n{lines}]\n"
 
 
 def exports_name(namespace: str) -> str:

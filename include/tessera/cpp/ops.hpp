@@ -35,10 +35,7 @@ inline Tensor abs(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& abs_(Tensor& input) {
-  check(tsr_abs_inplace(input.handle()));
-  return input;
-}
+inline Tensor& abs_(Tensor& input) { check(tsr_abs_inplace(input.handle())); return input; }
 
 inline Tensor& abs_out(Tensor& dst, const Tensor& input) {
   check(tsr_abs_out(input.handle(), dst.handle()));
@@ -69,10 +66,7 @@ inline Tensor sign(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& sign_(Tensor& input) {
-  check(tsr_sign_inplace(input.handle()));
-  return input;
-}
+inline Tensor& sign_(Tensor& input) { check(tsr_sign_inplace(input.handle())); return input; }
 
 inline Tensor& sign_out(Tensor& dst, const Tensor& input) {
   check(tsr_sign_out(input.handle(), dst.handle()));
@@ -103,10 +97,7 @@ inline Tensor square(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& square_(Tensor& input) {
-  check(tsr_square_inplace(input.handle()));
-  return input;
-}
+inline Tensor& square_(Tensor& input) { check(tsr_square_inplace(input.handle())); return input; }
 
 inline Tensor& square_out(Tensor& dst, const Tensor& input) {
   check(tsr_square_out(input.handle(), dst.handle()));
@@ -120,10 +111,7 @@ inline Tensor sqrt(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& sqrt_(Tensor& input) {
-  check(tsr_sqrt_inplace(input.handle()));
-  return input;
-}
+inline Tensor& sqrt_(Tensor& input) { check(tsr_sqrt_inplace(input.handle())); return input; }
 
 inline Tensor& sqrt_out(Tensor& dst, const Tensor& input) {
   check(tsr_sqrt_out(input.handle(), dst.handle()));
@@ -137,10 +125,7 @@ inline Tensor rsqrt(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& rsqrt_(Tensor& input) {
-  check(tsr_rsqrt_inplace(input.handle()));
-  return input;
-}
+inline Tensor& rsqrt_(Tensor& input) { check(tsr_rsqrt_inplace(input.handle())); return input; }
 
 inline Tensor& rsqrt_out(Tensor& dst, const Tensor& input) {
   check(tsr_rsqrt_out(input.handle(), dst.handle()));
@@ -154,10 +139,7 @@ inline Tensor exp(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& exp_(Tensor& input) {
-  check(tsr_exp_inplace(input.handle()));
-  return input;
-}
+inline Tensor& exp_(Tensor& input) { check(tsr_exp_inplace(input.handle())); return input; }
 
 inline Tensor& exp_out(Tensor& dst, const Tensor& input) {
   check(tsr_exp_out(input.handle(), dst.handle()));
@@ -171,10 +153,7 @@ inline Tensor expm1(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& expm1_(Tensor& input) {
-  check(tsr_expm1_inplace(input.handle()));
-  return input;
-}
+inline Tensor& expm1_(Tensor& input) { check(tsr_expm1_inplace(input.handle())); return input; }
 
 inline Tensor& expm1_out(Tensor& dst, const Tensor& input) {
   check(tsr_expm1_out(input.handle(), dst.handle()));
@@ -188,10 +167,7 @@ inline Tensor log(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& log_(Tensor& input) {
-  check(tsr_log_inplace(input.handle()));
-  return input;
-}
+inline Tensor& log_(Tensor& input) { check(tsr_log_inplace(input.handle())); return input; }
 
 inline Tensor& log_out(Tensor& dst, const Tensor& input) {
   check(tsr_log_out(input.handle(), dst.handle()));
@@ -205,10 +181,7 @@ inline Tensor log1p(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& log1p_(Tensor& input) {
-  check(tsr_log1p_inplace(input.handle()));
-  return input;
-}
+inline Tensor& log1p_(Tensor& input) { check(tsr_log1p_inplace(input.handle())); return input; }
 
 inline Tensor& log1p_out(Tensor& dst, const Tensor& input) {
   check(tsr_log1p_out(input.handle(), dst.handle()));
@@ -222,10 +195,7 @@ inline Tensor log2(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& log2_(Tensor& input) {
-  check(tsr_log2_inplace(input.handle()));
-  return input;
-}
+inline Tensor& log2_(Tensor& input) { check(tsr_log2_inplace(input.handle())); return input; }
 
 inline Tensor& log2_out(Tensor& dst, const Tensor& input) {
   check(tsr_log2_out(input.handle(), dst.handle()));
@@ -239,10 +209,7 @@ inline Tensor log10(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& log10_(Tensor& input) {
-  check(tsr_log10_inplace(input.handle()));
-  return input;
-}
+inline Tensor& log10_(Tensor& input) { check(tsr_log10_inplace(input.handle())); return input; }
 
 inline Tensor& log10_out(Tensor& dst, const Tensor& input) {
   check(tsr_log10_out(input.handle(), dst.handle()));
@@ -256,10 +223,7 @@ inline Tensor sin(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& sin_(Tensor& input) {
-  check(tsr_sin_inplace(input.handle()));
-  return input;
-}
+inline Tensor& sin_(Tensor& input) { check(tsr_sin_inplace(input.handle())); return input; }
 
 inline Tensor& sin_out(Tensor& dst, const Tensor& input) {
   check(tsr_sin_out(input.handle(), dst.handle()));
@@ -273,10 +237,7 @@ inline Tensor cos(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& cos_(Tensor& input) {
-  check(tsr_cos_inplace(input.handle()));
-  return input;
-}
+inline Tensor& cos_(Tensor& input) { check(tsr_cos_inplace(input.handle())); return input; }
 
 inline Tensor& cos_out(Tensor& dst, const Tensor& input) {
   check(tsr_cos_out(input.handle(), dst.handle()));
@@ -290,10 +251,7 @@ inline Tensor tan(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& tan_(Tensor& input) {
-  check(tsr_tan_inplace(input.handle()));
-  return input;
-}
+inline Tensor& tan_(Tensor& input) { check(tsr_tan_inplace(input.handle())); return input; }
 
 inline Tensor& tan_out(Tensor& dst, const Tensor& input) {
   check(tsr_tan_out(input.handle(), dst.handle()));
@@ -307,10 +265,7 @@ inline Tensor asin(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& asin_(Tensor& input) {
-  check(tsr_asin_inplace(input.handle()));
-  return input;
-}
+inline Tensor& asin_(Tensor& input) { check(tsr_asin_inplace(input.handle())); return input; }
 
 inline Tensor& asin_out(Tensor& dst, const Tensor& input) {
   check(tsr_asin_out(input.handle(), dst.handle()));
@@ -324,10 +279,7 @@ inline Tensor acos(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& acos_(Tensor& input) {
-  check(tsr_acos_inplace(input.handle()));
-  return input;
-}
+inline Tensor& acos_(Tensor& input) { check(tsr_acos_inplace(input.handle())); return input; }
 
 inline Tensor& acos_out(Tensor& dst, const Tensor& input) {
   check(tsr_acos_out(input.handle(), dst.handle()));
@@ -341,10 +293,7 @@ inline Tensor atan(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& atan_(Tensor& input) {
-  check(tsr_atan_inplace(input.handle()));
-  return input;
-}
+inline Tensor& atan_(Tensor& input) { check(tsr_atan_inplace(input.handle())); return input; }
 
 inline Tensor& atan_out(Tensor& dst, const Tensor& input) {
   check(tsr_atan_out(input.handle(), dst.handle()));
@@ -358,10 +307,7 @@ inline Tensor sinh(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& sinh_(Tensor& input) {
-  check(tsr_sinh_inplace(input.handle()));
-  return input;
-}
+inline Tensor& sinh_(Tensor& input) { check(tsr_sinh_inplace(input.handle())); return input; }
 
 inline Tensor& sinh_out(Tensor& dst, const Tensor& input) {
   check(tsr_sinh_out(input.handle(), dst.handle()));
@@ -375,10 +321,7 @@ inline Tensor cosh(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& cosh_(Tensor& input) {
-  check(tsr_cosh_inplace(input.handle()));
-  return input;
-}
+inline Tensor& cosh_(Tensor& input) { check(tsr_cosh_inplace(input.handle())); return input; }
 
 inline Tensor& cosh_out(Tensor& dst, const Tensor& input) {
   check(tsr_cosh_out(input.handle(), dst.handle()));
@@ -392,10 +335,7 @@ inline Tensor tanh(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& tanh_(Tensor& input) {
-  check(tsr_tanh_inplace(input.handle()));
-  return input;
-}
+inline Tensor& tanh_(Tensor& input) { check(tsr_tanh_inplace(input.handle())); return input; }
 
 inline Tensor& tanh_out(Tensor& dst, const Tensor& input) {
   check(tsr_tanh_out(input.handle(), dst.handle()));
@@ -409,10 +349,7 @@ inline Tensor floor(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& floor_(Tensor& input) {
-  check(tsr_floor_inplace(input.handle()));
-  return input;
-}
+inline Tensor& floor_(Tensor& input) { check(tsr_floor_inplace(input.handle())); return input; }
 
 inline Tensor& floor_out(Tensor& dst, const Tensor& input) {
   check(tsr_floor_out(input.handle(), dst.handle()));
@@ -426,10 +363,7 @@ inline Tensor ceil(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& ceil_(Tensor& input) {
-  check(tsr_ceil_inplace(input.handle()));
-  return input;
-}
+inline Tensor& ceil_(Tensor& input) { check(tsr_ceil_inplace(input.handle())); return input; }
 
 inline Tensor& ceil_out(Tensor& dst, const Tensor& input) {
   check(tsr_ceil_out(input.handle(), dst.handle()));
@@ -443,10 +377,7 @@ inline Tensor round(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& round_(Tensor& input) {
-  check(tsr_round_inplace(input.handle()));
-  return input;
-}
+inline Tensor& round_(Tensor& input) { check(tsr_round_inplace(input.handle())); return input; }
 
 inline Tensor& round_out(Tensor& dst, const Tensor& input) {
   check(tsr_round_out(input.handle(), dst.handle()));
@@ -460,10 +391,7 @@ inline Tensor trunc(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& trunc_(Tensor& input) {
-  check(tsr_trunc_inplace(input.handle()));
-  return input;
-}
+inline Tensor& trunc_(Tensor& input) { check(tsr_trunc_inplace(input.handle())); return input; }
 
 inline Tensor& trunc_out(Tensor& dst, const Tensor& input) {
   check(tsr_trunc_out(input.handle(), dst.handle()));
@@ -477,10 +405,7 @@ inline Tensor sigmoid(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& sigmoid_(Tensor& input) {
-  check(tsr_sigmoid_inplace(input.handle()));
-  return input;
-}
+inline Tensor& sigmoid_(Tensor& input) { check(tsr_sigmoid_inplace(input.handle())); return input; }
 
 inline Tensor& sigmoid_out(Tensor& dst, const Tensor& input) {
   check(tsr_sigmoid_out(input.handle(), dst.handle()));
@@ -494,10 +419,7 @@ inline Tensor erf(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& erf_(Tensor& input) {
-  check(tsr_erf_inplace(input.handle()));
-  return input;
-}
+inline Tensor& erf_(Tensor& input) { check(tsr_erf_inplace(input.handle())); return input; }
 
 inline Tensor& erf_out(Tensor& dst, const Tensor& input) {
   check(tsr_erf_out(input.handle(), dst.handle()));
@@ -511,10 +433,7 @@ inline Tensor erfc(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& erfc_(Tensor& input) {
-  check(tsr_erfc_inplace(input.handle()));
-  return input;
-}
+inline Tensor& erfc_(Tensor& input) { check(tsr_erfc_inplace(input.handle())); return input; }
 
 inline Tensor& erfc_out(Tensor& dst, const Tensor& input) {
   check(tsr_erfc_out(input.handle(), dst.handle()));
@@ -528,10 +447,7 @@ inline Tensor conj(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& conj_(Tensor& input) {
-  check(tsr_conj_inplace(input.handle()));
-  return input;
-}
+inline Tensor& conj_(Tensor& input) { check(tsr_conj_inplace(input.handle())); return input; }
 
 inline Tensor& conj_out(Tensor& dst, const Tensor& input) {
   check(tsr_conj_out(input.handle(), dst.handle()));
@@ -545,10 +461,7 @@ inline Tensor relu(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& relu_(Tensor& input) {
-  check(tsr_relu_inplace(input.handle()));
-  return input;
-}
+inline Tensor& relu_(Tensor& input) { check(tsr_relu_inplace(input.handle())); return input; }
 
 inline Tensor& relu_out(Tensor& dst, const Tensor& input) {
   check(tsr_relu_out(input.handle(), dst.handle()));
@@ -562,10 +475,7 @@ inline Tensor silu(const Tensor& input) {
   return Tensor::take(out);
 }
 
-inline Tensor& silu_(Tensor& input) {
-  check(tsr_silu_inplace(input.handle()));
-  return input;
-}
+inline Tensor& silu_(Tensor& input) { check(tsr_silu_inplace(input.handle())); return input; }
 
 inline Tensor& silu_out(Tensor& dst, const Tensor& input) {
   check(tsr_silu_out(input.handle(), dst.handle()));
@@ -2278,10 +2188,7 @@ inline Tensor& fill_(Tensor& input, const Scalar& value) {
 }
 
 // Overwrites every element with 0.
-inline Tensor& zero_(Tensor& input) {
-  check(tsr_zero_inplace(input.handle()));
-  return input;
-}
+inline Tensor& zero_(Tensor& input) { check(tsr_zero_inplace(input.handle())); return input; }
 
 // ---- Ops: shapes, windows and arrangement ----
 
@@ -3350,216 +3257,76 @@ inline Tensor operator^=(Tensor&& a, const Scalar& b) { return bitwise_xor_(a, b
 inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
 inline Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }
 
-inline Tensor TensorMethods::abs() const {
-  return tessera::abs(self());
-}
-inline Tensor& TensorMethods::abs_() {
-  return tessera::abs_(self());
-}
-inline Tensor TensorMethods::negative() const {
-  return tessera::negative(self());
-}
-inline Tensor& TensorMethods::negative_() {
-  return tessera::negative_(self());
-}
-inline Tensor TensorMethods::sign() const {
-  return tessera::sign(self());
-}
-inline Tensor& TensorMethods::sign_() {
-  return tessera::sign_(self());
-}
-inline Tensor TensorMethods::reciprocal() const {
-  return tessera::reciprocal(self());
-}
-inline Tensor& TensorMethods::reciprocal_() {
-  return tessera::reciprocal_(self());
-}
-inline Tensor TensorMethods::square() const {
-  return tessera::square(self());
-}
-inline Tensor& TensorMethods::square_() {
-  return tessera::square_(self());
-}
-inline Tensor TensorMethods::sqrt() const {
-  return tessera::sqrt(self());
-}
-inline Tensor& TensorMethods::sqrt_() {
-  return tessera::sqrt_(self());
-}
-inline Tensor TensorMethods::rsqrt() const {
-  return tessera::rsqrt(self());
-}
-inline Tensor& TensorMethods::rsqrt_() {
-  return tessera::rsqrt_(self());
-}
-inline Tensor TensorMethods::exp() const {
-  return tessera::exp(self());
-}
-inline Tensor& TensorMethods::exp_() {
-  return tessera::exp_(self());
-}
-inline Tensor TensorMethods::expm1() const {
-  return tessera::expm1(self());
-}
-inline Tensor& TensorMethods::expm1_() {
-  return tessera::expm1_(self());
-}
-inline Tensor TensorMethods::log() const {
-  return tessera::log(self());
-}
-inline Tensor& TensorMethods::log_() {
-  return tessera::log_(self());
-}
-inline Tensor TensorMethods::log1p() const {
-  return tessera::log1p(self());
-}
-inline Tensor& TensorMethods::log1p_() {
-  return tessera::log1p_(self());
-}
-inline Tensor TensorMethods::log2() const {
-  return tessera::log2(self());
-}
-inline Tensor& TensorMethods::log2_() {
-  return tessera::log2_(self());
-}
-inline Tensor TensorMethods::log10() const {
-  return tessera::log10(self());
-}
-inline Tensor& TensorMethods::log10_() {
-  return tessera::log10_(self());
-}
-inline Tensor TensorMethods::sin() const {
-  return tessera::sin(self());
-}
-inline Tensor& TensorMethods::sin_() {
-  return tessera::sin_(self());
-}
-inline Tensor TensorMethods::cos() const {
-  return tessera::cos(self());
-}
-inline Tensor& TensorMethods::cos_() {
-  return tessera::cos_(self());
-}
-inline Tensor TensorMethods::tan() const {
-  return tessera::tan(self());
-}
-inline Tensor& TensorMethods::tan_() {
-  return tessera::tan_(self());
-}
-inline Tensor TensorMethods::asin() const {
-  return tessera::asin(self());
-}
-inline Tensor& TensorMethods::asin_() {
-  return tessera::asin_(self());
-}
-inline Tensor TensorMethods::acos() const {
-  return tessera::acos(self());
-}
-inline Tensor& TensorMethods::acos_() {
-  return tessera::acos_(self());
-}
-inline Tensor TensorMethods::atan() const {
-  return tessera::atan(self());
-}
-inline Tensor& TensorMethods::atan_() {
-  return tessera::atan_(self());
-}
-inline Tensor TensorMethods::sinh() const {
-  return tessera::sinh(self());
-}
-inline Tensor& TensorMethods::sinh_() {
-  return tessera::sinh_(self());
-}
-inline Tensor TensorMethods::cosh() const {
-  return tessera::cosh(self());
-}
-inline Tensor& TensorMethods::cosh_() {
-  return tessera::cosh_(self());
-}
-inline Tensor TensorMethods::tanh() const {
-  return tessera::tanh(self());
-}
-inline Tensor& TensorMethods::tanh_() {
-  return tessera::tanh_(self());
-}
-inline Tensor TensorMethods::floor() const {
-  return tessera::floor(self());
-}
-inline Tensor& TensorMethods::floor_() {
-  return tessera::floor_(self());
-}
-inline Tensor TensorMethods::ceil() const {
-  return tessera::ceil(self());
-}
-inline Tensor& TensorMethods::ceil_() {
-  return tessera::ceil_(self());
-}
-inline Tensor TensorMethods::round() const {
-  return tessera::round(self());
-}
-inline Tensor& TensorMethods::round_() {
-  return tessera::round_(self());
-}
-inline Tensor TensorMethods::trunc() const {
-  return tessera::trunc(self());
-}
-inline Tensor& TensorMethods::trunc_() {
-  return tessera::trunc_(self());
-}
-inline Tensor TensorMethods::sigmoid() const {
-  return tessera::sigmoid(self());
-}
-inline Tensor& TensorMethods::sigmoid_() {
-  return tessera::sigmoid_(self());
-}
-inline Tensor TensorMethods::erf() const {
-  return tessera::erf(self());
-}
-inline Tensor& TensorMethods::erf_() {
-  return tessera::erf_(self());
-}
-inline Tensor TensorMethods::erfc() const {
-  return tessera::erfc(self());
-}
-inline Tensor& TensorMethods::erfc_() {
-  return tessera::erfc_(self());
-}
-inline Tensor TensorMethods::conj() const {
-  return tessera::conj(self());
-}
-inline Tensor& TensorMethods::conj_() {
-  return tessera::conj_(self());
-}
-inline Tensor TensorMethods::relu() const {
-  return tessera::relu(self());
-}
-inline Tensor& TensorMethods::relu_() {
-  return tessera::relu_(self());
-}
-inline Tensor TensorMethods::silu() const {
-  return tessera::silu(self());
-}
-inline Tensor& TensorMethods::silu_() {
-  return tessera::silu_(self());
-}
-inline Tensor TensorMethods::isnan() const {
-  return tessera::isnan(self());
-}
-inline Tensor TensorMethods::isinf() const {
-  return tessera::isinf(self());
-}
-inline Tensor TensorMethods::isfinite() const {
-  return tessera::isfinite(self());
-}
-inline Tensor TensorMethods::logical_not() const {
-  return tessera::logical_not(self());
-}
-inline Tensor TensorMethods::bitwise_invert() const {
-  return tessera::bitwise_invert(self());
-}
-inline Tensor& TensorMethods::bitwise_invert_() {
-  return tessera::bitwise_invert_(self());
-}
+inline Tensor TensorMethods::abs() const { return tessera::abs(self()); }
+inline Tensor& TensorMethods::abs_() { return tessera::abs_(self()); }
+inline Tensor TensorMethods::negative() const { return tessera::negative(self()); }
+inline Tensor& TensorMethods::negative_() { return tessera::negative_(self()); }
+inline Tensor TensorMethods::sign() const { return tessera::sign(self()); }
+inline Tensor& TensorMethods::sign_() { return tessera::sign_(self()); }
+inline Tensor TensorMethods::reciprocal() const { return tessera::reciprocal(self()); }
+inline Tensor& TensorMethods::reciprocal_() { return tessera::reciprocal_(self()); }
+inline Tensor TensorMethods::square() const { return tessera::square(self()); }
+inline Tensor& TensorMethods::square_() { return tessera::square_(self()); }
+inline Tensor TensorMethods::sqrt() const { return tessera::sqrt(self()); }
+inline Tensor& TensorMethods::sqrt_() { return tessera::sqrt_(self()); }
+inline Tensor TensorMethods::rsqrt() const { return tessera::rsqrt(self()); }
+inline Tensor& TensorMethods::rsqrt_() { return tessera::rsqrt_(self()); }
+inline Tensor TensorMethods::exp() const { return tessera::exp(self()); }
+inline Tensor& TensorMethods::exp_() { return tessera::exp_(self()); }
+inline Tensor TensorMethods::expm1() const { return tessera::expm1(self()); }
+inline Tensor& TensorMethods::expm1_() { return tessera::expm1_(self()); }
+inline Tensor TensorMethods::log() const { return tessera::log(self()); }
+inline Tensor& TensorMethods::log_() { return tessera::log_(self()); }
+inline Tensor TensorMethods::log1p() const { return tessera::log1p(self()); }
+inline Tensor& TensorMethods::log1p_() { return tessera::log1p_(self()); }
+inline Tensor TensorMethods::log2() const { return tessera::log2(self()); }
+inline Tensor& TensorMethods::log2_() { return tessera::log2_(self()); }
+inline Tensor TensorMethods::log10() const { return tessera::log10(self()); }
+inline Tensor& TensorMethods::log10_() { return tessera::log10_(self()); }
+inline Tensor TensorMethods::sin() const { return tessera::sin(self()); }
+inline Tensor& TensorMethods::sin_() { return tessera::sin_(self()); }
+inline Tensor TensorMethods::cos() const { return tessera::cos(self()); }
+inline Tensor& TensorMethods::cos_() { return tessera::cos_(self()); }
+inline Tensor TensorMethods::tan() const { return tessera::tan(self()); }
+inline Tensor& TensorMethods::tan_() { return tessera::tan_(self()); }
+inline Tensor TensorMethods::asin() const { return tessera::asin(self()); }
+inline Tensor& TensorMethods::asin_() { return tessera::asin_(self()); }
+inline Tensor TensorMethods::acos() const { return tessera::acos(self()); }
+inline Tensor& TensorMethods::acos_() { return tessera::acos_(self()); }
+inline Tensor TensorMethods::atan() const { return tessera::atan(self()); }
+inline Tensor& TensorMethods::atan_() { return tessera::atan_(self()); }
+inline Tensor TensorMethods::sinh() const { return tessera::sinh(self()); }
+inline Tensor& TensorMethods::sinh_() { return tessera::sinh_(self()); }
+inline Tensor TensorMethods::cosh() const { return tessera::cosh(self()); }
+inline Tensor& TensorMethods::cosh_() { return tessera::cosh_(self()); }
+inline Tensor TensorMethods::tanh() const { return tessera::tanh(self()); }
+inline Tensor& TensorMethods::tanh_() { return tessera::tanh_(self()); }
+inline Tensor TensorMethods::floor() const { return tessera::floor(self()); }
+inline Tensor& TensorMethods::floor_() { return tessera::floor_(self()); }
+inline Tensor TensorMethods::ceil() const { return tessera::ceil(self()); }
+inline Tensor& TensorMethods::ceil_() { return tessera::ceil_(self()); }
+inline Tensor TensorMethods::round() const { return tessera::round(self()); }
+inline Tensor& TensorMethods::round_() { return tessera::round_(self()); }
+inline Tensor TensorMethods::trunc() const { return tessera::trunc(self()); }
+inline Tensor& TensorMethods::trunc_() { return tessera::trunc_(self()); }
+inline Tensor TensorMethods::sigmoid() const { return tessera::sigmoid(self()); }
+inline Tensor& TensorMethods::sigmoid_() { return tessera::sigmoid_(self()); }
+inline Tensor TensorMethods::erf() const { return tessera::erf(self()); }
+inline Tensor& TensorMethods::erf_() { return tessera::erf_(self()); }
+inline Tensor TensorMethods::erfc() const { return tessera::erfc(self()); }
+inline Tensor& TensorMethods::erfc_() { return tessera::erfc_(self()); }
+inline Tensor TensorMethods::conj() const { return tessera::conj(self()); }
+inline Tensor& TensorMethods::conj_() { return tessera::conj_(self()); }
+inline Tensor TensorMethods::relu() const { return tessera::relu(self()); }
+inline Tensor& TensorMethods::relu_() { return tessera::relu_(self()); }
+inline Tensor TensorMethods::silu() const { return tessera::silu(self()); }
+inline Tensor& TensorMethods::silu_() { return tessera::silu_(self()); }
+inline Tensor TensorMethods::isnan() const { return tessera::isnan(self()); }
+inline Tensor TensorMethods::isinf() const { return tessera::isinf(self()); }
+inline Tensor TensorMethods::isfinite() const { return tessera::isfinite(self()); }
+inline Tensor TensorMethods::logical_not() const { return tessera::logical_not(self()); }
+inline Tensor TensorMethods::bitwise_invert() const { return tessera::bitwise_invert(self()); }
+inline Tensor& TensorMethods::bitwise_invert_() { return tessera::bitwise_invert_(self()); }
 inline Tensor TensorMethods::leaky_relu(double negative_slope) const {
   return tessera::leaky_relu(self(), negative_slope);
 }
@@ -3572,18 +3339,10 @@ inline Tensor TensorMethods::gelu(std::string_view approximate) const {
 inline Tensor& TensorMethods::gelu_(std::string_view approximate) {
   return tessera::gelu_(self(), approximate);
 }
-inline Tensor TensorMethods::add(const Tensor& other) const {
-  return tessera::add(self(), other);
-}
-inline Tensor TensorMethods::add(const Scalar& other) const {
-  return tessera::add(self(), other);
-}
-inline Tensor& TensorMethods::add_(const Tensor& other) {
-  return tessera::add_(self(), other);
-}
-inline Tensor& TensorMethods::add_(const Scalar& other) {
-  return tessera::add_(self(), other);
-}
+inline Tensor TensorMethods::add(const Tensor& other) const { return tessera::add(self(), other); }
+inline Tensor TensorMethods::add(const Scalar& other) const { return tessera::add(self(), other); }
+inline Tensor& TensorMethods::add_(const Tensor& other) { return tessera::add_(self(), other); }
+inline Tensor& TensorMethods::add_(const Scalar& other) { return tessera::add_(self(), other); }
 inline Tensor TensorMethods::subtract(const Tensor& other) const {
   return tessera::subtract(self(), other);
 }
@@ -3644,18 +3403,10 @@ inline Tensor& TensorMethods::remainder_(const Tensor& other) {
 inline Tensor& TensorMethods::remainder_(const Scalar& other) {
   return tessera::remainder_(self(), other);
 }
-inline Tensor TensorMethods::pow(const Tensor& other) const {
-  return tessera::pow(self(), other);
-}
-inline Tensor TensorMethods::pow(const Scalar& other) const {
-  return tessera::pow(self(), other);
-}
-inline Tensor& TensorMethods::pow_(const Tensor& other) {
-  return tessera::pow_(self(), other);
-}
-inline Tensor& TensorMethods::pow_(const Scalar& other) {
-  return tessera::pow_(self(), other);
-}
+inline Tensor TensorMethods::pow(const Tensor& other) const { return tessera::pow(self(), other); }
+inline Tensor TensorMethods::pow(const Scalar& other) const { return tessera::pow(self(), other); }
+inline Tensor& TensorMethods::pow_(const Tensor& other) { return tessera::pow_(self(), other); }
+inline Tensor& TensorMethods::pow_(const Scalar& other) { return tessera::pow_(self(), other); }
 inline Tensor TensorMethods::maximum(const Tensor& other) const {
   return tessera::maximum(self(), other);
 }
@@ -3686,24 +3437,16 @@ inline Tensor TensorMethods::atan2(const Tensor& other) const {
 inline Tensor TensorMethods::atan2(const Scalar& other) const {
   return tessera::atan2(self(), other);
 }
-inline Tensor& TensorMethods::atan2_(const Tensor& other) {
-  return tessera::atan2_(self(), other);
-}
-inline Tensor& TensorMethods::atan2_(const Scalar& other) {
-  return tessera::atan2_(self(), other);
-}
+inline Tensor& TensorMethods::atan2_(const Tensor& other) { return tessera::atan2_(self(), other); }
+inline Tensor& TensorMethods::atan2_(const Scalar& other) { return tessera::atan2_(self(), other); }
 inline Tensor TensorMethods::hypot(const Tensor& other) const {
   return tessera::hypot(self(), other);
 }
 inline Tensor TensorMethods::hypot(const Scalar& other) const {
   return tessera::hypot(self(), other);
 }
-inline Tensor& TensorMethods::hypot_(const Tensor& other) {
-  return tessera::hypot_(self(), other);
-}
-inline Tensor& TensorMethods::hypot_(const Scalar& other) {
-  return tessera::hypot_(self(), other);
-}
+inline Tensor& TensorMethods::hypot_(const Tensor& other) { return tessera::hypot_(self(), other); }
+inline Tensor& TensorMethods::hypot_(const Scalar& other) { return tessera::hypot_(self(), other); }
 inline Tensor TensorMethods::equal(const Tensor& other) const {
   return tessera::equal(self(), other);
 }
@@ -3867,12 +3610,8 @@ inline Tensor& TensorMethods::addmm_(
     const Tensor& mat1, const Tensor& mat2, double beta, double alpha) {
   return tessera::addmm_(self(), mat1, mat2, beta, alpha);
 }
-inline Tensor TensorMethods::bmm(const Tensor& other) const {
-  return tessera::bmm(self(), other);
-}
-inline Tensor TensorMethods::dot(const Tensor& other) const {
-  return tessera::dot(self(), other);
-}
+inline Tensor TensorMethods::bmm(const Tensor& other) const { return tessera::bmm(self(), other); }
+inline Tensor TensorMethods::dot(const Tensor& other) const { return tessera::dot(self(), other); }
 inline Tensor TensorMethods::outer(const Tensor& other) const {
   return tessera::outer(self(), other);
 }
@@ -3936,12 +3675,8 @@ inline SortWithIndicesResult TensorMethods::sort_with_indices(
 inline TopkResult TensorMethods::topk(int64_t k, int64_t axis, bool largest, bool sorted) const {
   return tessera::topk(self(), k, axis, largest, sorted);
 }
-inline Tensor TensorMethods::clone() const {
-  return tessera::clone(self());
-}
-inline Tensor TensorMethods::contiguous() const {
-  return tessera::contiguous(self());
-}
+inline Tensor TensorMethods::clone() const { return tessera::clone(self()); }
+inline Tensor TensorMethods::contiguous() const { return tessera::contiguous(self()); }
 inline Tensor TensorMethods::astype(DType dtype, bool copy) const {
   return tessera::astype(self(), dtype, copy);
 }
@@ -3949,18 +3684,12 @@ inline Tensor TensorMethods::to(
     std::optional<Device> device, std::optional<DType> dtype, bool copy, bool non_blocking) const {
   return tessera::to(self(), device, dtype, copy, non_blocking);
 }
-inline Tensor TensorMethods::detach() const {
-  return tessera::detach(self());
-}
+inline Tensor TensorMethods::detach() const { return tessera::detach(self()); }
 inline Tensor& TensorMethods::copy_(const Tensor& source, bool non_blocking) {
   return tessera::copy_(self(), source, non_blocking);
 }
-inline Tensor& TensorMethods::fill_(const Scalar& value) {
-  return tessera::fill_(self(), value);
-}
-inline Tensor& TensorMethods::zero_() {
-  return tessera::zero_(self());
-}
+inline Tensor& TensorMethods::fill_(const Scalar& value) { return tessera::fill_(self(), value); }
+inline Tensor& TensorMethods::zero_() { return tessera::zero_(self()); }
 inline Tensor TensorMethods::reshape(const IntList& shape, std::optional<bool> copy) const {
   return tessera::reshape(self(), shape, copy);
 }
@@ -3985,9 +3714,7 @@ inline Tensor TensorMethods::permute_dims(const IntList& axes) const {
 inline Tensor TensorMethods::transpose(int64_t axis0, int64_t axis1) const {
   return tessera::transpose(self(), axis0, axis1);
 }
-inline Tensor TensorMethods::matrix_transpose() const {
-  return tessera::matrix_transpose(self());
-}
+inline Tensor TensorMethods::matrix_transpose() const { return tessera::matrix_transpose(self()); }
 inline Tensor TensorMethods::moveaxis(const IntList& source, const IntList& destination) const {
   return tessera::moveaxis(self(), source, destination);
 }
@@ -3997,12 +3724,8 @@ inline Tensor TensorMethods::broadcast_to(const IntList& shape) const {
 inline Tensor TensorMethods::expand(const IntList& shape) const {
   return tessera::expand(self(), shape);
 }
-inline Tensor TensorMethods::view_as_real() const {
-  return tessera::view_as_real(self());
-}
-inline Tensor TensorMethods::view_as_complex() const {
-  return tessera::view_as_complex(self());
-}
+inline Tensor TensorMethods::view_as_real() const { return tessera::view_as_real(self()); }
+inline Tensor TensorMethods::view_as_complex() const { return tessera::view_as_complex(self()); }
 inline Tensor TensorMethods::select(int64_t axis, int64_t index) const {
   return tessera::select(self(), axis, index);
 }
@@ -4047,15 +3770,11 @@ inline Tensor TensorMethods::roll(const IntList& shift, const OptionalIntList& a
 inline Tensor TensorMethods::tril(int64_t diagonal) const {
   return tessera::tril(self(), diagonal);
 }
-inline Tensor& TensorMethods::tril_(int64_t diagonal) {
-  return tessera::tril_(self(), diagonal);
-}
+inline Tensor& TensorMethods::tril_(int64_t diagonal) { return tessera::tril_(self(), diagonal); }
 inline Tensor TensorMethods::triu(int64_t diagonal) const {
   return tessera::triu(self(), diagonal);
 }
-inline Tensor& TensorMethods::triu_(int64_t diagonal) {
-  return tessera::triu_(self(), diagonal);
-}
+inline Tensor& TensorMethods::triu_(int64_t diagonal) { return tessera::triu_(self(), diagonal); }
 inline Tensor TensorMethods::index_put(
     const TensorList& indices, const Tensor& values, bool accumulate) const {
   return tessera::index_put(self(), indices, values, accumulate);
@@ -4099,12 +3818,8 @@ inline Tensor& TensorMethods::masked_fill_(const Tensor& mask, const Scalar& val
 inline Tensor TensorMethods::masked_select(const Tensor& mask) const {
   return tessera::masked_select(self(), mask);
 }
-inline std::vector<Tensor> TensorMethods::nonzero() const {
-  return tessera::nonzero(self());
-}
-inline Tensor TensorMethods::argwhere() const {
-  return tessera::argwhere(self());
-}
+inline std::vector<Tensor> TensorMethods::nonzero() const { return tessera::nonzero(self()); }
+inline Tensor TensorMethods::argwhere() const { return tessera::argwhere(self()); }
 inline Tensor TensorMethods::softmax(int64_t axis, std::optional<DType> dtype) const {
   return tessera::softmax(self(), axis, dtype);
 }

@@ -10,6 +10,14 @@ module C
 const libtessera = "libtessera.so.0"
 
 include("generated/types.jl")
+"Declares a function of the library: `@c name(argument::Type, ...)::Type`."
+macro c(signature)
+    call, result = signature.args
+    name, arguments = call.args[1], [a.args[1] for a in call.args[2:end]]
+    types = Expr(:tuple, (a.args[2] for a in call.args[2:end])...)
+    return esc(:($name($(arguments...)) = ccall(($(QuoteNode(name)), libtessera), $result, $types, $(arguments...))))
+end
+
 include("generated/functions.jl")
 
 end

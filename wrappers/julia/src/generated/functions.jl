@@ -4,206 +4,141 @@
 # A name here is that of the C function; arguments are passed as they are.
 
 # The int64_t that stands for "absent", INT64_MIN.
-tsr_none() =
-    ccall((:tsr_none, libtessera), Int64, ())
+@c tsr_none()::Int64
 
 # Adds a reference; NULL is ignored.
-tsr_buffer_retain(buffer) =
-    ccall((:tsr_buffer_retain, libtessera), Cvoid, (tsr_buffer,), buffer)
+@c tsr_buffer_retain(buffer::tsr_buffer)::Cvoid
 
 # Pointer and size of the bytes of a buffer, borrowed until the buffer is released.
-tsr_buffer_data(buffer, data, data_len) =
-    ccall((:tsr_buffer_data, libtessera), tsr_status,
-        (tsr_buffer, Ptr{Ptr{UInt8}}, Ptr{Int64}),
-        buffer, data, data_len)
+@c tsr_buffer_data(buffer::tsr_buffer, data::Ptr{Ptr{UInt8}}, data_len::Ptr{Int64})::tsr_status
 
 # Gives the reference to a buffer back; NULL is ignored.
-tsr_buffer_release(buffer) =
-    ccall((:tsr_buffer_release, libtessera), Cvoid, (tsr_buffer,), buffer)
+@c tsr_buffer_release(buffer::tsr_buffer)::Cvoid
 
 # The version of the ABI, major << 16 | minor.
-tsr_abi_version() =
-    ccall((:tsr_abi_version, libtessera), UInt32, ())
+@c tsr_abi_version()::UInt32
 
 # The version of the library as text, for example "0.1.0"; never released.
-tsr_version_string() =
-    ccall((:tsr_version_string, libtessera), Ptr{UInt8}, ())
+@c tsr_version_string()::Ptr{UInt8}
 
 # 1 when the library exports this function or offers this feature (cpu, cuda, dlpack), else 0.
-tsr_has(name, name_len) =
-    ccall((:tsr_has, libtessera), Int32, (Ptr{UInt8}, Int64), name, name_len)
+@c tsr_has(name::Ptr{UInt8}, name_len::Int64)::Int32
 
 # The address of an exported function, NULL when there is none of this name.
-tsr_get_proc(name, name_len) =
-    ccall((:tsr_get_proc, libtessera), Ptr{Cvoid}, (Ptr{UInt8}, Int64), name, name_len)
+@c tsr_get_proc(name::Ptr{UInt8}, name_len::Int64)::Ptr{Cvoid}
 
 # Checks that the caller's idea of the size of a public struct is one this library can serve;
 # a wrapper calls it once for each struct when it loads.
 # ABI when the struct is larger than the library knows or smaller than its first release;
 # VALUE for an unknown name.
-tsr_abi_probe(struct_name, struct_name_len, size) =
-    ccall((:tsr_abi_probe, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Int64),
-        struct_name, struct_name_len, size)
+@c tsr_abi_probe(struct_name::Ptr{UInt8}, struct_name_len::Int64, size::Int64)::tsr_status
 
 # The schema of this library as canonical JSON (sorted keys, no blanks), so that any language
 # can bind itself. The text lives as long as the library. The same text is installed; `pkg-
 # config --variable=schema tessera` says where.
-tsr_schema_json(json, json_len) =
-    ccall((:tsr_schema_json, libtessera), tsr_status,
-        (Ptr{Ptr{UInt8}}, Ptr{Int64}),
-        json, json_len)
+@c tsr_schema_json(json::Ptr{Ptr{UInt8}}, json_len::Ptr{Int64})::tsr_status
 
 # Fills the view with the error of the last failing call on this thread. Call it only after a
 # non-zero status: a success does not clear the record.
-tsr_error_last(view) =
-    ccall((:tsr_error_last, libtessera), tsr_status, (Ptr{tsr_error_view},), view)
+@c tsr_error_last(view::Ptr{tsr_error_view})::tsr_status
 
 # Moves the record of this thread into a handle that may go to another thread, with its
 # payload. NULL when there is no record.
-tsr_error_take(error) =
-    ccall((:tsr_error_take, libtessera), tsr_status, (Ptr{tsr_error},), error)
+@c tsr_error_take(error::Ptr{tsr_error})::tsr_status
 
 # Fills the view with a taken error.
-tsr_error_info(error, view) =
-    ccall((:tsr_error_info, libtessera), tsr_status,
-        (tsr_error, Ptr{tsr_error_view}),
-        error, view)
+@c tsr_error_info(error::tsr_error, view::Ptr{tsr_error_view})::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_error_retain(error) =
-    ccall((:tsr_error_retain, libtessera), Cvoid, (tsr_error,), error)
+@c tsr_error_retain(error::tsr_error)::Cvoid
 
 # Gives a taken error back, and drops its payload; NULL is ignored.
-tsr_error_release(error) =
-    ccall((:tsr_error_release, libtessera), Cvoid, (tsr_error,), error)
+@c tsr_error_release(error::tsr_error)::Cvoid
 
 # Sets the record of this thread; a callback calls it before it returns the same code. The
 # payload travels to the caller of the outermost function; drop (NULL allowed) is called with
 # it when nobody needs it any more.
-tsr_error_set(code, message, message_len, payload, drop) =
-    ccall((:tsr_error_set, libtessera), tsr_status,
-        (tsr_status, Ptr{UInt8}, Int64, Ptr{Cvoid}, Ptr{Cvoid}),
-        code, message, message_len, payload, drop)
+@c tsr_error_set(code::tsr_status, message::Ptr{UInt8}, message_len::Int64, payload::Ptr{Cvoid},
+    drop::Ptr{Cvoid})::tsr_status
 
 # The name of a status code, for example "SHAPE"; "UNKNOWN" for a number that is none. Never
 # released.
-tsr_status_name(code) =
-    ccall((:tsr_status_name, libtessera), Ptr{UInt8}, (tsr_status,), code)
+@c tsr_status_name(code::tsr_status)::Ptr{UInt8}
 
 # Sets the log callback of the process; a NULL callback ends logging, which is the state at
 # the start. The library never prints.
-tsr_log_set(callback, user, drop) =
-    ccall((:tsr_log_set, libtessera), tsr_status,
-        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}),
-        callback, user, drop)
+@c tsr_log_set(callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid})::tsr_status
 
 # Runs the drop callbacks that were put off on threads with deferred drops, and tells how many
 # ran.
-tsr_poll(count) =
-    ccall((:tsr_poll, libtessera), tsr_status, (Ptr{Int64},), count)
+@c tsr_poll(count::Ptr{Int64})::tsr_status
 
 # While enabled, releases on this thread call no host code: drop callbacks wait for tsr_poll.
 # For threads and moments where the host language allows no callback, such as its finalizers.
-tsr_defer_drops(enabled) =
-    ccall((:tsr_defer_drops, libtessera), tsr_status, (Int32,), enabled)
+@c tsr_defer_drops(enabled::Int32)::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_tensor_retain(tensor) =
-    ccall((:tsr_tensor_retain, libtessera), Cvoid, (tsr_tensor,), tensor)
+@c tsr_tensor_retain(tensor::tsr_tensor)::Cvoid
 
 # Releases what a variable holds and sets it to NULL, so that a second call does nothing.
 # NULL, and a variable that holds NULL, are ignored. Usable as
 # __attribute__((cleanup(tsr_tensor_clear))).
-tsr_tensor_clear(tensor) =
-    ccall((:tsr_tensor_clear, libtessera), Cvoid, (Ptr{tsr_tensor},), tensor)
+@c tsr_tensor_clear(tensor::Ptr{tsr_tensor})::Cvoid
 
 # Gives a reference back; NULL is ignored. The memory is free at once when it was the last.
 # Waits for no device; calls host code only when the tensor wraps host memory and drops are
 # not deferred on this thread. The reference of a handle that a scope owns, on whichever
 # thread, is the scope's: the release takes the handle out of it.
-tsr_tensor_release(tensor) =
-    ccall((:tsr_tensor_release, libtessera), Cvoid, (tsr_tensor,), tensor)
+@c tsr_tensor_release(tensor::tsr_tensor)::Cvoid
 
 # Releases many handles in one crossing; NULL entries are ignored.
-tsr_tensor_release_many(tensors, n_tensors) =
-    ccall((:tsr_tensor_release_many, libtessera), Cvoid,
-        (Ptr{tsr_tensor}, Int32),
-        tensors, n_tensors)
+@c tsr_tensor_release_many(tensors::Ptr{tsr_tensor}, n_tensors::Int32)::Cvoid
 
 # Fills in all metadata of a tensor.
-tsr_tensor_info(tensor, info) =
-    ccall((:tsr_tensor_info, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_info}), tensor, info)
+@c tsr_tensor_info(tensor::tsr_tensor, info::Ptr{tsr_info})::tsr_status
 
 # Pointer to the first element, for reading.
-tsr_tensor_data(tensor, data) =
-    ccall((:tsr_tensor_data, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Ptr{Cvoid}}),
-        tensor, data)
+@c tsr_tensor_data(tensor::tsr_tensor, data::Ptr{Ptr{Cvoid}})::tsr_status
 
 # Pointer to the first element, for writing now; counts as one in-place change.
 # BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless in
 # no_grad mode.
-tsr_tensor_mutable_data(tensor, data) =
-    ccall((:tsr_tensor_mutable_data, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Ptr{Cvoid}}),
-        tensor, data)
+@c tsr_tensor_mutable_data(tensor::tsr_tensor, data::Ptr{Ptr{Cvoid}})::tsr_status
 
 # How often the memory of the tensor was changed in place; shared by all views of it.
-tsr_tensor_version(tensor, version) =
-    ccall((:tsr_tensor_version, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}),
-        tensor, version)
+@c tsr_tensor_version(tensor::tsr_tensor, version::Ptr{Int64})::tsr_status
 
 # How many references the tensor object has, for tests of lifetimes.
-tsr_tensor_use_count(tensor, count) =
-    ccall((:tsr_tensor_use_count, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}),
-        tensor, count)
+@c tsr_tensor_use_count(tensor::tsr_tensor, count::Ptr{Int64})::tsr_status
 
 # A tensor on memory of the caller, without a copy. Strides are in elements and may be
 # negative: data points to the element with all indices 0. drop(user) runs exactly once, when
 # the last tensor on the memory is gone or at once when this function fails; NULL when the
 # caller keeps the memory alive by other means.
-tsr_tensor_from_data(data, dtype, device_type, device_index, shape, n_shape, strides, n_strides,
-        flags, user, drop, out) =
-    ccall((:tsr_tensor_from_data, libtessera), tsr_status,
-        (Ptr{Cvoid}, tsr_dtype, tsr_device_type, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-         Int32, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{tsr_tensor}),
-        data, dtype, device_type, device_index, shape, n_shape, strides, n_strides, flags, user,
-        drop, out)
+@c tsr_tensor_from_data(data::Ptr{Cvoid}, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, shape::Ptr{Int64}, n_shape::Int32, strides::Ptr{Int64},
+    n_strides::Int32, flags::Int32, user::Ptr{Cvoid}, drop::Ptr{Cvoid},
+    out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor with memory of its own, not initialised, and any strides that are not negative.
-tsr_tensor_empty_strided(shape, n_shape, strides, n_strides, dtype, device_type, device_index,
-        out) =
-    ccall((:tsr_tensor_empty_strided, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32,
-         Ptr{tsr_tensor}),
-        shape, n_shape, strides, n_strides, dtype, device_type, device_index, out)
+@c tsr_tensor_empty_strided(shape::Ptr{Int64}, n_shape::Int32, strides::Ptr{Int64},
+    n_strides::Int32, dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Copies the elements, in row-major order, to memory of the caller of exactly that size.
 # BUFFER when nbytes is not the tensor's nbytes.
-tsr_tensor_read(tensor, dst, nbytes) =
-    ccall((:tsr_tensor_read, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Int64),
-        tensor, dst, nbytes)
+@c tsr_tensor_read(tensor::tsr_tensor, dst::Ptr{Cvoid}, nbytes::Int64)::tsr_status
 
 # Fills the tensor, in row-major order, from memory of the caller; counts as one in-place
 # change.
 # BUFFER when nbytes is not the tensor's nbytes or its memory is read-only; AUTOGRAD for a
 # leaf that requires grad.
-tsr_tensor_write(tensor, source, nbytes) =
-    ccall((:tsr_tensor_write, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Int64),
-        tensor, source, nbytes)
+@c tsr_tensor_write(tensor::tsr_tensor, source::Ptr{Cvoid}, nbytes::Int64)::tsr_status
 
 # The value of a tensor with one element.
 # The kind follows the dtype. Real and imaginary part are filled in for every kind, rounded to
 # double; the field integer for bool and integers, where uint64 keeps its bits.
-tsr_tensor_item(tensor, value) =
-    ccall((:tsr_tensor_item, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        tensor, value)
+@c tsr_tensor_item(tensor::tsr_tensor, value::Ptr{tsr_number})::tsr_status
 
 # Opens an arena on this thread: every tensor handle that functions of this library hand out
 # on it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
@@ -212,26 +147,19 @@ tsr_tensor_item(tensor, value) =
 # them. Scopes nest; they hold tensors only.
 # A scope belongs to the thread that began it: only that thread may end it or make it the
 # innermost. A thread that ends gives back what its open scopes hold.
-tsr_scope_begin(scope) =
-    ccall((:tsr_scope_begin, libtessera), tsr_status, (Ptr{tsr_scope},), scope)
+@c tsr_scope_begin(scope::Ptr{tsr_scope})::tsr_status
 
 # Closes the innermost arena of this thread and releases its handles, except those to keep:
 # they belong to the enclosing scope, or to the caller when there is none.
 # INVALID_ARGUMENT when the scope is not the innermost of this thread or a kept handle is not
 # of it.
-tsr_scope_end(scope, keep, n_keep) =
-    ccall((:tsr_scope_end, libtessera), tsr_status,
-        (tsr_scope, Ptr{tsr_tensor}, Int32),
-        scope, keep, n_keep)
+@c tsr_scope_end(scope::tsr_scope, keep::Ptr{tsr_tensor}, n_keep::Int32)::tsr_status
 
 # Makes an open scope, or none when NULL, the innermost of this thread and tells which it was.
 # Both are borrowed: each stays with whoever opened it. For code that hands handles out while
 # the caller's scope rests.
 # INVALID_ARGUMENT for a scope that has ended or that another thread began.
-tsr_scope_set_current(scope, previous) =
-    ccall((:tsr_scope_set_current, libtessera), tsr_status,
-        (tsr_scope, Ptr{tsr_scope}),
-        scope, previous)
+@c tsr_scope_set_current(scope::tsr_scope, previous::Ptr{tsr_scope})::tsr_status
 
 # Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both
 # have from then on. It stays the same tensor for whoever holds it: an optimizer, a module.
@@ -240,225 +168,146 @@ tsr_scope_set_current(scope, previous) =
 # outside inference mode, and when there is a gradient that would no longer fit; take that out
 # with set_grad, convert it, and set it again. DTYPE when the tensor requires grad and the new
 # dtype is neither floating nor complex.
-tsr_tensor_set_data(tensor, data) =
-    ccall((:tsr_tensor_set_data, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        tensor, data)
+@c tsr_tensor_set_data(tensor::tsr_tensor, data::tsr_tensor)::tsr_status
 
 # Whether the tensor takes part in differentiation.
-tsr_tensor_requires_grad(tensor, value) =
-    ccall((:tsr_tensor_requires_grad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}),
-        tensor, value)
+@c tsr_tensor_requires_grad(tensor::tsr_tensor, value::Ptr{Int32})::tsr_status
 
 # Says whether a leaf takes part in differentiation.
 # DTYPE for integers and bool; AUTOGRAD when switching it off on a computed tensor.
-tsr_tensor_set_requires_grad(tensor, value) =
-    ccall((:tsr_tensor_set_requires_grad, libtessera), tsr_status,
-        (tsr_tensor, Int32),
-        tensor, value)
+@c tsr_tensor_set_requires_grad(tensor::tsr_tensor, value::Int32)::tsr_status
 
 # Whether the tensor has no history.
-tsr_tensor_is_leaf(tensor, value) =
-    ccall((:tsr_tensor_is_leaf, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}),
-        tensor, value)
+@c tsr_tensor_is_leaf(tensor::tsr_tensor, value::Ptr{Int32})::tsr_status
 
 # The accumulated gradient as a new reference; NULL when there is none.
-tsr_tensor_grad(tensor, grad) =
-    ccall((:tsr_tensor_grad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}),
-        tensor, grad)
+@c tsr_tensor_grad(tensor::tsr_tensor, grad::Ptr{tsr_tensor})::tsr_status
 
 # Replaces the accumulated gradient; NULL clears it.
 # SHAPE, DTYPE or DEVICE when the gradient does not fit the tensor.
-tsr_tensor_set_grad(tensor, grad) =
-    ccall((:tsr_tensor_set_grad, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        tensor, grad)
+@c tsr_tensor_set_grad(tensor::tsr_tensor, grad::tsr_tensor)::tsr_status
 
 # Makes a backward keep the gradient of a computed tensor, too.
 # AUTOGRAD when the tensor does not require grad.
-tsr_tensor_retain_grad(tensor) =
-    ccall((:tsr_tensor_retain_grad, libtessera), tsr_status, (tsr_tensor,), tensor)
+@c tsr_tensor_retain_grad(tensor::tsr_tensor)::tsr_status
 
 # Whether a backward keeps the gradient of this computed tensor.
-tsr_tensor_retains_grad(tensor, value) =
-    ccall((:tsr_tensor_retains_grad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}),
-        tensor, value)
+@c tsr_tensor_retains_grad(tensor::tsr_tensor, value::Ptr{Int32})::tsr_status
 
 # Adds the gradients of the roots to the leaves that require grad, or, when inputs are given,
 # to those tensors only. grads has one entry for each root, or none at all; a NULL entry
 # stands for 1 and needs a root of one element.
-tsr_backward(roots, n_roots, grads, n_grads, inputs, n_inputs, flags) =
-    ccall((:tsr_backward, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int32),
-        roots, n_roots, grads, n_grads, inputs, n_inputs, flags)
+@c tsr_backward(roots::Ptr{tsr_tensor}, n_roots::Int32, grads::Ptr{tsr_tensor}, n_grads::Int32,
+    inputs::Ptr{tsr_tensor}, n_inputs::Int32, flags::Int32)::tsr_status
 
 # The gradients of the outputs with respect to the inputs; changes no accumulated gradient.
-tsr_grad(outputs, n_outputs, grads, n_grads, inputs, n_inputs, flags, results) =
-    ccall((:tsr_grad, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int32,
-         Ptr{tsr_tensor}),
-        outputs, n_outputs, grads, n_grads, inputs, n_inputs, flags, results)
+@c tsr_grad(outputs::Ptr{tsr_tensor}, n_outputs::Int32, grads::Ptr{tsr_tensor}, n_grads::Int32,
+    inputs::Ptr{tsr_tensor}, n_inputs::Int32, flags::Int32,
+    results::Ptr{tsr_tensor})::tsr_status
 
 # Whether functions record on this thread, 0 or 1.
-tsr_grad_mode() =
-    ccall((:tsr_grad_mode, libtessera), Int32, ())
+@c tsr_grad_mode()::Int32
 
 # Switches recording on this thread on or off and tells what it was. Has no effect inside
 # inference mode.
-tsr_grad_mode_set(enabled, previous) =
-    ccall((:tsr_grad_mode_set, libtessera), tsr_status, (Int32, Ptr{Int32}), enabled, previous)
+@c tsr_grad_mode_set(enabled::Int32, previous::Ptr{Int32})::tsr_status
 
 # Whether this thread is in inference mode, 0 or 1.
-tsr_inference_mode() =
-    ccall((:tsr_inference_mode, libtessera), Int32, ())
+@c tsr_inference_mode()::Int32
 
 # Enters or leaves inference mode on this thread and tells what it was. Results have no
 # version counter and can never be differentiated; recording is off inside and as before on
 # leaving.
-tsr_inference_mode_set(enabled, previous) =
-    ccall((:tsr_inference_mode_set, libtessera), tsr_status,
-        (Int32, Ptr{Int32}),
-        enabled, previous)
+@c tsr_inference_mode_set(enabled::Int32, previous::Ptr{Int32})::tsr_status
 
 # Calls the hook with the gradient of the tensor each time it is computed, in order of
 # registration. drop(user) runs once, when the hook is removed or the tensor and its graph are
 # gone, or at once when this fails.
 # AUTOGRAD when the tensor does not require grad.
-tsr_tensor_hook_add(tensor, callback, user, drop, id) =
-    ccall((:tsr_tensor_hook_add, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}),
-        tensor, callback, user, drop, id)
+@c tsr_tensor_hook_add(tensor::tsr_tensor, callback::Ptr{Cvoid}, user::Ptr{Cvoid},
+    drop::Ptr{Cvoid}, id::Ptr{Int64})::tsr_status
 
 # Removes a hook of either kind by its number; VALUE when the tensor knows no such hook.
-tsr_tensor_hook_remove(tensor, id) =
-    ccall((:tsr_tensor_hook_remove, libtessera), tsr_status, (tsr_tensor, Int64), tensor, id)
+@c tsr_tensor_hook_remove(tensor::tsr_tensor, id::Int64)::tsr_status
 
 # Calls the hook after each time the gradient of this leaf was brought up to date.
 # AUTOGRAD when the tensor is no leaf or does not require grad.
-tsr_tensor_accumulate_hook_add(tensor, callback, user, drop, id) =
-    ccall((:tsr_tensor_accumulate_hook_add, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}),
-        tensor, callback, user, drop, id)
+@c tsr_tensor_accumulate_hook_add(tensor::tsr_tensor, callback::Ptr{Cvoid}, user::Ptr{Cvoid},
+    drop::Ptr{Cvoid}, id::Ptr{Int64})::tsr_status
 
 # Runs the callback when the innermost backward that is running on this thread has finished.
 # drop(user) runs once afterwards, also when the backward fails.
 # AUTOGRAD outside of a backward.
-tsr_backward_queue(callback, user, drop) =
-    ccall((:tsr_backward_queue, libtessera), tsr_status,
-        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}),
-        callback, user, drop)
+@c tsr_backward_queue(callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid})::tsr_status
 
 # The node that computed the tensor, as a new reference; NULL for leaves.
-tsr_tensor_grad_fn(tensor, node) =
-    ccall((:tsr_tensor_grad_fn, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_node}),
-        tensor, node)
+@c tsr_tensor_grad_fn(tensor::tsr_tensor, node::Ptr{tsr_node})::tsr_status
 
 # Which output of its node the tensor is; 0 for leaves.
-tsr_tensor_output_number(tensor, number) =
-    ccall((:tsr_tensor_output_number, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}),
-        tensor, number)
+@c tsr_tensor_output_number(tensor::tsr_tensor, number::Ptr{Int64})::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_node_retain(node) =
-    ccall((:tsr_node_retain, libtessera), Cvoid, (tsr_node,), node)
+@c tsr_node_retain(node::tsr_node)::Cvoid
 
 # Gives a reference back; NULL is ignored.
-tsr_node_release(node) =
-    ccall((:tsr_node_release, libtessera), Cvoid, (tsr_node,), node)
+@c tsr_node_release(node::tsr_node)::Cvoid
 
 # The name of a node, for example ExpBackward; borrowed from the node.
-tsr_node_name(node, name, name_len) =
-    ccall((:tsr_node_name, libtessera), tsr_status,
-        (tsr_node, Ptr{Ptr{UInt8}}, Ptr{Int64}),
-        node, name, name_len)
+@c tsr_node_name(node::tsr_node, name::Ptr{Ptr{UInt8}}, name_len::Ptr{Int64})::tsr_status
 
 # Nodes made later on one thread have larger numbers and run earlier in a backward.
-tsr_node_sequence(node, number) =
-    ccall((:tsr_node_sequence, libtessera), tsr_status, (tsr_node, Ptr{UInt64}), node, number)
+@c tsr_node_sequence(node::tsr_node, number::Ptr{UInt64})::tsr_status
 
 # How many inputs the node had.
-tsr_node_next_count(node, count) =
-    ccall((:tsr_node_next_count, libtessera), tsr_status, (tsr_node, Ptr{Int64}), node, count)
+@c tsr_node_next_count(node::tsr_node, count::Ptr{Int64})::tsr_status
 
 # Where the gradient of input number index goes: a node as a new reference (NULL when nobody
 # wants it) and the number of that node's output.
-tsr_node_next(node, index, next, output) =
-    ccall((:tsr_node_next, libtessera), tsr_status,
-        (tsr_node, Int64, Ptr{tsr_node}, Ptr{Int64}),
-        node, index, next, output)
+@c tsr_node_next(node::tsr_node, index::Int64, next::Ptr{tsr_node},
+    output::Ptr{Int64})::tsr_status
 
 # The leaf that an AccumulateGrad node adds to, as a new reference; NULL for other nodes.
-tsr_node_variable(node, leaf) =
-    ccall((:tsr_node_variable, libtessera), tsr_status, (tsr_node, Ptr{tsr_tensor}), node, leaf)
+@c tsr_node_variable(node::tsr_node, leaf::Ptr{tsr_tensor})::tsr_status
 
 # Begins a custom function whose forward runs in the host language: compute the outputs with
 # recording off, create the node, save tensors, attach the outputs. When no input requires
 # grad, saving and attaching do nothing.
-tsr_node_create(name, name_len, vtable, user, inputs, n_inputs, node) =
-    ccall((:tsr_node_create, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{tsr_node_vtable}, Ptr{Cvoid}, Ptr{tsr_tensor}, Int32,
-         Ptr{tsr_node}),
-        name, name_len, vtable, user, inputs, n_inputs, node)
+@c tsr_node_create(name::Ptr{UInt8}, name_len::Int64, vtable::Ptr{tsr_node_vtable},
+    user::Ptr{Cvoid}, inputs::Ptr{tsr_tensor}, n_inputs::Int32, node::Ptr{tsr_node})::tsr_status
 
 # Keeps tensors for the backward, inputs and outputs too; NULL entries are allowed. May be
 # called repeatedly before attach.
-tsr_node_save(node, tensors, n_tensors) =
-    ccall((:tsr_node_save, libtessera), tsr_status,
-        (tsr_node, Ptr{tsr_tensor}, Int32),
-        node, tensors, n_tensors)
+@c tsr_node_save(node::tsr_node, tensors::Ptr{tsr_tensor}, n_tensors::Int32)::tsr_status
 
 # A saved tensor, as a new reference.
 # AUTOGRAD when it was written in place since or freed by a backward; INDEX beyond what was
 # saved.
-tsr_node_saved(node, index, tensor) =
-    ccall((:tsr_node_saved, libtessera), tsr_status,
-        (tsr_node, Int64, Ptr{tsr_tensor}),
-        node, index, tensor)
+@c tsr_node_saved(node::tsr_node, index::Int64, tensor::Ptr{tsr_tensor})::tsr_status
 
 # How many tensors the node saved.
 # AUTOGRAD when a backward has freed them.
-tsr_node_saved_count(node, count) =
-    ccall((:tsr_node_saved_count, libtessera), tsr_status, (tsr_node, Ptr{Int64}), node, count)
+@c tsr_node_saved_count(node::tsr_node, count::Ptr{Int64})::tsr_status
 
 # Says which inputs of a custom function the forward changed in place; they must be attached
 # as outputs.
-tsr_node_mark_dirty(node, tensors, n_tensors) =
-    ccall((:tsr_node_mark_dirty, libtessera), tsr_status,
-        (tsr_node, Ptr{tsr_tensor}, Int32),
-        node, tensors, n_tensors)
+@c tsr_node_mark_dirty(node::tsr_node, tensors::Ptr{tsr_tensor}, n_tensors::Int32)::tsr_status
 
 # Says which outputs of a custom function have no gradient.
-tsr_node_mark_non_differentiable(node, tensors, n_tensors) =
-    ccall((:tsr_node_mark_non_differentiable, libtessera), tsr_status,
-        (tsr_node, Ptr{tsr_tensor}, Int32),
-        node, tensors, n_tensors)
+@c tsr_node_mark_non_differentiable(node::tsr_node, tensors::Ptr{tsr_tensor},
+    n_tensors::Int32)::tsr_status
 
 # Whether anybody wants the gradient of input number index of a custom function.
-tsr_node_needs_input_grad(node, index, value) =
-    ccall((:tsr_node_needs_input_grad, libtessera), tsr_status,
-        (tsr_node, Int64, Ptr{Int32}),
-        node, index, value)
+@c tsr_node_needs_input_grad(node::tsr_node, index::Int64, value::Ptr{Int32})::tsr_status
 
 # Makes the outputs the results of a custom function. Once for each node.
 # AUTOGRAD when an output is an input that was not marked dirty, or a dirty input is missing.
-tsr_node_attach(node, outputs, n_outputs) =
-    ccall((:tsr_node_attach, libtessera), tsr_status,
-        (tsr_node, Ptr{tsr_tensor}, Int32),
-        node, outputs, n_outputs)
+@c tsr_node_attach(node::tsr_node, outputs::Ptr{tsr_tensor}, n_outputs::Int32)::tsr_status
 
 # Runs a custom function whole: forward with recording off, then attach. forward may call
 # tsr_node_save and the marks on its node.
-tsr_function_apply(name, name_len, vtable, user, inputs, n_inputs, n_results, results) =
-    ccall((:tsr_function_apply, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{tsr_node_vtable}, Ptr{Cvoid}, Ptr{tsr_tensor}, Int32, Int32,
-         Ptr{tsr_tensor}),
-        name, name_len, vtable, user, inputs, n_inputs, n_results, results)
+@c tsr_function_apply(name::Ptr{UInt8}, name_len::Int64, vtable::Ptr{tsr_node_vtable},
+    user::Ptr{Cvoid}, inputs::Ptr{tsr_tensor}, n_inputs::Int32, n_results::Int32,
+    results::Ptr{tsr_tensor})::tsr_status
 
 # From now on, what functions on this thread save for a backward goes through these hooks,
 # until the matching pop; the innermost hooks hold. What a function called by pack saves does
@@ -468,16 +317,12 @@ tsr_function_apply(name, name_len, vtable, user, inputs, n_inputs, n_results, re
 # INVALID_ARGUMENT for one callback without the other. When unpack returns something else than
 # was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor go
 # unnoticed: pack decides what is kept.
-tsr_saved_hooks_push(vtable, user) =
-    ccall((:tsr_saved_hooks_push, libtessera), tsr_status,
-        (Ptr{tsr_saved_hooks_vtable}, Ptr{Cvoid}),
-        vtable, user)
+@c tsr_saved_hooks_push(vtable::Ptr{tsr_saved_hooks_vtable}, user::Ptr{Cvoid})::tsr_status
 
 # Takes the innermost hooks of this thread off; what they packed stays theirs.
 # AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
 # none; what it leaves pushed goes.
-tsr_saved_hooks_pop() =
-    ccall((:tsr_saved_hooks_pop, libtessera), tsr_status, ())
+@c tsr_saved_hooks_pop()::tsr_status
 
 # Calls visit(arg, user, drop) for each callback that is kept alive through this reference
 # alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls
@@ -485,103 +330,71 @@ tsr_saved_hooks_pop() =
 # that go through the library with it: it calls this where it looks for the references of the
 # object that owns the handle.
 # What saved-tensor hooks have packed is not visited.
-tsr_tensor_traverse(tensor, visit, arg) =
-    ccall((:tsr_tensor_traverse, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Cvoid}, Ptr{Cvoid}),
-        tensor, visit, arg)
+@c tsr_tensor_traverse(tensor::tsr_tensor, visit::Ptr{Cvoid}, arg::Ptr{Cvoid})::tsr_status
 
 # The same for a node whose only reference is the caller's: the hooks and custom functions of
 # the graph that it keeps alive.
-tsr_node_traverse(node, visit, arg) =
-    ccall((:tsr_node_traverse, libtessera), tsr_status,
-        (tsr_node, Ptr{Cvoid}, Ptr{Cvoid}),
-        node, visit, arg)
+@c tsr_node_traverse(node::tsr_node, visit::Ptr{Cvoid}, arg::Ptr{Cvoid})::tsr_status
 
 # Fills in the statistics of a device's allocator.
-tsr_memory_stats_get(device_type, device_index, stats) =
-    ccall((:tsr_memory_stats_get, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_memory_stats}),
-        device_type, device_index, stats)
+@c tsr_memory_stats_get(device_type::tsr_device_type, device_index::Int32,
+    stats::Ptr{tsr_memory_stats})::tsr_status
 
 # The statistics as one JSON object with keys such as allocated_bytes.all.current.
-tsr_memory_stats_json(device_type, device_index, json) =
-    ccall((:tsr_memory_stats_json, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_buffer}),
-        device_type, device_index, json)
+@c tsr_memory_stats_json(device_type::tsr_device_type, device_index::Int32,
+    json::Ptr{tsr_buffer})::tsr_status
 
 # Every segment and block and the recorded history, of one device, as one JSON object.
-tsr_memory_snapshot(device_type, device_index, json) =
-    ccall((:tsr_memory_snapshot, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_buffer}),
-        device_type, device_index, json)
+@c tsr_memory_snapshot(device_type::tsr_device_type, device_index::Int32,
+    json::Ptr{tsr_buffer})::tsr_status
 
 # Gives all cached memory back to the device; tells how much.
-tsr_memory_empty_cache(device_type, device_index, freed) =
-    ccall((:tsr_memory_empty_cache, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Int64}),
-        device_type, device_index, freed)
+@c tsr_memory_empty_cache(device_type::tsr_device_type, device_index::Int32,
+    freed::Ptr{Int64})::tsr_status
 
 # Gives cached memory back until at most keep bytes are held, as far as possible; tells how
 # much.
-tsr_memory_trim(device_type, device_index, keep, freed) =
-    ccall((:tsr_memory_trim, libtessera), tsr_status,
-        (tsr_device_type, Int32, Int64, Ptr{Int64}),
-        device_type, device_index, keep, freed)
+@c tsr_memory_trim(device_type::tsr_device_type, device_index::Int32, keep::Int64,
+    freed::Ptr{Int64})::tsr_status
 
 # The most bytes the allocator may hold; INT64_MAX means no limit.
-tsr_memory_limit(device_type, device_index, nbytes) =
-    ccall((:tsr_memory_limit, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Int64}),
-        device_type, device_index, nbytes)
+@c tsr_memory_limit(device_type::tsr_device_type, device_index::Int32,
+    nbytes::Ptr{Int64})::tsr_status
 
 # Sets the most bytes the allocator may hold; INT64_MAX lifts the limit. Memory in use stays.
-tsr_memory_set_limit(device_type, device_index, nbytes) =
-    ccall((:tsr_memory_set_limit, libtessera), tsr_status,
-        (tsr_device_type, Int32, Int64),
-        device_type, device_index, nbytes)
+@c tsr_memory_set_limit(device_type::tsr_device_type, device_index::Int32,
+    nbytes::Int64)::tsr_status
 
 # Sets every peak to the current value.
-tsr_memory_reset_peak(device_type, device_index) =
-    ccall((:tsr_memory_reset_peak, libtessera), tsr_status,
-        (tsr_device_type, Int32),
-        device_type, device_index)
+@c tsr_memory_reset_peak(device_type::tsr_device_type, device_index::Int32)::tsr_status
 
 # Registers a pressure callback with a device's allocator. drop(user) runs once, after its
 # removal.
-tsr_memory_pressure_add(device_type, device_index, callback, user, drop, id) =
-    ccall((:tsr_memory_pressure_add, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}),
-        device_type, device_index, callback, user, drop, id)
+@c tsr_memory_pressure_add(device_type::tsr_device_type, device_index::Int32,
+    callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid}, id::Ptr{Int64})::tsr_status
 
 # Removes a pressure callback; VALUE for a number that is none.
-tsr_memory_pressure_remove(id) =
-    ccall((:tsr_memory_pressure_remove, libtessera), tsr_status, (Int64,), id)
+@c tsr_memory_pressure_remove(id::Int64)::tsr_status
 
 # How many tensors are alive in the process.
-tsr_live_handles() =
-    ccall((:tsr_live_handles, libtessera), Int64, ())
+@c tsr_live_handles()::Int64
 
 # How many nodes of the autograd graph are alive in the process.
-tsr_live_nodes() =
-    ccall((:tsr_live_nodes, libtessera), Int64, ())
+@c tsr_live_nodes()::Int64
 
 # Above how many held bytes the pressure callbacks run before the allocator grows; INT64_MAX
 # means never.
 # NOT_IMPLEMENTED where the allocator knows no pressure callbacks.
-tsr_memory_pressure_threshold(device_type, device_index, nbytes) =
-    ccall((:tsr_memory_pressure_threshold, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Int64}),
-        device_type, device_index, nbytes)
+@c tsr_memory_pressure_threshold(device_type::tsr_device_type, device_index::Int32,
+    nbytes::Ptr{Int64})::tsr_status
 
 # Pressure callbacks also run before the allocator asks the device for memory that would bring
 # what it holds above this many bytes, so that a language with a collector can collect before
 # memory is short. INT64_MAX, the state at the start, means only when memory runs out. A
 # pressure callback may move the threshold.
 # VALUE below 0; NOT_IMPLEMENTED where the allocator knows no pressure callbacks.
-tsr_memory_pressure_threshold_set(device_type, device_index, nbytes) =
-    ccall((:tsr_memory_pressure_threshold_set, libtessera), tsr_status,
-        (tsr_device_type, Int32, Int64),
-        device_type, device_index, nbytes)
+@c tsr_memory_pressure_threshold_set(device_type::tsr_device_type, device_index::Int32,
+    nbytes::Int64)::tsr_status
 
 # From now on the device's memory comes from the host's allocator. Blocks lent before go back
 # to the allocator they came from. The library goes on counting: statistics and the limit are
@@ -590,18 +403,13 @@ tsr_memory_pressure_threshold_set(device_type, device_index, nbytes) =
 # INVALID_ARGUMENT without allocate or deallocate. No other thread may run functions on the
 # device during the call; an allocation that does fails with BACKEND. A block that is not
 # aligned as asked goes back and fails with BACKEND.
-tsr_memory_allocator_set(device_type, device_index, vtable, user) =
-    ccall((:tsr_memory_allocator_set, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_allocator_vtable}, Ptr{Cvoid}),
-        device_type, device_index, vtable, user)
+@c tsr_memory_allocator_set(device_type::tsr_device_type, device_index::Int32,
+    vtable::Ptr{tsr_allocator_vtable}, user::Ptr{Cvoid})::tsr_status
 
 # Gives the device its own caching allocator back; does nothing when it has it.
 # Live blocks of the host's allocator stay valid and go back to it one by one; the last one
 # drops its user pointer.
-tsr_memory_allocator_reset(device_type, device_index) =
-    ccall((:tsr_memory_allocator_reset, libtessera), tsr_status,
-        (tsr_device_type, Int32),
-        device_type, device_index)
+@c tsr_memory_allocator_reset(device_type::tsr_device_type, device_index::Int32)::tsr_status
 
 # The values in pinned memory: pages of the host that stay where they are, so that the device
 # copies from and to them while the host goes on (non_blocking of tsr_to and
@@ -610,360 +418,251 @@ tsr_memory_allocator_reset(device_type, device_index) =
 # CPU. DEVICE when there is none, or the tensor is not on the CPU; NOT_IMPLEMENTED when the
 # device knows no pinned memory. The memory is kept for the next tensors;
 # tsr_memory_empty_cache of the device gives back what is unused.
-tsr_tensor_pin_memory(tensor, device_type, device_index, result) =
-    ccall((:tsr_tensor_pin_memory, libtessera), tsr_status,
-        (tsr_tensor, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        tensor, device_type, device_index, result)
+@c tsr_tensor_pin_memory(tensor::tsr_tensor, device_type::tsr_device_type, device_index::Int32,
+    result::Ptr{tsr_tensor})::tsr_status
 
 # Whether the tensor lies in memory of tsr_tensor_pin_memory.
-tsr_tensor_is_pinned(tensor, pinned) =
-    ccall((:tsr_tensor_is_pinned, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int32}),
-        tensor, pinned)
+@c tsr_tensor_is_pinned(tensor::tsr_tensor, pinned::Ptr{Int32})::tsr_status
 
 # The handles that are out, oldest first, as a JSON array of objects: handle (its number,
 # counted from the start of the program), kind, made_by (the function that gave it out) and
 # references.
 # VALUE unless TSR_DEBUG=handles was in the environment when the library was loaded.
-tsr_debug_snapshot(json) =
-    ccall((:tsr_debug_snapshot, libtessera), tsr_status, (Ptr{tsr_buffer},), json)
+@c tsr_debug_snapshot(json::Ptr{tsr_buffer})::tsr_status
 
 # A tensor on the memory of a legacy DLPack tensor. It is deleted when the last tensor on its
 # memory is gone.
 # BUFFER for what we cannot hold (vector lanes, sub-byte types, unknown devices); the caller
 # then still owns it.
-tsr_from_dlpack(managed, flags, out) =
-    ccall((:tsr_from_dlpack, libtessera), tsr_status,
-        (Ptr{Cvoid}, Int32, Ptr{tsr_tensor}),
-        managed, flags, out)
+@c tsr_from_dlpack(managed::Ptr{Cvoid}, flags::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor on the memory of a versioned DLPack tensor. A read-only one gives a read-only
 # tensor.
 # ABI for a major version we do not know; the caller then still owns it.
-tsr_from_dlpack_versioned(managed, flags, out) =
-    ccall((:tsr_from_dlpack_versioned, libtessera), tsr_status,
-        (Ptr{Cvoid}, Int32, Ptr{tsr_tensor}),
-        managed, flags, out)
+@c tsr_from_dlpack_versioned(managed::Ptr{Cvoid}, flags::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # A legacy DLPack tensor on the memory of this one; whoever gets it calls its deleter.
 # BUFFER for a tensor that requires grad or is read-only, which the legacy form cannot say.
-tsr_to_dlpack(tensor, flags, managed) =
-    ccall((:tsr_to_dlpack, libtessera), tsr_status,
-        (tsr_tensor, Int32, Ptr{Ptr{Cvoid}}),
-        tensor, flags, managed)
+@c tsr_to_dlpack(tensor::tsr_tensor, flags::Int32, managed::Ptr{Ptr{Cvoid}})::tsr_status
 
 # A versioned DLPack tensor on the memory of this one, for consumers of at least this major
 # version. stream is the consumer's native stream, on which the data will be ready; NULL is
 # the default stream.
 # ABI when max_major is below 1; BUFFER for a tensor that requires grad.
-tsr_to_dlpack_versioned(tensor, max_major, flags, stream, managed) =
-    ccall((:tsr_to_dlpack_versioned, libtessera), tsr_status,
-        (tsr_tensor, Int32, Int32, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}),
-        tensor, max_major, flags, stream, managed)
+@c tsr_to_dlpack_versioned(tensor::tsr_tensor, max_major::Int32, flags::Int32,
+    stream::Ptr{Cvoid}, managed::Ptr{Ptr{Cvoid}})::tsr_status
 
 # Fills a DLTensor of the caller's memory with pointers borrowed from the tensor; allocates
 # nothing. view points to a struct DLTensor.
-tsr_dltensor_view(tensor, view) =
-    ccall((:tsr_dltensor_view, libtessera), tsr_status, (tsr_tensor, Ptr{Cvoid}), tensor, view)
+@c tsr_dltensor_view(tensor::tsr_tensor, view::Ptr{Cvoid})::tsr_status
 
 # The table through which other libraries exchange tensors with this one without linking it;
 # never NULL, never released.
-tsr_exchange_api() =
-    ccall((:tsr_exchange_api, libtessera), Ptr{tsr_exchange_table}, ())
+@c tsr_exchange_api()::Ptr{tsr_exchange_table}
 
 # A generator with this seed.
-tsr_generator_new(seed, generator) =
-    ccall((:tsr_generator_new, libtessera), tsr_status,
-        (UInt64, Ptr{tsr_generator}),
-        seed, generator)
+@c tsr_generator_new(seed::UInt64, generator::Ptr{tsr_generator})::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_generator_retain(generator) =
-    ccall((:tsr_generator_retain, libtessera), Cvoid, (tsr_generator,), generator)
+@c tsr_generator_retain(generator::tsr_generator)::Cvoid
 
 # Gives a reference back; NULL is ignored.
-tsr_generator_release(generator) =
-    ccall((:tsr_generator_release, libtessera), Cvoid, (tsr_generator,), generator)
+@c tsr_generator_release(generator::tsr_generator)::Cvoid
 
 # The generator of threads that have set none, as a new reference; one for the process.
-tsr_generator_default(generator) =
-    ccall((:tsr_generator_default, libtessera), tsr_status, (Ptr{tsr_generator},), generator)
+@c tsr_generator_default(generator::Ptr{tsr_generator})::tsr_status
 
 # Starts the generator anew from a seed.
-tsr_generator_seed(generator, seed) =
-    ccall((:tsr_generator_seed, libtessera), tsr_status,
-        (tsr_generator, UInt64),
-        generator, seed)
+@c tsr_generator_seed(generator::tsr_generator, seed::UInt64)::tsr_status
 
 # The whole state of a generator, two numbers.
-tsr_generator_get_state(generator, seed, offset) =
-    ccall((:tsr_generator_get_state, libtessera), tsr_status,
-        (tsr_generator, Ptr{UInt64}, Ptr{UInt64}),
-        generator, seed, offset)
+@c tsr_generator_get_state(generator::tsr_generator, seed::Ptr{UInt64},
+    offset::Ptr{UInt64})::tsr_status
 
 # Brings a generator back to a state that tsr_generator_get_state gave.
-tsr_generator_set_state(generator, seed, offset) =
-    ccall((:tsr_generator_set_state, libtessera), tsr_status,
-        (tsr_generator, UInt64, UInt64),
-        generator, seed, offset)
+@c tsr_generator_set_state(generator::tsr_generator, seed::UInt64, offset::UInt64)::tsr_status
 
 # The generator that random functions of this thread use when they are given none, as a new
 # reference; never NULL.
-tsr_generator_current(generator) =
-    ccall((:tsr_generator_current, libtessera), tsr_status, (Ptr{tsr_generator},), generator)
+@c tsr_generator_current(generator::Ptr{tsr_generator})::tsr_status
 
 # Sets the generator that random functions of this thread use when they are given none, and
 # tells which it was, as a new reference. NULL is the default one of the process. The thread
 # keeps a reference of its own.
-tsr_generator_set_current(generator, previous) =
-    ccall((:tsr_generator_set_current, libtessera), tsr_status,
-        (tsr_generator, Ptr{tsr_generator}),
-        generator, previous)
+@c tsr_generator_set_current(generator::tsr_generator, previous::Ptr{tsr_generator})::tsr_status
 
 # How many devices of a type can be used; 0 when the type has no backend here.
-tsr_device_count(device_type, count) =
-    ccall((:tsr_device_count, libtessera), tsr_status,
-        (tsr_device_type, Ptr{Int32}),
-        device_type, count)
+@c tsr_device_count(device_type::tsr_device_type, count::Ptr{Int32})::tsr_status
 
 # Waits until all work queued on a device is done and reports its failures.
-tsr_device_synchronize(device_type, device_index) =
-    ccall((:tsr_device_synchronize, libtessera), tsr_status,
-        (tsr_device_type, Int32),
-        device_type, device_index)
+@c tsr_device_synchronize(device_type::tsr_device_type, device_index::Int32)::tsr_status
 
 # Loads a backend from a shared library; loading it again does nothing.
 # IO when the file cannot be loaded, ABI when it was built for another version.
-tsr_plugin_load(path, path_len) =
-    ccall((:tsr_plugin_load, libtessera), tsr_status, (Ptr{UInt8}, Int64), path, path_len)
+@c tsr_plugin_load(path::Ptr{UInt8}, path_len::Int64)::tsr_status
 
 # How many threads a function of this thread may use.
-tsr_num_threads() =
-    ccall((:tsr_num_threads, libtessera), Int32, ())
+@c tsr_num_threads()::Int32
 
 # Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
-tsr_set_num_threads(count) =
-    ccall((:tsr_set_num_threads, libtessera), tsr_status, (Int32,), count)
+@c tsr_set_num_threads(count::Int32)::tsr_status
 
 # How exactly matrix products and convolutions of float32 and complex64 are computed, as a
 # tsr_precision.
-tsr_matmul_precision() =
-    ccall((:tsr_matmul_precision, libtessera), Int32, ())
+@c tsr_matmul_precision()::Int32
 
 # Sets for the process how exactly matrix products and convolutions of float32 and complex64
 # are computed. Only CUDA makes use of less than the highest: HIGH and MEDIUM both are
 # TensorFloat-32 there.
 # VALUE for what is no tsr_precision.
-tsr_set_matmul_precision(precision) =
-    ccall((:tsr_set_matmul_precision, libtessera), tsr_status, (tsr_precision,), precision)
+@c tsr_set_matmul_precision(precision::tsr_precision)::tsr_status
 
 # Where functions of this thread make tensors when they are told no device. Every thread
 # starts with the CPU.
-tsr_device_default(device_type, device_index) =
-    ccall((:tsr_device_default, libtessera), tsr_status,
-        (Ptr{tsr_device_type}, Ptr{Int32}),
-        device_type, device_index)
+@c tsr_device_default(device_type::Ptr{tsr_device_type}, device_index::Ptr{Int32})::tsr_status
 
 # Sets the device of tensors that functions of this thread make when they are told none, and
 # tells which it was.
-tsr_device_set_default(device_type, device_index, previous_type, previous_index) =
-    ccall((:tsr_device_set_default, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_device_type}, Ptr{Int32}),
-        device_type, device_index, previous_type, previous_index)
+@c tsr_device_set_default(device_type::tsr_device_type, device_index::Int32,
+    previous_type::Ptr{tsr_device_type}, previous_index::Ptr{Int32})::tsr_status
 
 # What the library keeps for this thread, for schedulers that move a task to another one:
 # recording and inference mode, default device, current generator, current streams, pushed
 # saved-tensor hooks, innermost scope, deferral of drops. The last error stays with its
 # thread. A saved state never changes; it holds references to all of it.
-tsr_ambient_save(ambient) =
-    ccall((:tsr_ambient_save, libtessera), tsr_status, (Ptr{tsr_ambient},), ambient)
+@c tsr_ambient_save(ambient::Ptr{tsr_ambient})::tsr_status
 
 # Makes a saved state that of this thread, as often and on as many threads as one likes.
 # INVALID_ARGUMENT when the scope in it has ended. A scope belongs to one thread at a time.
-tsr_ambient_restore(ambient) =
-    ccall((:tsr_ambient_restore, libtessera), tsr_status, (tsr_ambient,), ambient)
+@c tsr_ambient_restore(ambient::tsr_ambient)::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_ambient_retain(ambient) =
-    ccall((:tsr_ambient_retain, libtessera), Cvoid, (tsr_ambient,), ambient)
+@c tsr_ambient_retain(ambient::tsr_ambient)::Cvoid
 
 # Gives a reference back; NULL is ignored.
-tsr_ambient_release(ambient) =
-    ccall((:tsr_ambient_release, libtessera), Cvoid, (tsr_ambient,), ambient)
+@c tsr_ambient_release(ambient::tsr_ambient)::Cvoid
 
 # A stream of its own, from the library's stock. Its native stream outlives the handle and may
 # be used again.
-tsr_stream_create(device_type, device_index, stream) =
-    ccall((:tsr_stream_create, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_stream}),
-        device_type, device_index, stream)
+@c tsr_stream_create(device_type::tsr_device_type, device_index::Int32,
+    stream::Ptr{tsr_stream})::tsr_status
 
 # A handle on a native stream of somebody else, who keeps it alive while memory of this
 # library is used on it. NULL is the device's default stream.
 # DEVICE for any but NULL on the CPU.
-tsr_stream_wrap(device_type, device_index, native, stream) =
-    ccall((:tsr_stream_wrap, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{Cvoid}, Ptr{tsr_stream}),
-        device_type, device_index, native, stream)
+@c tsr_stream_wrap(device_type::tsr_device_type, device_index::Int32, native::Ptr{Cvoid},
+    stream::Ptr{tsr_stream})::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_stream_retain(stream) =
-    ccall((:tsr_stream_retain, libtessera), Cvoid, (tsr_stream,), stream)
+@c tsr_stream_retain(stream::tsr_stream)::Cvoid
 
 # Gives a reference back; NULL is ignored. Waits for nothing.
-tsr_stream_release(stream) =
-    ccall((:tsr_stream_release, libtessera), Cvoid, (tsr_stream,), stream)
+@c tsr_stream_release(stream::tsr_stream)::Cvoid
 
 # The device's own handle, for example a cudaStream_t; NULL is the default stream.
-tsr_stream_native(stream, native) =
-    ccall((:tsr_stream_native, libtessera), tsr_status,
-        (tsr_stream, Ptr{Ptr{Cvoid}}),
-        stream, native)
+@c tsr_stream_native(stream::tsr_stream, native::Ptr{Ptr{Cvoid}})::tsr_status
 
 # The device of a stream.
-tsr_stream_device(stream, device_type, device_index) =
-    ccall((:tsr_stream_device, libtessera), tsr_status,
-        (tsr_stream, Ptr{tsr_device_type}, Ptr{Int32}),
-        stream, device_type, device_index)
+@c tsr_stream_device(stream::tsr_stream, device_type::Ptr{tsr_device_type},
+    device_index::Ptr{Int32})::tsr_status
 
 # The calling thread's current stream of a device, as a new reference; never NULL.
-tsr_stream_current(device_type, device_index, stream) =
-    ccall((:tsr_stream_current, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_stream}),
-        device_type, device_index, stream)
+@c tsr_stream_current(device_type::tsr_device_type, device_index::Int32,
+    stream::Ptr{tsr_stream})::tsr_status
 
 # Makes the stream the calling thread's current one of its device, and tells which was, as a
 # new reference. The thread keeps a reference of its own. Memory made from now on belongs to
 # the stream: use on another one is told by tsr_tensor_record_stream and ordered by events.
-tsr_stream_set_current(stream, previous) =
-    ccall((:tsr_stream_set_current, libtessera), tsr_status,
-        (tsr_stream, Ptr{tsr_stream}),
-        stream, previous)
+@c tsr_stream_set_current(stream::tsr_stream, previous::Ptr{tsr_stream})::tsr_status
 
 # Whether all work queued on the stream so far is done; does not wait.
 # ASYNC when it has failed.
-tsr_stream_query(stream, done) =
-    ccall((:tsr_stream_query, libtessera), tsr_status, (tsr_stream, Ptr{Int32}), stream, done)
+@c tsr_stream_query(stream::tsr_stream, done::Ptr{Int32})::tsr_status
 
 # Waits until all work queued on the stream is done.
 # ASYNC when it has failed.
-tsr_stream_synchronize(stream) =
-    ccall((:tsr_stream_synchronize, libtessera), tsr_status, (tsr_stream,), stream)
+@c tsr_stream_synchronize(stream::tsr_stream)::tsr_status
 
 # Work queued on the stream from now on starts after what the event marks; the host does not
 # wait.
 # DEVICE for an event of another device.
-tsr_stream_wait_event(stream, event) =
-    ccall((:tsr_stream_wait_event, libtessera), tsr_status,
-        (tsr_stream, tsr_event),
-        stream, event)
+@c tsr_stream_wait_event(stream::tsr_stream, event::tsr_event)::tsr_status
 
 # An event that marks nothing yet.
-tsr_event_create(device_type, device_index, event) =
-    ccall((:tsr_event_create, libtessera), tsr_status,
-        (tsr_device_type, Int32, Ptr{tsr_event}),
-        device_type, device_index, event)
+@c tsr_event_create(device_type::tsr_device_type, device_index::Int32,
+    event::Ptr{tsr_event})::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_event_retain(event) =
-    ccall((:tsr_event_retain, libtessera), Cvoid, (tsr_event,), event)
+@c tsr_event_retain(event::tsr_event)::Cvoid
 
 # Gives a reference back; NULL is ignored. Waits for nothing.
-tsr_event_release(event) =
-    ccall((:tsr_event_release, libtessera), Cvoid, (tsr_event,), event)
+@c tsr_event_release(event::tsr_event)::Cvoid
 
 # The device's own handle, for example a cudaEvent_t; NULL on the CPU.
-tsr_event_native(event, native) =
-    ccall((:tsr_event_native, libtessera), tsr_status,
-        (tsr_event, Ptr{Ptr{Cvoid}}),
-        event, native)
+@c tsr_event_native(event::tsr_event, native::Ptr{Ptr{Cvoid}})::tsr_status
 
 # Marks the work queued on the stream so far, in place of what the event marked before.
 # DEVICE for a stream of another device.
-tsr_event_record(event, stream) =
-    ccall((:tsr_event_record, libtessera), tsr_status, (tsr_event, tsr_stream), event, stream)
+@c tsr_event_record(event::tsr_event, stream::tsr_stream)::tsr_status
 
 # Whether the marked work is done; does not wait. An event that marks nothing is done.
 # ASYNC when it has failed.
-tsr_event_query(event, done) =
-    ccall((:tsr_event_query, libtessera), tsr_status, (tsr_event, Ptr{Int32}), event, done)
+@c tsr_event_query(event::tsr_event, done::Ptr{Int32})::tsr_status
 
 # Waits until the marked work is done.
 # ASYNC when it has failed.
-tsr_event_synchronize(event) =
-    ccall((:tsr_event_synchronize, libtessera), tsr_status, (tsr_event,), event)
+@c tsr_event_synchronize(event::tsr_event)::tsr_status
 
 # Tells the allocator that the stream also uses the tensor's memory: it is not lent again
 # before the work queued there when the tensor is gone is done. On the CPU it has a meaning
 # for pinned memory only, whose streams are those of the device it is pinned for.
 # DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
-tsr_tensor_record_stream(tensor, stream) =
-    ccall((:tsr_tensor_record_stream, libtessera), tsr_status,
-        (tsr_tensor, tsr_stream),
-        tensor, stream)
+@c tsr_tensor_record_stream(tensor::tsr_tensor, stream::tsr_stream)::tsr_status
 
 # Opens a safetensors file and checks all of its header.
 # IO when the file cannot be read or breaks a rule of the format. While the archive or a
 # tensor of it lives, the file may be replaced, as tsr_archive_save does, or removed; but
 # nobody may shorten it: the system ends a program that reads beyond the end of a mapped file
 # (SIGBUS).
-tsr_archive_open(path, path_len, archive) =
-    ccall((:tsr_archive_open, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{tsr_archive}),
-        path, path_len, archive)
+@c tsr_archive_open(path::Ptr{UInt8}, path_len::Int64, archive::Ptr{tsr_archive})::tsr_status
 
 # Adds a reference; NULL is ignored.
-tsr_archive_retain(archive) =
-    ccall((:tsr_archive_retain, libtessera), Cvoid, (tsr_archive,), archive)
+@c tsr_archive_retain(archive::tsr_archive)::Cvoid
 
 # Gives the reference to an archive back; its tensors stay valid. NULL is ignored.
-tsr_archive_release(archive) =
-    ccall((:tsr_archive_release, libtessera), Cvoid, (tsr_archive,), archive)
+@c tsr_archive_release(archive::tsr_archive)::Cvoid
 
 # How many tensors an archive has.
-tsr_archive_count(archive, count) =
-    ccall((:tsr_archive_count, libtessera), tsr_status,
-        (tsr_archive, Ptr{Int64}),
-        archive, count)
+@c tsr_archive_count(archive::tsr_archive, count::Ptr{Int64})::tsr_status
 
 # The name of tensor number index, borrowed from the archive; tensors are numbered as they
 # stand in the file.
 # INDEX out of range.
-tsr_archive_name(archive, index, name, name_len) =
-    ccall((:tsr_archive_name, libtessera), tsr_status,
-        (tsr_archive, Int64, Ptr{Ptr{UInt8}}, Ptr{Int64}),
-        archive, index, name, name_len)
+@c tsr_archive_name(archive::tsr_archive, index::Int64, name::Ptr{Ptr{UInt8}},
+    name_len::Ptr{Int64})::tsr_status
 
 # Tensor number index, on the memory of the file.
 # INDEX out of range; IO for bools that are neither 0 nor 1.
-tsr_archive_tensor(archive, index, out) =
-    ccall((:tsr_archive_tensor, libtessera), tsr_status,
-        (tsr_archive, Int64, Ptr{tsr_tensor}),
-        archive, index, out)
+@c tsr_archive_tensor(archive::tsr_archive, index::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # The metadata of an archive as JSON, an object of texts.
-tsr_archive_metadata(archive, json) =
-    ccall((:tsr_archive_metadata, libtessera), tsr_status,
-        (tsr_archive, Ptr{tsr_buffer}),
-        archive, json)
+@c tsr_archive_metadata(archive::tsr_archive, json::Ptr{tsr_buffer})::tsr_status
 
 # Writes tensors to a safetensors file, which replaces an old one only when it is whole.
 # VALUE for names that are not as many as the tensors, or not different; DTYPE for complex128;
 # IO.
-tsr_archive_save(path, path_len, names, names_len, tensors, n_tensors, metadata, metadata_len) =
-    ccall((:tsr_archive_save, libtessera), tsr_status,
-        (Ptr{UInt8}, Int64, Ptr{UInt8}, Int64, Ptr{tsr_tensor}, Int32, Ptr{UInt8}, Int64),
-        path, path_len, names, names_len, tensors, n_tensors, metadata, metadata_len)
+@c tsr_archive_save(path::Ptr{UInt8}, path_len::Int64, names::Ptr{UInt8}, names_len::Int64,
+    tensors::Ptr{tsr_tensor}, n_tensors::Int32, metadata::Ptr{UInt8},
+    metadata_len::Int64)::tsr_status
 
 # The number of an exported function, the same in every version; 0 when there is none of this
 # name. The lower 16 bits are the id of its row in the schema.
-tsr_function_id(name, name_len) =
-    ccall((:tsr_function_id, libtessera), Int32, (Ptr{UInt8}, Int64), name, name_len)
+@c tsr_function_id(name::Ptr{UInt8}, name_len::Int64)::Int32
 
 # The name of the function of a number, for example "tsr_add_out"; NULL for a number that is
 # none. Never released.
-tsr_function_name(id) =
-    ccall((:tsr_function_name, libtessera), Ptr{UInt8}, (Int32,), id)
+@c tsr_function_name(id::Int32)::Ptr{UInt8}
 
 # Calls the function of an operator by its number and gives its status. There is one value for
 # each argument in the schema's order, then one for each result (in the out form, for each
@@ -973,10 +672,7 @@ tsr_function_name(id) =
 # the argument. The schema (tsr_schema_json) lists the arguments of every function and their
 # types. Nothing is converted: an int64 takes INT, a bool BOOL, an f64 REAL. An optional
 # argument takes NONE as well.
-tsr_call(id, values, n_values) =
-    ccall((:tsr_call, libtessera), tsr_status,
-        (Int32, Ptr{tsr_value}, Int32),
-        id, values, n_values)
+@c tsr_call(id::Int32, values::Ptr{tsr_value}, n_values::Int32)::tsr_status
 
 # Sets the trace callback of the process; NULL ends it. Threads may yet be inside the callback
 # that was replaced: drop runs when the last has left it.
@@ -1005,2425 +701,1159 @@ tsr_trace_read(events, n_events, count, lost) =
         events, n_events, count, lost)
 
 # Absolute value of each element; a complex element gives its magnitude.
-tsr_abs(input, out) =
-    ccall((:tsr_abs, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_abs_out(input, dst) =
-    ccall((:tsr_abs_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_abs_inplace(input) =
-    ccall((:tsr_abs_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_abs_inplace(input::tsr_tensor)::tsr_status
 
 # Each element with the other sign; bool is refused.
-tsr_negative(input, out) =
-    ccall((:tsr_negative, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_negative_out(input, dst) =
-    ccall((:tsr_negative_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_negative_inplace(input) =
-    ccall((:tsr_negative_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_negative(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_negative_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_negative_inplace(input::tsr_tensor)::tsr_status
 
 # -1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0.
-tsr_sign(input, out) =
-    ccall((:tsr_sign, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_sign_out(input, dst) =
-    ccall((:tsr_sign_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_sign_inplace(input) =
-    ccall((:tsr_sign_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_sign(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sign_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_sign_inplace(input::tsr_tensor)::tsr_status
 
 # 1 / x for each element.
-tsr_reciprocal(input, out) =
-    ccall((:tsr_reciprocal, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_reciprocal_out(input, dst) =
-    ccall((:tsr_reciprocal_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_reciprocal_inplace(input) =
-    ccall((:tsr_reciprocal_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_reciprocal(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_reciprocal_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_reciprocal_inplace(input::tsr_tensor)::tsr_status
 
 # x x for each element; bool gives int64.
-tsr_square(input, out) =
-    ccall((:tsr_square, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_square_out(input, dst) =
-    ccall((:tsr_square_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_square_inplace(input) =
-    ccall((:tsr_square_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_square(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_square_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_square_inplace(input::tsr_tensor)::tsr_status
 
 # Square root of each element; NaN below 0.
-tsr_sqrt(input, out) =
-    ccall((:tsr_sqrt, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_sqrt_out(input, dst) =
-    ccall((:tsr_sqrt_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_sqrt_inplace(input) =
-    ccall((:tsr_sqrt_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_sqrt(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sqrt_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_sqrt_inplace(input::tsr_tensor)::tsr_status
 
 # 1 / sqrt(x) for each element.
-tsr_rsqrt(input, out) =
-    ccall((:tsr_rsqrt, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_rsqrt_out(input, dst) =
-    ccall((:tsr_rsqrt_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_rsqrt_inplace(input) =
-    ccall((:tsr_rsqrt_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_rsqrt(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_rsqrt_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_rsqrt_inplace(input::tsr_tensor)::tsr_status
 
 # Exponential of each element; integers and bool give the default floating dtype.
-tsr_exp(input, out) =
-    ccall((:tsr_exp, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_exp_out(input, dst) =
-    ccall((:tsr_exp_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_exp_inplace(input) =
-    ccall((:tsr_exp_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_exp(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_exp_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_exp_inplace(input::tsr_tensor)::tsr_status
 
 # exp(x) - 1 for each element, exact near 0.
-tsr_expm1(input, out) =
-    ccall((:tsr_expm1, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_expm1_out(input, dst) =
-    ccall((:tsr_expm1_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_expm1_inplace(input) =
-    ccall((:tsr_expm1_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_expm1(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_expm1_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_expm1_inplace(input::tsr_tensor)::tsr_status
 
 # Natural logarithm of each element; -inf at 0, NaN below.
-tsr_log(input, out) =
-    ccall((:tsr_log, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_log_out(input, dst) =
-    ccall((:tsr_log_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_log_inplace(input) =
-    ccall((:tsr_log_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_log(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_log_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_log_inplace(input::tsr_tensor)::tsr_status
 
 # log(1 + x) for each element, exact near 0.
-tsr_log1p(input, out) =
-    ccall((:tsr_log1p, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_log1p_out(input, dst) =
-    ccall((:tsr_log1p_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_log1p_inplace(input) =
-    ccall((:tsr_log1p_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_log1p(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_log1p_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_log1p_inplace(input::tsr_tensor)::tsr_status
 
 # Base-2 logarithm of each element.
-tsr_log2(input, out) =
-    ccall((:tsr_log2, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_log2_out(input, dst) =
-    ccall((:tsr_log2_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_log2_inplace(input) =
-    ccall((:tsr_log2_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_log2(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_log2_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_log2_inplace(input::tsr_tensor)::tsr_status
 
 # Base-10 logarithm of each element.
-tsr_log10(input, out) =
-    ccall((:tsr_log10, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_log10_out(input, dst) =
-    ccall((:tsr_log10_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_log10_inplace(input) =
-    ccall((:tsr_log10_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_log10(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_log10_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_log10_inplace(input::tsr_tensor)::tsr_status
 
 # Sine of each element, in radians.
-tsr_sin(input, out) =
-    ccall((:tsr_sin, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_sin_out(input, dst) =
-    ccall((:tsr_sin_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_sin_inplace(input) =
-    ccall((:tsr_sin_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_sin(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sin_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_sin_inplace(input::tsr_tensor)::tsr_status
 
 # Cosine of each element, in radians.
-tsr_cos(input, out) =
-    ccall((:tsr_cos, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_cos_out(input, dst) =
-    ccall((:tsr_cos_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_cos_inplace(input) =
-    ccall((:tsr_cos_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_cos(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cos_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_cos_inplace(input::tsr_tensor)::tsr_status
 
 # Tangent of each element, in radians.
-tsr_tan(input, out) =
-    ccall((:tsr_tan, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_tan_out(input, dst) =
-    ccall((:tsr_tan_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_tan_inplace(input) =
-    ccall((:tsr_tan_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_tan(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_tan_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_tan_inplace(input::tsr_tensor)::tsr_status
 
 # Inverse sine of each element, in radians; NaN outside [-1, 1].
-tsr_asin(input, out) =
-    ccall((:tsr_asin, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_asin_out(input, dst) =
-    ccall((:tsr_asin_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_asin_inplace(input) =
-    ccall((:tsr_asin_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_asin(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_asin_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_asin_inplace(input::tsr_tensor)::tsr_status
 
 # Inverse cosine of each element, in radians; NaN outside [-1, 1].
-tsr_acos(input, out) =
-    ccall((:tsr_acos, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_acos_out(input, dst) =
-    ccall((:tsr_acos_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_acos_inplace(input) =
-    ccall((:tsr_acos_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_acos(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_acos_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_acos_inplace(input::tsr_tensor)::tsr_status
 
 # Inverse tangent of each element, in radians.
-tsr_atan(input, out) =
-    ccall((:tsr_atan, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_atan_out(input, dst) =
-    ccall((:tsr_atan_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_atan_inplace(input) =
-    ccall((:tsr_atan_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_atan(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_atan_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_atan_inplace(input::tsr_tensor)::tsr_status
 
 # Hyperbolic sine of each element.
-tsr_sinh(input, out) =
-    ccall((:tsr_sinh, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_sinh_out(input, dst) =
-    ccall((:tsr_sinh_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_sinh_inplace(input) =
-    ccall((:tsr_sinh_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_sinh(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sinh_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_sinh_inplace(input::tsr_tensor)::tsr_status
 
 # Hyperbolic cosine of each element.
-tsr_cosh(input, out) =
-    ccall((:tsr_cosh, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_cosh_out(input, dst) =
-    ccall((:tsr_cosh_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_cosh_inplace(input) =
-    ccall((:tsr_cosh_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_cosh(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cosh_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_cosh_inplace(input::tsr_tensor)::tsr_status
 
 # Hyperbolic tangent of each element.
-tsr_tanh(input, out) =
-    ccall((:tsr_tanh, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_tanh_out(input, dst) =
-    ccall((:tsr_tanh_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_tanh_inplace(input) =
-    ccall((:tsr_tanh_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_tanh(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_tanh_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_tanh_inplace(input::tsr_tensor)::tsr_status
 
 # Largest integer not above each element; integers and bool are returned unchanged.
-tsr_floor(input, out) =
-    ccall((:tsr_floor, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_floor_out(input, dst) =
-    ccall((:tsr_floor_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_floor_inplace(input) =
-    ccall((:tsr_floor_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_floor(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_floor_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_floor_inplace(input::tsr_tensor)::tsr_status
 
 # Smallest integer not below each element; integers and bool are returned unchanged.
-tsr_ceil(input, out) =
-    ccall((:tsr_ceil, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_ceil_out(input, dst) =
-    ccall((:tsr_ceil_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_ceil_inplace(input) =
-    ccall((:tsr_ceil_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_ceil(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ceil_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_ceil_inplace(input::tsr_tensor)::tsr_status
 
 # Nearest integer, halves to even; integers and bool are returned unchanged.
-tsr_round(input, out) =
-    ccall((:tsr_round, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_round_out(input, dst) =
-    ccall((:tsr_round_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_round_inplace(input) =
-    ccall((:tsr_round_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_round(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_round_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_round_inplace(input::tsr_tensor)::tsr_status
 
 # Each element rounded towards 0; integers and bool are returned unchanged.
-tsr_trunc(input, out) =
-    ccall((:tsr_trunc, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_trunc_out(input, dst) =
-    ccall((:tsr_trunc_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_trunc_inplace(input) =
-    ccall((:tsr_trunc_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_trunc(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_trunc_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_trunc_inplace(input::tsr_tensor)::tsr_status
 
 # 1 / (1 + exp(-x)) for each element.
-tsr_sigmoid(input, out) =
-    ccall((:tsr_sigmoid, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_sigmoid_out(input, dst) =
-    ccall((:tsr_sigmoid_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_sigmoid_inplace(input) =
-    ccall((:tsr_sigmoid_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_sigmoid(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sigmoid_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_sigmoid_inplace(input::tsr_tensor)::tsr_status
 
 # Error function of each element.
-tsr_erf(input, out) =
-    ccall((:tsr_erf, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_erf_out(input, dst) =
-    ccall((:tsr_erf_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_erf_inplace(input) =
-    ccall((:tsr_erf_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_erf(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_erf_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_erf_inplace(input::tsr_tensor)::tsr_status
 
 # Complement of the error function, 1 - erf(x), exact in its tail.
-tsr_erfc(input, out) =
-    ccall((:tsr_erfc, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_erfc_out(input, dst) =
-    ccall((:tsr_erfc_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_erfc_inplace(input) =
-    ccall((:tsr_erfc_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_erfc(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_erfc_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_erfc_inplace(input::tsr_tensor)::tsr_status
 
 # Complex conjugate of each element; real dtypes are copied.
-tsr_conj(input, out) =
-    ccall((:tsr_conj, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_conj_out(input, dst) =
-    ccall((:tsr_conj_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_conj_inplace(input) =
-    ccall((:tsr_conj_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_conj(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conj_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_conj_inplace(input::tsr_tensor)::tsr_status
 
 # max(x, 0) for each element; the derivative at 0 is 0.
-tsr_relu(input, out) =
-    ccall((:tsr_relu, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_relu_out(input, dst) =
-    ccall((:tsr_relu_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_relu_inplace(input) =
-    ccall((:tsr_relu_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_relu(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_relu_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_relu_inplace(input::tsr_tensor)::tsr_status
 
 # x sigmoid(x) for each element; floating dtypes only.
-tsr_silu(input, out) =
-    ccall((:tsr_silu, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_silu_out(input, dst) =
-    ccall((:tsr_silu_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
-
-tsr_silu_inplace(input) =
-    ccall((:tsr_silu_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_silu(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_silu_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_silu_inplace(input::tsr_tensor)::tsr_status
 
 # Whether each element is NaN.
-tsr_isnan(input, out) =
-    ccall((:tsr_isnan, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_isnan_out(input, dst) =
-    ccall((:tsr_isnan_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
+@c tsr_isnan(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isnan_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # Whether each element is infinite.
-tsr_isinf(input, out) =
-    ccall((:tsr_isinf, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_isinf_out(input, dst) =
-    ccall((:tsr_isinf_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
+@c tsr_isinf(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isinf_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # Whether each element is neither infinite nor NaN.
-tsr_isfinite(input, out) =
-    ccall((:tsr_isfinite, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_isfinite_out(input, dst) =
-    ccall((:tsr_isfinite_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
+@c tsr_isfinite(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isfinite_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # Whether each element is zero (false).
-tsr_logical_not(input, out) =
-    ccall((:tsr_logical_not, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_logical_not_out(input, dst) =
-    ccall((:tsr_logical_not_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
+@c tsr_logical_not(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_not_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # Each element with all bits inverted; bool is negated; floating dtypes are refused.
-tsr_bitwise_invert(input, out) =
-    ccall((:tsr_bitwise_invert, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}),
-        input, out)
-
-tsr_bitwise_invert_out(input, dst) =
-    ccall((:tsr_bitwise_invert_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, dst)
-
-tsr_bitwise_invert_inplace(input) =
-    ccall((:tsr_bitwise_invert_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_bitwise_invert(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_invert_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_invert_inplace(input::tsr_tensor)::tsr_status
 
 # x above 0, negative_slope x elsewhere; floating dtypes only.
-tsr_leaky_relu(input, negative_slope, out) =
-    ccall((:tsr_leaky_relu, libtessera), tsr_status,
-        (tsr_tensor, Float64, Ptr{tsr_tensor}),
-        input, negative_slope, out)
-
-tsr_leaky_relu_out(input, negative_slope, dst) =
-    ccall((:tsr_leaky_relu_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, tsr_tensor),
-        input, negative_slope, dst)
-
-tsr_leaky_relu_inplace(input, negative_slope) =
-    ccall((:tsr_leaky_relu_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64),
-        input, negative_slope)
+@c tsr_leaky_relu(input::tsr_tensor, negative_slope::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_leaky_relu_out(input::tsr_tensor, negative_slope::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_leaky_relu_inplace(input::tsr_tensor, negative_slope::Float64)::tsr_status
 
 # x times the standard normal distribution function of x; floating dtypes only.
-tsr_gelu(input, approximate, approximate_len, out) =
-    ccall((:tsr_gelu, libtessera), tsr_status,
-        (tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
-        input, approximate, approximate_len, out)
-
-tsr_gelu_out(input, approximate, approximate_len, dst) =
-    ccall((:tsr_gelu_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{UInt8}, Int64, tsr_tensor),
-        input, approximate, approximate_len, dst)
-
-tsr_gelu_inplace(input, approximate, approximate_len) =
-    ccall((:tsr_gelu_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{UInt8}, Int64),
-        input, approximate, approximate_len)
+@c tsr_gelu(input::tsr_tensor, approximate::Ptr{UInt8}, approximate_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_gelu_out(input::tsr_tensor, approximate::Ptr{UInt8}, approximate_len::Int64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_gelu_inplace(input::tsr_tensor, approximate::Ptr{UInt8},
+    approximate_len::Int64)::tsr_status
 
 # Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
 # bools their or.
-tsr_add(input, other, out) =
-    ccall((:tsr_add, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_add_out(input, other, dst) =
-    ccall((:tsr_add_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_add_inplace(input, other) =
-    ccall((:tsr_add_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
-
-tsr_add_scalar(input, other, out) =
-    ccall((:tsr_add_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_add_scalar_out(input, other, dst) =
-    ccall((:tsr_add_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_add_scalar_inplace(input, other) =
-    ccall((:tsr_add_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_add(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_add_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_add_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_add_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_add_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_add_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Difference of two tensors; two bools are refused.
-tsr_subtract(input, other, out) =
-    ccall((:tsr_subtract, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_subtract_out(input, other, dst) =
-    ccall((:tsr_subtract_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_subtract_inplace(input, other) =
-    ccall((:tsr_subtract_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_subtract_scalar(input, other, out) =
-    ccall((:tsr_subtract_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_subtract_scalar_out(input, other, dst) =
-    ccall((:tsr_subtract_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_subtract_scalar_inplace(input, other) =
-    ccall((:tsr_subtract_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
-
-tsr_subtract_scalar_left(input, other, out) =
-    ccall((:tsr_subtract_scalar_left, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_subtract_scalar_left_out(input, other, dst) =
-    ccall((:tsr_subtract_scalar_left_out, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_subtract(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_subtract_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_subtract_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_subtract_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_subtract_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_subtract_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_subtract_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_subtract_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # Product of two tensors, element by element; of two bools their and.
-tsr_multiply(input, other, out) =
-    ccall((:tsr_multiply, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_multiply_out(input, other, dst) =
-    ccall((:tsr_multiply_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_multiply_inplace(input, other) =
-    ccall((:tsr_multiply_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_multiply_scalar(input, other, out) =
-    ccall((:tsr_multiply_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_multiply_scalar_out(input, other, dst) =
-    ccall((:tsr_multiply_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_multiply_scalar_inplace(input, other) =
-    ccall((:tsr_multiply_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_multiply(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_multiply_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_multiply_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_multiply_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_multiply_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_multiply_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Quotient of two tensors; integers and bool give the default floating dtype.
-tsr_divide(input, other, out) =
-    ccall((:tsr_divide, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_divide_out(input, other, dst) =
-    ccall((:tsr_divide_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_divide_inplace(input, other) =
-    ccall((:tsr_divide_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
-
-tsr_divide_scalar(input, other, out) =
-    ccall((:tsr_divide_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_divide_scalar_out(input, other, dst) =
-    ccall((:tsr_divide_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_divide_scalar_inplace(input, other) =
-    ccall((:tsr_divide_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
-
-tsr_divide_scalar_left(input, other, out) =
-    ccall((:tsr_divide_scalar_left, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_divide_scalar_left_out(input, other, dst) =
-    ccall((:tsr_divide_scalar_left_out, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_divide(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_divide_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_divide_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_divide_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_divide_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_divide_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_divide_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_divide_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
 # error.
-tsr_floor_divide(input, other, out) =
-    ccall((:tsr_floor_divide, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_floor_divide_out(input, other, dst) =
-    ccall((:tsr_floor_divide_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_floor_divide_inplace(input, other) =
-    ccall((:tsr_floor_divide_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_floor_divide_scalar(input, other, out) =
-    ccall((:tsr_floor_divide_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_floor_divide_scalar_out(input, other, dst) =
-    ccall((:tsr_floor_divide_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_floor_divide_scalar_inplace(input, other) =
-    ccall((:tsr_floor_divide_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
-
-tsr_floor_divide_scalar_left(input, other, out) =
-    ccall((:tsr_floor_divide_scalar_left, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_floor_divide_scalar_left_out(input, other, dst) =
-    ccall((:tsr_floor_divide_scalar_left_out, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_floor_divide(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_floor_divide_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_floor_divide_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_floor_divide_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_floor_divide_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_floor_divide_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_floor_divide_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_floor_divide_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
 # error.
-tsr_remainder(input, other, out) =
-    ccall((:tsr_remainder, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_remainder_out(input, other, dst) =
-    ccall((:tsr_remainder_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_remainder_inplace(input, other) =
-    ccall((:tsr_remainder_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_remainder_scalar(input, other, out) =
-    ccall((:tsr_remainder_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_remainder_scalar_out(input, other, dst) =
-    ccall((:tsr_remainder_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_remainder_scalar_inplace(input, other) =
-    ccall((:tsr_remainder_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
-
-tsr_remainder_scalar_left(input, other, out) =
-    ccall((:tsr_remainder_scalar_left, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_remainder_scalar_left_out(input, other, dst) =
-    ccall((:tsr_remainder_scalar_left_out, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_remainder(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_remainder_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_remainder_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_remainder_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_remainder_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_remainder_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_remainder_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_remainder_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # The first operand to the power of the second; a negative integer power of an integer is an
 # error.
-tsr_pow(input, other, out) =
-    ccall((:tsr_pow, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_pow_out(input, other, dst) =
-    ccall((:tsr_pow_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_pow_inplace(input, other) =
-    ccall((:tsr_pow_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
-
-tsr_pow_scalar(input, other, out) =
-    ccall((:tsr_pow_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_pow_scalar_out(input, other, dst) =
-    ccall((:tsr_pow_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_pow_scalar_inplace(input, other) =
-    ccall((:tsr_pow_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
-
-tsr_pow_scalar_left(input, other, out) =
-    ccall((:tsr_pow_scalar_left, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_pow_scalar_left_out(input, other, dst) =
-    ccall((:tsr_pow_scalar_left_out, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_pow(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_pow_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_pow_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_pow_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_pow_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_pow_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_pow_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_pow_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # The larger of two elements; NaN wins. Equal operands share the gradient.
-tsr_maximum(input, other, out) =
-    ccall((:tsr_maximum, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_maximum_out(input, other, dst) =
-    ccall((:tsr_maximum_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_maximum_inplace(input, other) =
-    ccall((:tsr_maximum_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_maximum_scalar(input, other, out) =
-    ccall((:tsr_maximum_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_maximum_scalar_out(input, other, dst) =
-    ccall((:tsr_maximum_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_maximum_scalar_inplace(input, other) =
-    ccall((:tsr_maximum_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_maximum(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_maximum_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_maximum_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_maximum_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_maximum_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_maximum_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # The smaller of two elements; NaN wins. Equal operands share the gradient.
-tsr_minimum(input, other, out) =
-    ccall((:tsr_minimum, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_minimum_out(input, other, dst) =
-    ccall((:tsr_minimum_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_minimum_inplace(input, other) =
-    ccall((:tsr_minimum_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_minimum_scalar(input, other, out) =
-    ccall((:tsr_minimum_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_minimum_scalar_out(input, other, dst) =
-    ccall((:tsr_minimum_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_minimum_scalar_inplace(input, other) =
-    ccall((:tsr_minimum_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_minimum(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_minimum_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_minimum_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_minimum_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_minimum_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_minimum_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Angle of the point (other, input), in radians in [-pi, pi].
-tsr_atan2(input, other, out) =
-    ccall((:tsr_atan2, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_atan2_out(input, other, dst) =
-    ccall((:tsr_atan2_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_atan2_inplace(input, other) =
-    ccall((:tsr_atan2_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
-
-tsr_atan2_scalar(input, other, out) =
-    ccall((:tsr_atan2_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_atan2_scalar_out(input, other, dst) =
-    ccall((:tsr_atan2_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_atan2_scalar_inplace(input, other) =
-    ccall((:tsr_atan2_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
-
-tsr_atan2_scalar_left(input, other, out) =
-    ccall((:tsr_atan2_scalar_left, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_atan2_scalar_left_out(input, other, dst) =
-    ccall((:tsr_atan2_scalar_left_out, libtessera), tsr_status,
-        (Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_atan2(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_atan2_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_atan2_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_atan2_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_atan2_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_atan2_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_atan2_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_atan2_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # sqrt(a a + b b) without overflow.
-tsr_hypot(input, other, out) =
-    ccall((:tsr_hypot, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_hypot_out(input, other, dst) =
-    ccall((:tsr_hypot_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_hypot_inplace(input, other) =
-    ccall((:tsr_hypot_inplace, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, other)
-
-tsr_hypot_scalar(input, other, out) =
-    ccall((:tsr_hypot_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_hypot_scalar_out(input, other, dst) =
-    ccall((:tsr_hypot_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_hypot_scalar_inplace(input, other) =
-    ccall((:tsr_hypot_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_hypot(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hypot_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_hypot_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_hypot_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hypot_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_hypot_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Whether two elements are equal.
-tsr_equal(input, other, out) =
-    ccall((:tsr_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_equal_out(input, other, dst) =
-    ccall((:tsr_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_equal_scalar(input, other, out) =
-    ccall((:tsr_equal_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_equal_scalar_out(input, other, dst) =
-    ccall((:tsr_equal_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_equal(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_equal_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_equal_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_equal_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
 
 # Whether two elements differ; NaN differs from everything.
-tsr_not_equal(input, other, out) =
-    ccall((:tsr_not_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_not_equal_out(input, other, dst) =
-    ccall((:tsr_not_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_not_equal_scalar(input, other, out) =
-    ccall((:tsr_not_equal_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_not_equal_scalar_out(input, other, dst) =
-    ccall((:tsr_not_equal_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_not_equal(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_not_equal_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_not_equal_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_not_equal_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Whether the first element is below the second; complex is refused.
-tsr_less(input, other, out) =
-    ccall((:tsr_less, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_less_out(input, other, dst) =
-    ccall((:tsr_less_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_less_scalar(input, other, out) =
-    ccall((:tsr_less_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_less_scalar_out(input, other, dst) =
-    ccall((:tsr_less_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_less(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_less_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_less_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_less_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
 
 # Whether the first element is not above the second; complex is refused.
-tsr_less_equal(input, other, out) =
-    ccall((:tsr_less_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_less_equal_out(input, other, dst) =
-    ccall((:tsr_less_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_less_equal_scalar(input, other, out) =
-    ccall((:tsr_less_equal_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_less_equal_scalar_out(input, other, dst) =
-    ccall((:tsr_less_equal_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_less_equal(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_less_equal_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_less_equal_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_less_equal_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Whether the first element is above the second; complex is refused.
-tsr_greater(input, other, out) =
-    ccall((:tsr_greater, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_greater_out(input, other, dst) =
-    ccall((:tsr_greater_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_greater_scalar(input, other, out) =
-    ccall((:tsr_greater_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_greater_scalar_out(input, other, dst) =
-    ccall((:tsr_greater_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_greater(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_greater_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_greater_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_greater_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Whether the first element is not below the second; complex is refused.
-tsr_greater_equal(input, other, out) =
-    ccall((:tsr_greater_equal, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_greater_equal_out(input, other, dst) =
-    ccall((:tsr_greater_equal_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_greater_equal_scalar(input, other, out) =
-    ccall((:tsr_greater_equal_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_greater_equal_scalar_out(input, other, dst) =
-    ccall((:tsr_greater_equal_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_greater_equal(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_greater_equal_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_greater_equal_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_greater_equal_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Logical and of two elements; what is not zero counts as true.
-tsr_logical_and(input, other, out) =
-    ccall((:tsr_logical_and, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_logical_and_out(input, other, dst) =
-    ccall((:tsr_logical_and_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_logical_and_scalar(input, other, out) =
-    ccall((:tsr_logical_and_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_logical_and_scalar_out(input, other, dst) =
-    ccall((:tsr_logical_and_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_logical_and(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_and_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_logical_and_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_and_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Logical or of two elements; what is not zero counts as true.
-tsr_logical_or(input, other, out) =
-    ccall((:tsr_logical_or, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_logical_or_out(input, other, dst) =
-    ccall((:tsr_logical_or_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_logical_or_scalar(input, other, out) =
-    ccall((:tsr_logical_or_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_logical_or_scalar_out(input, other, dst) =
-    ccall((:tsr_logical_or_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_logical_or(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_or_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_logical_or_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_or_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Logical xor of two elements; what is not zero counts as true.
-tsr_logical_xor(input, other, out) =
-    ccall((:tsr_logical_xor, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_logical_xor_out(input, other, dst) =
-    ccall((:tsr_logical_xor_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_logical_xor_scalar(input, other, out) =
-    ccall((:tsr_logical_xor_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_logical_xor_scalar_out(input, other, dst) =
-    ccall((:tsr_logical_xor_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
+@c tsr_logical_xor(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_xor_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_logical_xor_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logical_xor_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # Bitwise and of two integers or bools; floating dtypes are refused.
-tsr_bitwise_and(input, other, out) =
-    ccall((:tsr_bitwise_and, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bitwise_and_out(input, other, dst) =
-    ccall((:tsr_bitwise_and_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_bitwise_and_inplace(input, other) =
-    ccall((:tsr_bitwise_and_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_bitwise_and_scalar(input, other, out) =
-    ccall((:tsr_bitwise_and_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bitwise_and_scalar_out(input, other, dst) =
-    ccall((:tsr_bitwise_and_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_bitwise_and_scalar_inplace(input, other) =
-    ccall((:tsr_bitwise_and_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_bitwise_and(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_and_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_and_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_bitwise_and_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_and_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_and_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Bitwise or of two integers or bools; floating dtypes are refused.
-tsr_bitwise_or(input, other, out) =
-    ccall((:tsr_bitwise_or, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bitwise_or_out(input, other, dst) =
-    ccall((:tsr_bitwise_or_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_bitwise_or_inplace(input, other) =
-    ccall((:tsr_bitwise_or_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_bitwise_or_scalar(input, other, out) =
-    ccall((:tsr_bitwise_or_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bitwise_or_scalar_out(input, other, dst) =
-    ccall((:tsr_bitwise_or_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_bitwise_or_scalar_inplace(input, other) =
-    ccall((:tsr_bitwise_or_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_bitwise_or(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_or_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_or_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_bitwise_or_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_or_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_or_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Bitwise xor of two integers or bools; floating dtypes are refused.
-tsr_bitwise_xor(input, other, out) =
-    ccall((:tsr_bitwise_xor, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bitwise_xor_out(input, other, dst) =
-    ccall((:tsr_bitwise_xor_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
-
-tsr_bitwise_xor_inplace(input, other) =
-    ccall((:tsr_bitwise_xor_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor),
-        input, other)
-
-tsr_bitwise_xor_scalar(input, other, out) =
-    ccall((:tsr_bitwise_xor_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bitwise_xor_scalar_out(input, other, dst) =
-    ccall((:tsr_bitwise_xor_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, dst)
-
-tsr_bitwise_xor_scalar_inplace(input, other) =
-    ccall((:tsr_bitwise_xor_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, other)
+@c tsr_bitwise_xor(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_xor_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_xor_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_bitwise_xor_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_xor_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_xor_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
 # Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
-tsr_sum(input, axes, n_axes, keepdims, dtype, out) =
-    ccall((:tsr_sum, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, dtype, out)
-
-tsr_sum_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall((:tsr_sum_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
-        input, axes, n_axes, keepdims, dtype, dst)
+@c tsr_sum(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sum_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
 
 # Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
-tsr_nansum(input, axes, n_axes, keepdims, dtype, out) =
-    ccall((:tsr_nansum, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, dtype, out)
-
-tsr_nansum_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall((:tsr_nansum_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
-        input, axes, n_axes, keepdims, dtype, dst)
+@c tsr_nansum(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nansum_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
 
 # Product over axes; bool and signed integers are multiplied as int64, unsigned ones as
 # uint64.
-tsr_prod(input, axes, n_axes, keepdims, dtype, out) =
-    ccall((:tsr_prod, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, dtype, out)
-
-tsr_prod_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall((:tsr_prod_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
-        input, axes, n_axes, keepdims, dtype, dst)
+@c tsr_prod(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_prod_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
 
 # Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
-tsr_mean(input, axes, n_axes, keepdims, dtype, out) =
-    ccall((:tsr_mean, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, dtype, out)
-
-tsr_mean_out(input, axes, n_axes, keepdims, dtype, dst) =
-    ccall((:tsr_mean_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_dtype, tsr_tensor),
-        input, axes, n_axes, keepdims, dtype, dst)
+@c tsr_mean(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_mean_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
 
 # Variance over axes, the mean squared distance from the mean; floating dtypes.
-tsr_var(input, axes, n_axes, correction, keepdims, out) =
-    ccall((:tsr_var, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, correction, keepdims, out)
-
-tsr_var_out(input, axes, n_axes, correction, keepdims, dst) =
-    ccall((:tsr_var_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, tsr_tensor),
-        input, axes, n_axes, correction, keepdims, dst)
+@c tsr_var(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_var_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, dst::tsr_tensor)::tsr_status
 
 # Standard deviation over axes, the root of the variance; floating dtypes.
-tsr_std(input, axes, n_axes, correction, keepdims, out) =
-    ccall((:tsr_std, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, correction, keepdims, out)
-
-tsr_std_out(input, axes, n_axes, correction, keepdims, dst) =
-    ccall((:tsr_std_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Float64, Int32, tsr_tensor),
-        input, axes, n_axes, correction, keepdims, dst)
+@c tsr_std(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_std_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, dst::tsr_tensor)::tsr_status
 
 # Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
-tsr_max(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_max, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_max_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_max_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_max(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
-tsr_min(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_min, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_min_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_min_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_min(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_min_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Largest element over axes, another name of max.
-tsr_amax(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_amax, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_amax_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_amax_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_amax(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_amax_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Smallest element over axes, another name of min.
-tsr_amin(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_amin, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_amin_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_amin_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_amin(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_amin_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Position of the first largest element, as int64; real dtypes.
-tsr_argmax(input, axis, keepdims, out) =
-    ccall((:tsr_argmax, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Ptr{tsr_tensor}),
-        input, axis, keepdims, out)
-
-tsr_argmax_out(input, axis, keepdims, dst) =
-    ccall((:tsr_argmax_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, tsr_tensor),
-        input, axis, keepdims, dst)
+@c tsr_argmax(input::tsr_tensor, axis::Int64, keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_argmax_out(input::tsr_tensor, axis::Int64, keepdims::Int32, dst::tsr_tensor)::tsr_status
 
 # Position of the first smallest element, as int64; real dtypes.
-tsr_argmin(input, axis, keepdims, out) =
-    ccall((:tsr_argmin, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Ptr{tsr_tensor}),
-        input, axis, keepdims, out)
-
-tsr_argmin_out(input, axis, keepdims, dst) =
-    ccall((:tsr_argmin_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, tsr_tensor),
-        input, axis, keepdims, dst)
+@c tsr_argmin(input::tsr_tensor, axis::Int64, keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_argmin_out(input::tsr_tensor, axis::Int64, keepdims::Int32, dst::tsr_tensor)::tsr_status
 
 # Whether any element over axes is not zero.
-tsr_any(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_any, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_any_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_any_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_any(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_any_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Whether all elements over axes are not zero.
-tsr_all(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_all, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_all_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_all_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_all(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_all_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Number of elements over axes that are not zero, as int64.
-tsr_count_nonzero(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_count_nonzero, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_count_nonzero_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_count_nonzero_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_count_nonzero(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_count_nonzero_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
-tsr_logsumexp(input, axes, n_axes, keepdims, out) =
-    ccall((:tsr_logsumexp, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, out)
-
-tsr_logsumexp_out(input, axes, n_axes, keepdims, dst) =
-    ccall((:tsr_logsumexp_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, tsr_tensor),
-        input, axes, n_axes, keepdims, dst)
+@c tsr_logsumexp(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logsumexp_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Norm of the elements over axes; floating and complex dtypes, the result is real.
-tsr_vector_norm(input, axes, n_axes, keepdims, ord, out) =
-    ccall((:tsr_vector_norm, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Float64, Ptr{tsr_tensor}),
-        input, axes, n_axes, keepdims, ord, out)
-
-tsr_vector_norm_out(input, axes, n_axes, keepdims, ord, dst) =
-    ccall((:tsr_vector_norm_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Float64, tsr_tensor),
-        input, axes, n_axes, keepdims, ord, dst)
+@c tsr_vector_norm(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    ord::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_vector_norm_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    ord::Float64, dst::tsr_tensor)::tsr_status
 
 # Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
-tsr_cumulative_sum(input, axis, dtype, include_initial, out) =
-    ccall((:tsr_cumulative_sum, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, Int32, Ptr{tsr_tensor}),
-        input, axis, dtype, include_initial, out)
-
-tsr_cumulative_sum_out(input, axis, dtype, include_initial, dst) =
-    ccall((:tsr_cumulative_sum_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, Int32, tsr_tensor),
-        input, axis, dtype, include_initial, dst)
+@c tsr_cumulative_sum(input::tsr_tensor, axis::Int64, dtype::tsr_dtype, include_initial::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cumulative_sum_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    include_initial::Int32, dst::tsr_tensor)::tsr_status
 
 # Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
-tsr_matmul(input, other, out) =
-    ccall((:tsr_matmul, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_matmul_out(input, other, dst) =
-    ccall((:tsr_matmul_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_matmul(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_matmul_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # input weight^T + bias.
-tsr_linear(input, weight, bias, out) =
-    ccall((:tsr_linear, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, weight, bias, out)
-
-tsr_linear_out(input, weight, bias, dst) =
-    ccall((:tsr_linear_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
-        input, weight, bias, dst)
+@c tsr_linear(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_linear_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # beta input + alpha mat1 mat2.
-tsr_addmm(input, mat1, mat2, beta, alpha, out) =
-    ccall((:tsr_addmm, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Float64, Ptr{tsr_tensor}),
-        input, mat1, mat2, beta, alpha, out)
-
-tsr_addmm_out(input, mat1, mat2, beta, alpha, dst) =
-    ccall((:tsr_addmm_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Float64, tsr_tensor),
-        input, mat1, mat2, beta, alpha, dst)
-
-tsr_addmm_inplace(input, mat1, mat2, beta, alpha) =
-    ccall((:tsr_addmm_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Float64),
-        input, mat1, mat2, beta, alpha)
+@c tsr_addmm(input::tsr_tensor, mat1::tsr_tensor, mat2::tsr_tensor, beta::Float64,
+    alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addmm_out(input::tsr_tensor, mat1::tsr_tensor, mat2::tsr_tensor, beta::Float64,
+    alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_addmm_inplace(input::tsr_tensor, mat1::tsr_tensor, mat2::tsr_tensor, beta::Float64,
+    alpha::Float64)::tsr_status
 
 # Matrix products of two batches of one size, without broadcasting.
-tsr_bmm(input, other, out) =
-    ccall((:tsr_bmm, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_bmm_out(input, other, dst) =
-    ccall((:tsr_bmm_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_bmm(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bmm_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # The sum of the products of two vectors of one size.
-tsr_dot(input, other, out) =
-    ccall((:tsr_dot, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_dot_out(input, other, dst) =
-    ccall((:tsr_dot_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_dot(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dot_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # Every product of an element of one vector with one of the other.
-tsr_outer(input, other, out) =
-    ccall((:tsr_outer, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, out)
-
-tsr_outer_out(input, other, dst) =
-    ccall((:tsr_outer_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, dst)
+@c tsr_outer(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_outer_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # A tensor whose contents are whatever the memory held; bools are false.
-tsr_empty(shape, n_shape, dtype, device_type, device_index, out) =
-    ccall((:tsr_empty, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        shape, n_shape, dtype, device_type, device_index, out)
+@c tsr_empty(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor of zeros.
-tsr_zeros(shape, n_shape, dtype, device_type, device_index, out) =
-    ccall((:tsr_zeros, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        shape, n_shape, dtype, device_type, device_index, out)
+@c tsr_zeros(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor of ones.
-tsr_ones(shape, n_shape, dtype, device_type, device_index, out) =
-    ccall((:tsr_ones, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        shape, n_shape, dtype, device_type, device_index, out)
+@c tsr_ones(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor whose elements are all one number.
-tsr_full(shape, n_shape, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, Ptr{tsr_number}, tsr_dtype, tsr_device_type, Int32,
-         Ptr{tsr_tensor}),
-        shape, n_shape, value, dtype, device_type, device_index, out)
+@c tsr_full(shape::Ptr{Int64}, n_shape::Int32, value::Ptr{tsr_number}, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor of the input's shape and memory order with contents of whatever the memory held;
 # bools are false.
-tsr_empty_like(input, dtype, device_type, device_index, out) =
-    ccall((:tsr_empty_like, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, dtype, device_type, device_index, out)
+@c tsr_empty_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Zeros of the input's shape and memory order.
-tsr_zeros_like(input, dtype, device_type, device_index, out) =
-    ccall((:tsr_zeros_like, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, dtype, device_type, device_index, out)
+@c tsr_zeros_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Ones of the input's shape and memory order.
-tsr_ones_like(input, dtype, device_type, device_index, out) =
-    ccall((:tsr_ones_like, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, dtype, device_type, device_index, out)
+@c tsr_ones_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A tensor of the input's shape and memory order whose elements are all one number.
-tsr_full_like(input, value, dtype, device_type, device_index, out) =
-    ccall((:tsr_full_like, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        input, value, dtype, device_type, device_index, out)
+@c tsr_full_like(input::tsr_tensor, value::Ptr{tsr_number}, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # start, start + step, ... up to but not including stop; exact in integers.
-tsr_arange(start, stop, step, dtype, device_type, device_index, out) =
-    ccall((:tsr_arange, libtessera), tsr_status,
-        (Ptr{tsr_number}, Ptr{tsr_number}, Ptr{tsr_number}, tsr_dtype, tsr_device_type, Int32,
-         Ptr{tsr_tensor}),
-        start, stop, step, dtype, device_type, device_index, out)
+@c tsr_arange(start::Ptr{tsr_number}, stop::Ptr{tsr_number}, step::Ptr{tsr_number},
+    dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Equally spaced numbers from start to stop.
-tsr_linspace(start, stop, num, dtype, endpoint, device_type, device_index, out) =
-    ccall((:tsr_linspace, libtessera), tsr_status,
-        (Float64, Float64, Int64, tsr_dtype, Int32, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        start, stop, num, dtype, endpoint, device_type, device_index, out)
+@c tsr_linspace(start::Float64, stop::Float64, num::Int64, dtype::tsr_dtype, endpoint::Int32,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Ones on one diagonal, zeros elsewhere.
-tsr_eye(n_rows, n_cols, k, dtype, device_type, device_index, out) =
-    ccall((:tsr_eye, libtessera), tsr_status,
-        (Int64, Int64, Int64, tsr_dtype, tsr_device_type, Int32, Ptr{tsr_tensor}),
-        n_rows, n_cols, k, dtype, device_type, device_index, out)
+@c tsr_eye(n_rows::Int64, n_cols::Int64, k::Int64, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # The input as a tensor of this dtype and device; the input itself when nothing changes.
-tsr_asarray(input, dtype, device_type, device_index, copy, out) =
-    ccall((:tsr_asarray, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, tsr_device_type, Int32, Int32, Ptr{tsr_tensor}),
-        input, dtype, device_type, device_index, copy, out)
+@c tsr_asarray(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, copy::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Uniform random numbers in [0, 1); floating dtypes.
-tsr_rand(shape, n_shape, dtype, device_type, device_index, generator, out) =
-    ccall((:tsr_rand, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, tsr_generator, Ptr{tsr_tensor}),
-        shape, n_shape, dtype, device_type, device_index, generator, out)
+@c tsr_rand(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
 # Random numbers of the standard normal distribution; floating dtypes.
-tsr_randn(shape, n_shape, dtype, device_type, device_index, generator, out) =
-    ccall((:tsr_randn, libtessera), tsr_status,
-        (Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, tsr_generator, Ptr{tsr_tensor}),
-        shape, n_shape, dtype, device_type, device_index, generator, out)
+@c tsr_randn(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
 # Uniform random integers in [low, high).
-tsr_randint(low, high, shape, n_shape, dtype, device_type, device_index, generator, out) =
-    ccall((:tsr_randint, libtessera), tsr_status,
-        (Int64, Int64, Ptr{Int64}, Int32, tsr_dtype, tsr_device_type, Int32, tsr_generator,
-         Ptr{tsr_tensor}),
-        low, high, shape, n_shape, dtype, device_type, device_index, generator, out)
+@c tsr_randint(low::Int64, high::Int64, shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # The numbers 0 to n - 1 in random order.
-tsr_randperm(n, dtype, device_type, device_index, generator, out) =
-    ccall((:tsr_randperm, libtessera), tsr_status,
-        (Int64, tsr_dtype, tsr_device_type, Int32, tsr_generator, Ptr{tsr_tensor}),
-        n, dtype, device_type, device_index, generator, out)
+@c tsr_randperm(n::Int64, dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
+    generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
 # 1 with the probability that each element of the input names, else 0; floating dtypes.
-tsr_bernoulli(input, generator, out) =
-    ccall((:tsr_bernoulli, libtessera), tsr_status,
-        (tsr_tensor, tsr_generator, Ptr{tsr_tensor}),
-        input, generator, out)
+@c tsr_bernoulli(input::tsr_tensor, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
 # Overwrites the input with uniform random numbers in [low, high); floating dtypes.
-tsr_uniform_inplace(input, low, high, generator) =
-    ccall((:tsr_uniform_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_generator),
-        input, low, high, generator)
+@c tsr_uniform_inplace(input::tsr_tensor, low::Float64, high::Float64,
+    generator::tsr_generator)::tsr_status
 
 # Overwrites the input with normal random numbers; floating dtypes.
-tsr_normal_inplace(input, mean, std, generator) =
-    ccall((:tsr_normal_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Float64, tsr_generator),
-        input, mean, std, generator)
+@c tsr_normal_inplace(input::tsr_tensor, mean::Float64, std::Float64,
+    generator::tsr_generator)::tsr_status
 
 # The input where the condition holds, other elsewhere; all three broadcast.
-tsr_where(condition, input, other, out) =
-    ccall((:tsr_where, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_out(condition, input, other, dst) =
-    ccall((:tsr_where_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
-        condition, input, other, dst)
-
-tsr_where_scalar(condition, input, other, out) =
-    ccall((:tsr_where_scalar, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_scalar_out(condition, input, other, dst) =
-    ccall((:tsr_where_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        condition, input, other, dst)
-
-tsr_where_scalar_left(condition, input, other, out) =
-    ccall((:tsr_where_scalar_left, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_scalar_left_out(condition, input, other, dst) =
-    ccall((:tsr_where_scalar_left_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, tsr_tensor, tsr_tensor),
-        condition, input, other, dst)
-
-tsr_where_scalars(condition, input, other, out) =
-    ccall((:tsr_where_scalars, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        condition, input, other, out)
-
-tsr_where_scalars_out(condition, input, other, dst) =
-    ccall((:tsr_where_scalars_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, tsr_tensor),
-        condition, input, other, dst)
+@c tsr_where(condition::tsr_tensor, input::tsr_tensor, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_where_out(condition::tsr_tensor, input::tsr_tensor, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_where_scalar(condition::tsr_tensor, input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_where_scalar_out(condition::tsr_tensor, input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_where_scalar_left(condition::tsr_tensor, input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_where_scalar_left_out(condition::tsr_tensor, input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_where_scalars(condition::tsr_tensor, input::Ptr{tsr_number}, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_where_scalars_out(condition::tsr_tensor, input::Ptr{tsr_number}, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
 
 # input + weight (other - input); floating and complex dtypes.
-tsr_lerp(input, other, weight, out) =
-    ccall((:tsr_lerp, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, other, weight, out)
-
-tsr_lerp_out(input, other, weight, dst) =
-    ccall((:tsr_lerp_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, weight, dst)
-
-tsr_lerp_inplace(input, other, weight) =
-    ccall((:tsr_lerp_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, other, weight)
-
-tsr_lerp_scalar(input, other, weight, out) =
-    ccall((:tsr_lerp_scalar, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, other, weight, out)
-
-tsr_lerp_scalar_out(input, other, weight, dst) =
-    ccall((:tsr_lerp_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, other, weight, dst)
-
-tsr_lerp_scalar_inplace(input, other, weight) =
-    ccall((:tsr_lerp_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}),
-        input, other, weight)
+@c tsr_lerp(input::tsr_tensor, other::tsr_tensor, weight::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lerp_out(input::tsr_tensor, other::tsr_tensor, weight::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_lerp_inplace(input::tsr_tensor, other::tsr_tensor, weight::tsr_tensor)::tsr_status
+@c tsr_lerp_scalar(input::tsr_tensor, other::tsr_tensor, weight::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lerp_scalar_out(input::tsr_tensor, other::tsr_tensor, weight::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_lerp_scalar_inplace(input::tsr_tensor, other::tsr_tensor,
+    weight::Ptr{tsr_number})::tsr_status
 
 # input + value tensor1 tensor2; floating and complex dtypes.
-tsr_addcmul(input, tensor1, tensor2, value, out) =
-    ccall((:tsr_addcmul, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
-        input, tensor1, tensor2, value, out)
-
-tsr_addcmul_out(input, tensor1, tensor2, value, dst) =
-    ccall((:tsr_addcmul_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, tsr_tensor),
-        input, tensor1, tensor2, value, dst)
-
-tsr_addcmul_inplace(input, tensor1, tensor2, value) =
-    ccall((:tsr_addcmul_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64),
-        input, tensor1, tensor2, value)
+@c tsr_addcmul(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addcmul_out(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_addcmul_inplace(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
+    value::Float64)::tsr_status
 
 # input + value tensor1 / tensor2; floating and complex dtypes.
-tsr_addcdiv(input, tensor1, tensor2, value, out) =
-    ccall((:tsr_addcdiv, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
-        input, tensor1, tensor2, value, out)
-
-tsr_addcdiv_out(input, tensor1, tensor2, value, dst) =
-    ccall((:tsr_addcdiv_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64, tsr_tensor),
-        input, tensor1, tensor2, value, dst)
-
-tsr_addcdiv_inplace(input, tensor1, tensor2, value) =
-    ccall((:tsr_addcdiv_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Float64),
-        input, tensor1, tensor2, value)
+@c tsr_addcdiv(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addcdiv_out(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_addcdiv_inplace(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
+    value::Float64)::tsr_status
 
 # The input limited to bounds, of which one may be absent; the gradient passes inside and at
 # the bounds.
-tsr_clip(input, min, max, out) =
-    ccall((:tsr_clip, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, min, max, out)
-
-tsr_clip_out(input, min, max, dst) =
-    ccall((:tsr_clip_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
-        input, min, max, dst)
-
-tsr_clip_inplace(input, min, max) =
-    ccall((:tsr_clip_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, min, max)
-
-tsr_clip_scalars(input, min, max, out) =
-    ccall((:tsr_clip_scalars, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, min, max, out)
-
-tsr_clip_scalars_out(input, min, max, dst) =
-    ccall((:tsr_clip_scalars_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}, tsr_tensor),
-        input, min, max, dst)
-
-tsr_clip_scalars_inplace(input, min, max) =
-    ccall((:tsr_clip_scalars_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Ptr{tsr_number}),
-        input, min, max)
+@c tsr_clip(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_clip_out(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_clip_inplace(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor)::tsr_status
+@c tsr_clip_scalars(input::tsr_tensor, min::Ptr{tsr_number}, max::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_clip_scalars_out(input::tsr_tensor, min::Ptr{tsr_number}, max::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_clip_scalars_inplace(input::tsr_tensor, min::Ptr{tsr_number},
+    max::Ptr{tsr_number})::tsr_status
 
 # The elements in order along an axis; NaN counts as largest; real dtypes.
-tsr_sort(input, axis, descending, stable, out) =
-    ccall((:tsr_sort, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor}),
-        input, axis, descending, stable, out)
-
-tsr_sort_out(input, axis, descending, stable, dst) =
-    ccall((:tsr_sort_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, tsr_tensor),
-        input, axis, descending, stable, dst)
+@c tsr_sort(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sort_out(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # The positions that put the elements in order along an axis, as int64; real dtypes.
-tsr_argsort(input, axis, descending, stable, out) =
-    ccall((:tsr_argsort, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor}),
-        input, axis, descending, stable, out)
-
-tsr_argsort_out(input, axis, descending, stable, dst) =
-    ccall((:tsr_argsort_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, tsr_tensor),
-        input, axis, descending, stable, dst)
+@c tsr_argsort(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_argsort_out(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # The elements in order along an axis and the positions they had; real dtypes.
-tsr_sort_with_indices(input, axis, descending, stable, values, indices) =
-    ccall((:tsr_sort_with_indices, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
-        input, axis, descending, stable, values, indices)
-
-tsr_sort_with_indices_out(input, axis, descending, stable, values_dst, indices_dst) =
-    ccall((:tsr_sort_with_indices_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int32, Int32, tsr_tensor, tsr_tensor),
-        input, axis, descending, stable, values_dst, indices_dst)
+@c tsr_sort_with_indices(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_sort_with_indices_out(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
 
 # The k largest or smallest elements along an axis, in order, and their positions; real
 # dtypes.
-tsr_topk(input, k, axis, largest, sorted, values, indices) =
-    ccall((:tsr_topk, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Int32, Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
-        input, k, axis, largest, sorted, values, indices)
-
-tsr_topk_out(input, k, axis, largest, sorted, values_dst, indices_dst) =
-    ccall((:tsr_topk_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Int32, Int32, tsr_tensor, tsr_tensor),
-        input, k, axis, largest, sorted, values_dst, indices_dst)
+@c tsr_topk(input::tsr_tensor, k::Int64, axis::Int64, largest::Int32, sorted::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_topk_out(input::tsr_tensor, k::Int64, axis::Int64, largest::Int32, sorted::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
 
 # A copy with memory of its own, in the input's memory order; differentiable.
-tsr_clone(input, out) =
-    ccall((:tsr_clone, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
-
-tsr_clone_out(input, dst) =
-    ccall((:tsr_clone_out, libtessera), tsr_status, (tsr_tensor, tsr_tensor), input, dst)
+@c tsr_clone(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_clone_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # The input itself when it is row-major, else a row-major copy.
-tsr_contiguous(input, out) =
-    ccall((:tsr_contiguous, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+@c tsr_contiguous(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # The values in another dtype; complex to real is refused.
-tsr_astype(input, dtype, copy, out) =
-    ccall((:tsr_astype, libtessera), tsr_status,
-        (tsr_tensor, tsr_dtype, Int32, Ptr{tsr_tensor}),
-        input, dtype, copy, out)
+@c tsr_astype(input::tsr_tensor, dtype::tsr_dtype, copy::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # The values on another device and in another dtype; the input itself when nothing changes.
-tsr_to(input, device_type, device_index, dtype, copy, non_blocking, out) =
-    ccall((:tsr_to, libtessera), tsr_status,
-        (tsr_tensor, tsr_device_type, Int32, tsr_dtype, Int32, Int32, Ptr{tsr_tensor}),
-        input, device_type, device_index, dtype, copy, non_blocking, out)
+@c tsr_to(input::tsr_tensor, device_type::tsr_device_type, device_index::Int32,
+    dtype::tsr_dtype, copy::Int32, non_blocking::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # The same memory and version counter outside of the graph.
-tsr_detach(input, out) =
-    ccall((:tsr_detach, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+@c tsr_detach(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # Overwrites the input with the source, which broadcasts and is cast; complex to real is
 # refused.
-tsr_copy_inplace(input, source, non_blocking) =
-    ccall((:tsr_copy_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int32),
-        input, source, non_blocking)
+@c tsr_copy_inplace(input::tsr_tensor, source::tsr_tensor, non_blocking::Int32)::tsr_status
 
 # Overwrites every element with one number.
-tsr_fill_inplace(input, value) =
-    ccall((:tsr_fill_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}),
-        input, value)
+@c tsr_fill_inplace(input::tsr_tensor, value::Ptr{tsr_number})::tsr_status
 
 # Overwrites every element with 0.
-tsr_zero_inplace(input) =
-    ccall((:tsr_zero_inplace, libtessera), tsr_status, (tsr_tensor,), input)
+@c tsr_zero_inplace(input::tsr_tensor)::tsr_status
 
 # The same elements in row-major order under another shape.
-tsr_reshape(input, shape, n_shape, copy, out) =
-    ccall((:tsr_reshape, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int32, Ptr{tsr_tensor}),
-        input, shape, n_shape, copy, out)
+@c tsr_reshape(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32, copy::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # As reshape, but never a copy: VALUE where the strides do not allow a view.
-tsr_view(input, shape, n_shape, out) =
-    ccall((:tsr_view, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, shape, n_shape, out)
+@c tsr_view(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Merges a range of axes into one; a 0-dim tensor gets one axis.
-tsr_flatten(input, start, end_axis, out) =
-    ccall((:tsr_flatten, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
-        input, start, end_axis, out)
+@c tsr_flatten(input::tsr_tensor, start::Int64, end_axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Drops axes, all of which must have size 1; a view.
-tsr_squeeze(input, axes, n_axes, out) =
-    ccall((:tsr_squeeze, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, out)
+@c tsr_squeeze(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Inserts an axis of size 1; a view.
-tsr_expand_dims(input, axis, out) =
-    ccall((:tsr_expand_dims, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, axis, out)
+@c tsr_expand_dims(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # Inserts an axis of size 1: expand_dims under its other name.
-tsr_unsqueeze(input, axis, out) =
-    ccall((:tsr_unsqueeze, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, axis, out)
+@c tsr_unsqueeze(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # The axes in another order; a view.
-tsr_permute_dims(input, axes, n_axes, out) =
-    ccall((:tsr_permute_dims, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, out)
+@c tsr_permute_dims(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Two axes exchanged; a view.
-tsr_transpose(input, axis0, axis1, out) =
-    ccall((:tsr_transpose, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
-        input, axis0, axis1, out)
+@c tsr_transpose(input::tsr_tensor, axis0::Int64, axis1::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # The last two axes exchanged; a view.
-tsr_matrix_transpose(input, out) =
-    ccall((:tsr_matrix_transpose, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}),
-        input, out)
+@c tsr_matrix_transpose(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # Moves axes to new places, the others keep their order; a view.
-tsr_moveaxis(input, source, n_source, destination, n_destination, out) =
-    ccall((:tsr_moveaxis, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, source, n_source, destination, n_destination, out)
+@c tsr_moveaxis(input::tsr_tensor, source::Ptr{Int64}, n_source::Int32, destination::Ptr{Int64},
+    n_destination::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place
 # writes.
-tsr_broadcast_to(input, shape, n_shape, out) =
-    ccall((:tsr_broadcast_to, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, shape, n_shape, out)
+@c tsr_broadcast_to(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # As broadcast_to, with -1 for sizes that stay.
-tsr_expand(input, shape, n_shape, out) =
-    ccall((:tsr_expand, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, shape, n_shape, out)
+@c tsr_expand(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # The real parts of a complex tensor, a view; a real tensor itself.
-tsr_real(input, out) =
-    ccall((:tsr_real, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+@c tsr_real(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # The imaginary parts of a complex tensor, a view.
-tsr_imag(input, out) =
-    ccall((:tsr_imag, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+@c tsr_imag(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # A complex tensor as real and imaginary parts along one more axis, the last; a view.
-tsr_view_as_real(input, out) =
-    ccall((:tsr_view_as_real, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}),
-        input, out)
+@c tsr_view_as_real(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # Real and imaginary parts along the last axis as a complex tensor; a view.
-tsr_view_as_complex(input, out) =
-    ccall((:tsr_view_as_complex, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}),
-        input, out)
+@c tsr_view_as_complex(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # The part at one position of an axis, without that axis; a view.
-tsr_select(input, axis, index, out) =
-    ccall((:tsr_select, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}),
-        input, axis, index, out)
+@c tsr_select(input::tsr_tensor, axis::Int64, index::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # A range of positions of an axis with Python's rules; a view.
-tsr_slice(input, axis, start, stop, step, out) =
-    ccall((:tsr_slice, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Int64, Int64, Ptr{tsr_tensor}),
-        input, axis, start, stop, step, out)
+@c tsr_slice(input::tsr_tensor, axis::Int64, start::Int64, stop::Int64, step::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # A number of positions of an axis, all of which must exist; a view.
-tsr_narrow(input, axis, start, length, out) =
-    ccall((:tsr_narrow, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Int64, Ptr{tsr_tensor}),
-        input, axis, start, length, out)
+@c tsr_narrow(input::tsr_tensor, axis::Int64, start::Int64, length::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Parts of one size along an axis; views.
-tsr_split(input, size, axis, out, out_capacity, out_count) =
-    ccall((:tsr_split, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
-        input, size, axis, out, out_capacity, out_count)
+@c tsr_split(input::tsr_tensor, size::Int64, axis::Int64, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
 
 # Parts of given sizes along an axis; views.
-tsr_split_with_sizes(input, sizes, n_sizes, axis, out, out_capacity, out_count) =
-    ccall((:tsr_split_with_sizes, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
-        input, sizes, n_sizes, axis, out, out_capacity, out_count)
+@c tsr_split_with_sizes(input::tsr_tensor, sizes::Ptr{Int64}, n_sizes::Int32, axis::Int64,
+    out::Ptr{tsr_tensor}, out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
 
 # A number of equal parts along an axis; views.
-tsr_chunk(input, chunks, axis, out, out_capacity, out_count) =
-    ccall((:tsr_chunk, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
-        input, chunks, axis, out, out_capacity, out_count)
+@c tsr_chunk(input::tsr_tensor, chunks::Int64, axis::Int64, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
 
 # One part for each position of an axis, without that axis; views.
-tsr_unstack(input, axis, out, out_capacity, out_count) =
-    ccall((:tsr_unstack, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
-        input, axis, out, out_capacity, out_count)
+@c tsr_unstack(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor}, out_capacity::Int32,
+    out_count::Ptr{Int32})::tsr_status
 
 # A diagonal of two axes as the last axis of the result; a view.
-tsr_diagonal(input, offset, axis1, axis2, out) =
-    ccall((:tsr_diagonal, libtessera), tsr_status,
-        (tsr_tensor, Int64, Int64, Int64, Ptr{tsr_tensor}),
-        input, offset, axis1, axis2, out)
+@c tsr_diagonal(input::tsr_tensor, offset::Int64, axis1::Int64, axis2::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Tensors one after the other along an axis, promoted to a common dtype.
-tsr_concat(tensors, n_tensors, axis, out) =
-    ccall((:tsr_concat, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Int64, Ptr{tsr_tensor}),
-        tensors, n_tensors, axis, out)
-
-tsr_concat_out(tensors, n_tensors, axis, dst) =
-    ccall((:tsr_concat_out, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Int64, tsr_tensor),
-        tensors, n_tensors, axis, dst)
+@c tsr_concat(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_concat_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # Tensors of one shape along a new axis, promoted to a common dtype.
-tsr_stack(tensors, n_tensors, axis, out) =
-    ccall((:tsr_stack, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Int64, Ptr{tsr_tensor}),
-        tensors, n_tensors, axis, out)
-
-tsr_stack_out(tensors, n_tensors, axis, dst) =
-    ccall((:tsr_stack_out, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Int64, tsr_tensor),
-        tensors, n_tensors, axis, dst)
+@c tsr_stack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_stack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # The whole tensor repeated along its axes.
-tsr_tile(input, repetitions, n_repetitions, out) =
-    ccall((:tsr_tile, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, repetitions, n_repetitions, out)
-
-tsr_tile_out(input, repetitions, n_repetitions, dst) =
-    ccall((:tsr_tile_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor),
-        input, repetitions, n_repetitions, dst)
+@c tsr_tile(input::tsr_tensor, repetitions::Ptr{Int64}, n_repetitions::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_tile_out(input::tsr_tensor, repetitions::Ptr{Int64}, n_repetitions::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # Each element repeated in place.
-tsr_repeat(input, repeats, axis, out) =
-    ccall((:tsr_repeat, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, repeats, axis, out)
-
-tsr_repeat_out(input, repeats, axis, dst) =
-    ccall((:tsr_repeat_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
-        input, repeats, axis, dst)
-
-tsr_repeat_scalar(input, repeats, axis, out) =
-    ccall((:tsr_repeat_scalar, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Int64, Ptr{tsr_tensor}),
-        input, repeats, axis, out)
-
-tsr_repeat_scalar_out(input, repeats, axis, dst) =
-    ccall((:tsr_repeat_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_number}, Int64, tsr_tensor),
-        input, repeats, axis, dst)
+@c tsr_repeat(input::tsr_tensor, repeats::tsr_tensor, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_repeat_out(input::tsr_tensor, repeats::tsr_tensor, axis::Int64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_repeat_scalar(input::tsr_tensor, repeats::Ptr{tsr_number}, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_repeat_scalar_out(input::tsr_tensor, repeats::Ptr{tsr_number}, axis::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # The order of the elements along axes reversed; a copy.
-tsr_flip(input, axes, n_axes, out) =
-    ccall((:tsr_flip, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, axes, n_axes, out)
-
-tsr_flip_out(input, axes, n_axes, dst) =
-    ccall((:tsr_flip_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor),
-        input, axes, n_axes, dst)
+@c tsr_flip(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_flip_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, dst::tsr_tensor)::tsr_status
 
 # Elements moved along axes; those that leave come in at the other end.
-tsr_roll(input, shift, n_shift, axes, n_axes, out) =
-    ccall((:tsr_roll, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, shift, n_shift, axes, n_axes, out)
-
-tsr_roll_out(input, shift, n_shift, axes, n_axes, dst) =
-    ccall((:tsr_roll_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, tsr_tensor),
-        input, shift, n_shift, axes, n_axes, dst)
+@c tsr_roll(input::tsr_tensor, shift::Ptr{Int64}, n_shift::Int32, axes::Ptr{Int64},
+    n_axes::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_roll_out(input::tsr_tensor, shift::Ptr{Int64}, n_shift::Int32, axes::Ptr{Int64},
+    n_axes::Int32, dst::tsr_tensor)::tsr_status
 
 # The elements of the last two axes on and below a diagonal, zero above.
-tsr_tril(input, diagonal, out) =
-    ccall((:tsr_tril, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, diagonal, out)
-
-tsr_tril_out(input, diagonal, dst) =
-    ccall((:tsr_tril_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, diagonal, dst)
-
-tsr_tril_inplace(input, diagonal) =
-    ccall((:tsr_tril_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, diagonal)
+@c tsr_tril(input::tsr_tensor, diagonal::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_tril_out(input::tsr_tensor, diagonal::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_tril_inplace(input::tsr_tensor, diagonal::Int64)::tsr_status
 
 # The elements of the last two axes on and above a diagonal, zero below.
-tsr_triu(input, diagonal, out) =
-    ccall((:tsr_triu, libtessera), tsr_status,
-        (tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, diagonal, out)
-
-tsr_triu_out(input, diagonal, dst) =
-    ccall((:tsr_triu_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor),
-        input, diagonal, dst)
-
-tsr_triu_inplace(input, diagonal) =
-    ccall((:tsr_triu_inplace, libtessera), tsr_status, (tsr_tensor, Int64), input, diagonal)
+@c tsr_triu(input::tsr_tensor, diagonal::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_triu_out(input::tsr_tensor, diagonal::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_triu_inplace(input::tsr_tensor, diagonal::Int64)::tsr_status
 
 # Adds elements on the sides of axes.
-tsr_pad(input, padding, n_padding, mode, mode_len, value, out) =
-    ccall((:tsr_pad, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{UInt8}, Int64, Float64, Ptr{tsr_tensor}),
-        input, padding, n_padding, mode, mode_len, value, out)
-
-tsr_pad_out(input, padding, n_padding, mode, mode_len, value, dst) =
-    ccall((:tsr_pad_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{UInt8}, Int64, Float64, tsr_tensor),
-        input, padding, n_padding, mode, mode_len, value, dst)
+@c tsr_pad(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
+    mode_len::Int64, value::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_pad_out(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
+    mode_len::Int64, value::Float64, dst::tsr_tensor)::tsr_status
 
 # input[items]: a view when there are no arrays, else a copy; NumPy's rules.
-tsr_getitem(input, items, n_items, arrays, n_arrays, out) =
-    ccall((:tsr_getitem, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}),
-        input, items, n_items, arrays, n_arrays, out)
+@c tsr_getitem(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32, arrays::Ptr{tsr_tensor},
+    n_arrays::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # input[items] of integers, slices, new axes and an ellipsis; a view.
-tsr_getitem_basic(input, items, n_items, out) =
-    ccall((:tsr_getitem_basic, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, items, n_items, out)
+@c tsr_getitem_basic(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # input[mask]: the elements where the mask holds, in row-major order; a copy.
-tsr_getitem_boolean(input, mask, out) =
-    ccall((:tsr_getitem_boolean, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, mask, out)
-
-tsr_getitem_boolean_out(input, mask, dst) =
-    ccall((:tsr_getitem_boolean_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, mask, dst)
+@c tsr_getitem_boolean(input::tsr_tensor, mask::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_getitem_boolean_out(input::tsr_tensor, mask::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # input[i, j, ...] with index arrays that broadcast together; a copy.
-tsr_getitem_integer(input, indices, n_indices, out) =
-    ccall((:tsr_getitem_integer, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}),
-        input, indices, n_indices, out)
-
-tsr_getitem_integer_out(input, indices, n_indices, dst) =
-    ccall((:tsr_getitem_integer_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor),
-        input, indices, n_indices, dst)
+@c tsr_getitem_integer(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_getitem_integer_out(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # input[items] = value; of positions named twice the last one wins.
-tsr_setitem_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall((:tsr_setitem_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, tsr_tensor),
-        input, items, n_items, arrays, n_arrays, value)
-
-tsr_setitem_scalar_inplace(input, items, n_items, arrays, n_arrays, value) =
-    ccall((:tsr_setitem_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_number}),
-        input, items, n_items, arrays, n_arrays, value)
+@c tsr_setitem_inplace(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32,
+    arrays::Ptr{tsr_tensor}, n_arrays::Int32, value::tsr_tensor)::tsr_status
+@c tsr_setitem_scalar_inplace(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32,
+    arrays::Ptr{tsr_tensor}, n_arrays::Int32, value::Ptr{tsr_number})::tsr_status
 
 # The input with values written to, or added at, positions.
-tsr_index_put(input, indices, n_indices, values, accumulate, out) =
-    ccall((:tsr_index_put, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor, Int32, Ptr{tsr_tensor}),
-        input, indices, n_indices, values, accumulate, out)
-
-tsr_index_put_out(input, indices, n_indices, values, accumulate, dst) =
-    ccall((:tsr_index_put_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor, Int32, tsr_tensor),
-        input, indices, n_indices, values, accumulate, dst)
-
-tsr_index_put_inplace(input, indices, n_indices, values, accumulate) =
-    ccall((:tsr_index_put_inplace, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, tsr_tensor, Int32),
-        input, indices, n_indices, values, accumulate)
+@c tsr_index_put(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
+    values::tsr_tensor, accumulate::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_put_out(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
+    values::tsr_tensor, accumulate::Int32, dst::tsr_tensor)::tsr_status
+@c tsr_index_put_inplace(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
+    values::tsr_tensor, accumulate::Int32)::tsr_status
 
 # The slices of an axis at the positions of an index.
-tsr_index_select(input, axis, index, out) =
-    ccall((:tsr_index_select, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, axis, index, out)
-
-tsr_index_select_out(input, axis, index, dst) =
-    ccall((:tsr_index_select_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
-        input, axis, index, dst)
+@c tsr_index_select(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_select_out(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # The slices of an axis at indices, whose dims stand in its place.
-tsr_take(input, indices, axis, out) =
-    ccall((:tsr_take, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, indices, axis, out)
-
-tsr_take_out(input, indices, axis, dst) =
-    ccall((:tsr_take_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
-        input, indices, axis, dst)
+@c tsr_take(input::tsr_tensor, indices::tsr_tensor, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_take_out(input::tsr_tensor, indices::tsr_tensor, axis::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # The rows of a table that indices name.
-tsr_embedding(input, weight, padding_idx, out) =
-    ccall((:tsr_embedding, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, weight, padding_idx, out)
-
-tsr_embedding_out(input, weight, padding_idx, dst) =
-    ccall((:tsr_embedding_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
-        input, weight, padding_idx, dst)
+@c tsr_embedding(input::tsr_tensor, weight::tsr_tensor, padding_idx::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_embedding_out(input::tsr_tensor, weight::tsr_tensor, padding_idx::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # out[i, j] = input[i, index[i, j]] for axis 1, and so on.
-tsr_gather(input, axis, index, out) =
-    ccall((:tsr_gather, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, Ptr{tsr_tensor}),
-        input, axis, index, out)
-
-tsr_gather_out(input, axis, index, dst) =
-    ccall((:tsr_gather_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
-        input, axis, index, dst)
+@c tsr_gather(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_gather_out(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # One position of an axis for each element of the indices.
-tsr_take_along_axis(input, indices, axis, out) =
-    ccall((:tsr_take_along_axis, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, Ptr{tsr_tensor}),
-        input, indices, axis, out)
-
-tsr_take_along_axis_out(input, indices, axis, dst) =
-    ccall((:tsr_take_along_axis_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Int64, tsr_tensor),
-        input, indices, axis, dst)
+@c tsr_take_along_axis(input::tsr_tensor, indices::tsr_tensor, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_take_along_axis_out(input::tsr_tensor, indices::tsr_tensor, axis::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
-tsr_scatter_add(input, axis, index, source, out) =
-    ccall((:tsr_scatter_add, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, axis, index, source, out)
-
-tsr_scatter_add_out(input, axis, index, source, dst) =
-    ccall((:tsr_scatter_add_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor, tsr_tensor),
-        input, axis, index, source, dst)
-
-tsr_scatter_add_inplace(input, axis, index, source) =
-    ccall((:tsr_scatter_add_inplace, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_tensor, tsr_tensor),
-        input, axis, index, source)
+@c tsr_scatter_add(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_scatter_add_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_scatter_add_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::tsr_tensor)::tsr_status
 
 # The value where the mask holds, the input elsewhere, in the input's dtype.
-tsr_masked_fill(input, mask, value, out) =
-    ccall((:tsr_masked_fill, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, mask, value, out)
-
-tsr_masked_fill_out(input, mask, value, dst) =
-    ccall((:tsr_masked_fill_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor),
-        input, mask, value, dst)
-
-tsr_masked_fill_inplace(input, mask, value) =
-    ccall((:tsr_masked_fill_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, mask, value)
-
-tsr_masked_fill_scalar(input, mask, value, out) =
-    ccall((:tsr_masked_fill_scalar, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, Ptr{tsr_tensor}),
-        input, mask, value, out)
-
-tsr_masked_fill_scalar_out(input, mask, value, dst) =
-    ccall((:tsr_masked_fill_scalar_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}, tsr_tensor),
-        input, mask, value, dst)
-
-tsr_masked_fill_scalar_inplace(input, mask, value) =
-    ccall((:tsr_masked_fill_scalar_inplace, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_number}),
-        input, mask, value)
+@c tsr_masked_fill(input::tsr_tensor, mask::tsr_tensor, value::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_masked_fill_out(input::tsr_tensor, mask::tsr_tensor, value::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_masked_fill_inplace(input::tsr_tensor, mask::tsr_tensor, value::tsr_tensor)::tsr_status
+@c tsr_masked_fill_scalar(input::tsr_tensor, mask::tsr_tensor, value::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_masked_fill_scalar_out(input::tsr_tensor, mask::tsr_tensor, value::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_masked_fill_scalar_inplace(input::tsr_tensor, mask::tsr_tensor,
+    value::Ptr{tsr_number})::tsr_status
 
 # The elements where the mask holds, in row-major order, as one axis.
-tsr_masked_select(input, mask, out) =
-    ccall((:tsr_masked_select, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{tsr_tensor}),
-        input, mask, out)
-
-tsr_masked_select_out(input, mask, dst) =
-    ccall((:tsr_masked_select_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor),
-        input, mask, dst)
+@c tsr_masked_select(input::tsr_tensor, mask::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_masked_select_out(input::tsr_tensor, mask::tsr_tensor, dst::tsr_tensor)::tsr_status
 
 # The positions of the nonzero elements in row-major order, one int64 tensor for each axis.
-tsr_nonzero(input, out, out_capacity, out_count) =
-    ccall((:tsr_nonzero, libtessera), tsr_status,
-        (tsr_tensor, Ptr{tsr_tensor}, Int32, Ptr{Int32}),
-        input, out, out_capacity, out_count)
+@c tsr_nonzero(input::tsr_tensor, out::Ptr{tsr_tensor}, out_capacity::Int32,
+    out_count::Ptr{Int32})::tsr_status
 
 # The positions of the nonzero elements in row-major order, one row each.
-tsr_argwhere(input, out) =
-    ccall((:tsr_argwhere, libtessera), tsr_status, (tsr_tensor, Ptr{tsr_tensor}), input, out)
+@c tsr_argwhere(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # Cross-correlation along one spatial axis, plus a bias per channel.
-tsr_conv1d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, out) =
-    ccall((:tsr_conv1d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Int32, Ptr{tsr_tensor}),
-        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
-        same, out)
-
-tsr_conv1d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, dst) =
-    ccall((:tsr_conv1d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Int32, tsr_tensor),
-        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
-        same, dst)
+@c tsr_conv1d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
+    n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
+    n_dilation::Int32, groups::Int64, same::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conv1d_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
+    n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
+    n_dilation::Int32, groups::Int64, same::Int32, dst::tsr_tensor)::tsr_status
 
 # Cross-correlation of images, plus a bias per channel.
-tsr_conv2d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, out) =
-    ccall((:tsr_conv2d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Int32, Ptr{tsr_tensor}),
-        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
-        same, out)
-
-tsr_conv2d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, dst) =
-    ccall((:tsr_conv2d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Int32, tsr_tensor),
-        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
-        same, dst)
+@c tsr_conv2d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
+    n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
+    n_dilation::Int32, groups::Int64, same::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conv2d_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
+    n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
+    n_dilation::Int32, groups::Int64, same::Int32, dst::tsr_tensor)::tsr_status
 
 # Cross-correlation along three spatial axes, plus a bias per channel.
-tsr_conv3d(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, out) =
-    ccall((:tsr_conv3d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Int32, Ptr{tsr_tensor}),
-        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
-        same, out)
-
-tsr_conv3d_out(input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation,
-        groups, same, dst) =
-    ccall((:tsr_conv3d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Int32, tsr_tensor),
-        input, weight, bias, stride, n_stride, padding, n_padding, dilation, n_dilation, groups,
-        same, dst)
+@c tsr_conv3d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
+    n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
+    n_dilation::Int32, groups::Int64, same::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conv3d_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
+    n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
+    n_dilation::Int32, groups::Int64, same::Int32, dst::tsr_tensor)::tsr_status
 
 # The derivative of conv1d towards its input, as an op.
-tsr_conv_transpose1d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, out) =
-    ccall((:tsr_conv_transpose1d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, out)
-
-tsr_conv_transpose1d_out(input, weight, bias, stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
-    ccall((:tsr_conv_transpose1d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Ptr{Int64}, Int32, tsr_tensor),
-        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, dst)
+@c tsr_conv_transpose1d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
+    n_dilation::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conv_transpose1d_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
+    n_dilation::Int32, dst::tsr_tensor)::tsr_status
 
 # The derivative of conv2d towards its input, as an op.
-tsr_conv_transpose2d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, out) =
-    ccall((:tsr_conv_transpose2d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, out)
-
-tsr_conv_transpose2d_out(input, weight, bias, stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
-    ccall((:tsr_conv_transpose2d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Ptr{Int64}, Int32, tsr_tensor),
-        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, dst)
+@c tsr_conv_transpose2d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
+    n_dilation::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conv_transpose2d_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
+    n_dilation::Int32, dst::tsr_tensor)::tsr_status
 
 # The derivative of conv3d towards its input, as an op.
-tsr_conv_transpose3d(input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, out) =
-    ccall((:tsr_conv_transpose3d, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, out)
-
-tsr_conv_transpose3d_out(input, weight, bias, stride, n_stride, padding, n_padding,
-        output_padding, n_output_padding, groups, dilation, n_dilation, dst) =
-    ccall((:tsr_conv_transpose3d_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64},
-         Int32, Int64, Ptr{Int64}, Int32, tsr_tensor),
-        input, weight, bias, stride, n_stride, padding, n_padding, output_padding,
-        n_output_padding, groups, dilation, n_dilation, dst)
+@c tsr_conv_transpose3d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
+    n_dilation::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_conv_transpose3d_out(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
+    n_dilation::Int32, dst::tsr_tensor)::tsr_status
 
 # The largest number of each window; floating dtypes.
-tsr_max_pool2d(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
-        dilation, n_dilation, ceil_mode, out) =
-    ccall((:tsr_max_pool2d, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-         Int32, Ptr{tsr_tensor}),
-        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation,
-        n_dilation, ceil_mode, out)
-
-tsr_max_pool2d_out(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
-        dilation, n_dilation, ceil_mode, dst) =
-    ccall((:tsr_max_pool2d_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-         Int32, tsr_tensor),
-        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation,
-        n_dilation, ceil_mode, dst)
+@c tsr_max_pool2d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_pool2d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
 
 # As max_pool2d, and where in the flattened plane each number stands (int64).
-tsr_max_pool2d_with_positions(input, kernel_size, n_kernel_size, stride, n_stride, padding,
-        n_padding, dilation, n_dilation, ceil_mode, values, positions) =
-    ccall((:tsr_max_pool2d_with_positions, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32,
-         Int32, Ptr{tsr_tensor}, Ptr{tsr_tensor}),
-        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, dilation,
-        n_dilation, ceil_mode, values, positions)
+@c tsr_max_pool2d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
+    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
 
 # The mean of each window; floating dtypes.
-tsr_avg_pool2d(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
-        ceil_mode, count_include_pad, divisor_override, out) =
-    ccall((:tsr_avg_pool2d, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32, Int32,
-         Int64, Ptr{tsr_tensor}),
-        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, ceil_mode,
-        count_include_pad, divisor_override, out)
-
-tsr_avg_pool2d_out(input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding,
-        ceil_mode, count_include_pad, divisor_override, dst) =
-    ccall((:tsr_avg_pool2d_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Ptr{Int64}, Int32, Int32, Int32,
-         Int64, tsr_tensor),
-        input, kernel_size, n_kernel_size, stride, n_stride, padding, n_padding, ceil_mode,
-        count_include_pad, divisor_override, dst)
+@c tsr_avg_pool2d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_avg_pool2d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # The means of output_size windows that cover the input evenly; floating dtypes.
-tsr_adaptive_avg_pool2d(input, output_size, n_output_size, out) =
-    ccall((:tsr_adaptive_avg_pool2d, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, Ptr{tsr_tensor}),
-        input, output_size, n_output_size, out)
-
-tsr_adaptive_avg_pool2d_out(input, output_size, n_output_size, dst) =
-    ccall((:tsr_adaptive_avg_pool2d_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor),
-        input, output_size, n_output_size, dst)
+@c tsr_adaptive_avg_pool2d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_avg_pool2d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
-tsr_batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps, out) =
-    ccall((:tsr_batch_norm, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Int32, Float64, Float64,
-         Ptr{tsr_tensor}),
-        input, running_mean, running_var, weight, bias, training, momentum, eps, out)
-
-tsr_batch_norm_out(input, running_mean, running_var, weight, bias, training, momentum, eps,
-        dst) =
-    ccall((:tsr_batch_norm_out, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Int32, Float64, Float64,
-         tsr_tensor),
-        input, running_mean, running_var, weight, bias, training, momentum, eps, dst)
+@c tsr_batch_norm(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
+    weight::tsr_tensor, bias::tsr_tensor, training::Int32, momentum::Float64, eps::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_batch_norm_out(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
+    weight::tsr_tensor, bias::tsr_tensor, training::Int32, momentum::Float64, eps::Float64,
+    dst::tsr_tensor)::tsr_status
 
 # (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
-tsr_layer_norm(input, normalized_shape, n_normalized_shape, weight, bias, eps, out) =
-    ccall((:tsr_layer_norm, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor, tsr_tensor, Float64, Ptr{tsr_tensor}),
-        input, normalized_shape, n_normalized_shape, weight, bias, eps, out)
-
-tsr_layer_norm_out(input, normalized_shape, n_normalized_shape, weight, bias, eps, dst) =
-    ccall((:tsr_layer_norm_out, libtessera), tsr_status,
-        (tsr_tensor, Ptr{Int64}, Int32, tsr_tensor, tsr_tensor, Float64, tsr_tensor),
-        input, normalized_shape, n_normalized_shape, weight, bias, eps, dst)
+@c tsr_layer_norm(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
+    weight::tsr_tensor, bias::tsr_tensor, eps::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_layer_norm_out(input::tsr_tensor, normalized_shape::Ptr{Int64},
+    n_normalized_shape::Int32, weight::tsr_tensor, bias::tsr_tensor, eps::Float64,
+    dst::tsr_tensor)::tsr_status
 
 # exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
-tsr_softmax(input, axis, dtype, out) =
-    ccall((:tsr_softmax, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, Ptr{tsr_tensor}),
-        input, axis, dtype, out)
-
-tsr_softmax_out(input, axis, dtype, dst) =
-    ccall((:tsr_softmax_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, tsr_tensor),
-        input, axis, dtype, dst)
+@c tsr_softmax(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_softmax_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    dst::tsr_tensor)::tsr_status
 
 # The logarithm of softmax, without overflow.
-tsr_log_softmax(input, axis, dtype, out) =
-    ccall((:tsr_log_softmax, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, Ptr{tsr_tensor}),
-        input, axis, dtype, out)
-
-tsr_log_softmax_out(input, axis, dtype, dst) =
-    ccall((:tsr_log_softmax_out, libtessera), tsr_status,
-        (tsr_tensor, Int64, tsr_dtype, tsr_tensor),
-        input, axis, dtype, dst)
+@c tsr_log_softmax(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_log_softmax_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    dst::tsr_tensor)::tsr_status
 
 # The negative logarithm of the softmax probability of the target.
-tsr_cross_entropy(input, target, weight, ignore_index, reduction, reduction_len,
-        label_smoothing, out) =
-    ccall((:tsr_cross_entropy, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Int64, Ptr{UInt8}, Int64, Float64,
-         Ptr{tsr_tensor}),
-        input, target, weight, ignore_index, reduction, reduction_len, label_smoothing, out)
+@c tsr_cross_entropy(input::tsr_tensor, target::tsr_tensor, weight::tsr_tensor,
+    ignore_index::Int64, reduction::Ptr{UInt8}, reduction_len::Int64, label_smoothing::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # The negative log-probability of the target class.
-tsr_nll_loss(input, target, weight, ignore_index, reduction, reduction_len, out) =
-    ccall((:tsr_nll_loss, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, Int64, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
-        input, target, weight, ignore_index, reduction, reduction_len, out)
+@c tsr_nll_loss(input::tsr_tensor, target::tsr_tensor, weight::tsr_tensor, ignore_index::Int64,
+    reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # The squared difference.
-tsr_mse_loss(input, target, reduction, reduction_len, out) =
-    ccall((:tsr_mse_loss, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
-        input, target, reduction, reduction_len, out)
+@c tsr_mse_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # The binary cross entropy of sigmoid(input), without overflow.
-tsr_binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction,
-        reduction_len, out) =
-    ccall((:tsr_binary_cross_entropy_with_logits, libtessera), tsr_status,
-        (tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, Ptr{UInt8}, Int64, Ptr{tsr_tensor}),
-        input, target, weight, pos_weight, reduction, reduction_len, out)
+@c tsr_binary_cross_entropy_with_logits(input::tsr_tensor, target::tsr_tensor,
+    weight::tsr_tensor, pos_weight::tsr_tensor, reduction::Ptr{UInt8}, reduction_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Zeros elements at random and divides the others by 1 - p; floating dtypes.
-tsr_dropout(input, p, training, generator, out) =
-    ccall((:tsr_dropout, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, tsr_generator, Ptr{tsr_tensor}),
-        input, p, training, generator, out)
-
-tsr_dropout_out(input, p, training, generator, dst) =
-    ccall((:tsr_dropout_out, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, tsr_generator, tsr_tensor),
-        input, p, training, generator, dst)
-
-tsr_dropout_inplace(input, p, training, generator) =
-    ccall((:tsr_dropout_inplace, libtessera), tsr_status,
-        (tsr_tensor, Float64, Int32, tsr_generator),
-        input, p, training, generator)
+@c tsr_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
 
 # One step of stochastic gradient descent for a list of parameters, in place.
-tsr_sgd_step(params, n_params, grads, n_grads, momentum_buffers, n_momentum_buffers,
-        learning_rate, momentum, dampening, weight_decay, nesterov, maximize, first_step) =
-    ccall((:tsr_sgd_step, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Float64,
-         Float64, Float64, Float64, Int32, Int32, Int32),
-        params, n_params, grads, n_grads, momentum_buffers, n_momentum_buffers, learning_rate,
-        momentum, dampening, weight_decay, nesterov, maximize, first_step)
+@c tsr_sgd_step(params::Ptr{tsr_tensor}, n_params::Int32, grads::Ptr{tsr_tensor},
+    n_grads::Int32, momentum_buffers::Ptr{tsr_tensor}, n_momentum_buffers::Int32,
+    learning_rate::Float64, momentum::Float64, dampening::Float64, weight_decay::Float64,
+    nesterov::Int32, maximize::Int32, first_step::Int32)::tsr_status
 
 # One step of Adam for a list of parameters, in place.
-tsr_adam_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs,
-        n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2,
-        eps, weight_decay, maximize) =
-    ccall((:tsr_adam_step, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-         Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int64, Float64, Float64, Float64,
-         Float64, Float64, Int32),
-        params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs, n_exp_avg_sqs,
-        max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps,
-        weight_decay, maximize)
+@c tsr_adam_step(params::Ptr{tsr_tensor}, n_params::Int32, grads::Ptr{tsr_tensor},
+    n_grads::Int32, exp_avgs::Ptr{tsr_tensor}, n_exp_avgs::Int32, exp_avg_sqs::Ptr{tsr_tensor},
+    n_exp_avg_sqs::Int32, max_exp_avg_sqs::Ptr{tsr_tensor}, n_max_exp_avg_sqs::Int32,
+    step::Int64, learning_rate::Float64, beta1::Float64, beta2::Float64, eps::Float64,
+    weight_decay::Float64, maximize::Int32)::tsr_status
 
 # As adam_step, with decoupled weight decay.
-tsr_adamw_step(params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs,
-        n_exp_avg_sqs, max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2,
-        eps, weight_decay, maximize) =
-    ccall((:tsr_adamw_step, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32,
-         Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32, Int64, Float64, Float64, Float64,
-         Float64, Float64, Int32),
-        params, n_params, grads, n_grads, exp_avgs, n_exp_avgs, exp_avg_sqs, n_exp_avg_sqs,
-        max_exp_avg_sqs, n_max_exp_avg_sqs, step, learning_rate, beta1, beta2, eps,
-        weight_decay, maximize)
+@c tsr_adamw_step(params::Ptr{tsr_tensor}, n_params::Int32, grads::Ptr{tsr_tensor},
+    n_grads::Int32, exp_avgs::Ptr{tsr_tensor}, n_exp_avgs::Int32, exp_avg_sqs::Ptr{tsr_tensor},
+    n_exp_avg_sqs::Int32, max_exp_avg_sqs::Ptr{tsr_tensor}, n_max_exp_avg_sqs::Int32,
+    step::Int64, learning_rate::Float64, beta1::Float64, beta2::Float64, eps::Float64,
+    weight_decay::Float64, maximize::Int32)::tsr_status
 
 # Scales all tensors in place so that their norm together is at most max_norm; returns the
 # norm before.
-tsr_clip_norm(tensors, n_tensors, max_norm, norm_type, error_if_nonfinite, out) =
-    ccall((:tsr_clip_norm, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Float64, Float64, Int32, Ptr{tsr_tensor}),
-        tensors, n_tensors, max_norm, norm_type, error_if_nonfinite, out)
+@c tsr_clip_norm(tensors::Ptr{tsr_tensor}, n_tensors::Int32, max_norm::Float64,
+    norm_type::Float64, error_if_nonfinite::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Scales the gradients of parameters in place so that their norm together is at most max_norm;
 # returns the norm before.
-tsr_clip_grad_norm(params, n_params, max_norm, norm_type, error_if_nonfinite, out) =
-    ccall((:tsr_clip_grad_norm, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Float64, Float64, Int32, Ptr{tsr_tensor}),
-        params, n_params, max_norm, norm_type, error_if_nonfinite, out)
+@c tsr_clip_grad_norm(params::Ptr{tsr_tensor}, n_params::Int32, max_norm::Float64,
+    norm_type::Float64, error_if_nonfinite::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Clips each element of the gradients of parameters in place to the range from -clip_value to
 # clip_value.
-tsr_clip_grad_value(params, n_params, clip_value) =
-    ccall((:tsr_clip_grad_value, libtessera), tsr_status,
-        (Ptr{tsr_tensor}, Int32, Float64),
-        params, n_params, clip_value)
+@c tsr_clip_grad_value(params::Ptr{tsr_tensor}, n_params::Int32,
+    clip_value::Float64)::tsr_status

@@ -15,10 +15,7 @@ function clone(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`clone`](@ref)."
-function clone!(dst::Tensor, input::Tensor)
-    check(C.tsr_clone_out(input, dst))
-    return dst
-end
+clone!(dst::Tensor, input::Tensor) = (check(C.tsr_clone_out(input, dst)); dst)
 
 """
     contiguous(input)
@@ -106,7 +103,4 @@ end
 
 Overwrites every element with 0.
 """
-function zero!(input::Tensor)
-    check(C.tsr_zero_inplace(input))
-    return input
-end
+zero!(input::Tensor) = (check(C.tsr_zero_inplace(input)); input)

@@ -22,10 +22,7 @@ function add!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function add!(input::Tensor, other::Tensor)
-    check(C.tsr_add_inplace(input, other))
-    return input
-end
+add!(input::Tensor, other::Tensor) = (check(C.tsr_add_inplace(input, other)); input)
 
 function add(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
@@ -157,10 +154,7 @@ function divide!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function divide!(input::Tensor, other::Tensor)
-    check(C.tsr_divide_inplace(input, other))
-    return input
-end
+divide!(input::Tensor, other::Tensor) = (check(C.tsr_divide_inplace(input, other)); input)
 
 function divide(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
@@ -313,10 +307,7 @@ function pow!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function pow!(input::Tensor, other::Tensor)
-    check(C.tsr_pow_inplace(input, other))
-    return input
-end
+pow!(input::Tensor, other::Tensor) = (check(C.tsr_pow_inplace(input, other)); input)
 
 function pow(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
@@ -364,10 +355,7 @@ function max!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function max!(input::Tensor, other::Tensor)
-    check(C.tsr_maximum_inplace(input, other))
-    return input
-end
+max!(input::Tensor, other::Tensor) = (check(C.tsr_maximum_inplace(input, other)); input)
 
 function Base.max(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
@@ -406,10 +394,7 @@ function min!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function min!(input::Tensor, other::Tensor)
-    check(C.tsr_minimum_inplace(input, other))
-    return input
-end
+min!(input::Tensor, other::Tensor) = (check(C.tsr_minimum_inplace(input, other)); input)
 
 function Base.min(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
@@ -448,10 +433,7 @@ function atan2!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function atan2!(input::Tensor, other::Tensor)
-    check(C.tsr_atan2_inplace(input, other))
-    return input
-end
+atan2!(input::Tensor, other::Tensor) = (check(C.tsr_atan2_inplace(input, other)); input)
 
 function atan2(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()
@@ -499,10 +481,7 @@ function hypot!(dst::Tensor, input::Tensor, other::Tensor)
     return dst
 end
 
-function hypot!(input::Tensor, other::Tensor)
-    check(C.tsr_hypot_inplace(input, other))
-    return input
-end
+hypot!(input::Tensor, other::Tensor) = (check(C.tsr_hypot_inplace(input, other)); input)
 
 function Base.hypot(input::Tensor, other::Number)
     out = Ref{tsr_tensor}()

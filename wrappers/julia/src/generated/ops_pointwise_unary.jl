@@ -16,15 +16,9 @@ function Base.abs(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`abs`](@ref)."
-function abs!(dst::Tensor, input::Tensor)
-    check(C.tsr_abs_out(input, dst))
-    return dst
-end
+abs!(dst::Tensor, input::Tensor) = (check(C.tsr_abs_out(input, dst)); dst)
 
-function abs!(input::Tensor)
-    check(C.tsr_abs_inplace(input))
-    return input
-end
+abs!(input::Tensor) = (check(C.tsr_abs_inplace(input)); input)
 
 """
     negative(input)
@@ -40,15 +34,9 @@ function negative(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`negative`](@ref)."
-function negative!(dst::Tensor, input::Tensor)
-    check(C.tsr_negative_out(input, dst))
-    return dst
-end
+negative!(dst::Tensor, input::Tensor) = (check(C.tsr_negative_out(input, dst)); dst)
 
-function negative!(input::Tensor)
-    check(C.tsr_negative_inplace(input))
-    return input
-end
+negative!(input::Tensor) = (check(C.tsr_negative_inplace(input)); input)
 
 """
     sign(input)
@@ -64,15 +52,9 @@ function Base.sign(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`sign`](@ref)."
-function sign!(dst::Tensor, input::Tensor)
-    check(C.tsr_sign_out(input, dst))
-    return dst
-end
+sign!(dst::Tensor, input::Tensor) = (check(C.tsr_sign_out(input, dst)); dst)
 
-function sign!(input::Tensor)
-    check(C.tsr_sign_inplace(input))
-    return input
-end
+sign!(input::Tensor) = (check(C.tsr_sign_inplace(input)); input)
 
 """
     reciprocal(input)
@@ -88,15 +70,9 @@ function reciprocal(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`reciprocal`](@ref)."
-function reciprocal!(dst::Tensor, input::Tensor)
-    check(C.tsr_reciprocal_out(input, dst))
-    return dst
-end
+reciprocal!(dst::Tensor, input::Tensor) = (check(C.tsr_reciprocal_out(input, dst)); dst)
 
-function reciprocal!(input::Tensor)
-    check(C.tsr_reciprocal_inplace(input))
-    return input
-end
+reciprocal!(input::Tensor) = (check(C.tsr_reciprocal_inplace(input)); input)
 
 """
     square(input)
@@ -112,15 +88,9 @@ function square(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`square`](@ref)."
-function square!(dst::Tensor, input::Tensor)
-    check(C.tsr_square_out(input, dst))
-    return dst
-end
+square!(dst::Tensor, input::Tensor) = (check(C.tsr_square_out(input, dst)); dst)
 
-function square!(input::Tensor)
-    check(C.tsr_square_inplace(input))
-    return input
-end
+square!(input::Tensor) = (check(C.tsr_square_inplace(input)); input)
 
 """
     sqrt(input)
@@ -136,15 +106,9 @@ function Base.sqrt(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`sqrt`](@ref)."
-function sqrt!(dst::Tensor, input::Tensor)
-    check(C.tsr_sqrt_out(input, dst))
-    return dst
-end
+sqrt!(dst::Tensor, input::Tensor) = (check(C.tsr_sqrt_out(input, dst)); dst)
 
-function sqrt!(input::Tensor)
-    check(C.tsr_sqrt_inplace(input))
-    return input
-end
+sqrt!(input::Tensor) = (check(C.tsr_sqrt_inplace(input)); input)
 
 """
     rsqrt(input)
@@ -160,15 +124,9 @@ function rsqrt(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`rsqrt`](@ref)."
-function rsqrt!(dst::Tensor, input::Tensor)
-    check(C.tsr_rsqrt_out(input, dst))
-    return dst
-end
+rsqrt!(dst::Tensor, input::Tensor) = (check(C.tsr_rsqrt_out(input, dst)); dst)
 
-function rsqrt!(input::Tensor)
-    check(C.tsr_rsqrt_inplace(input))
-    return input
-end
+rsqrt!(input::Tensor) = (check(C.tsr_rsqrt_inplace(input)); input)
 
 """
     exp(input)
@@ -184,15 +142,9 @@ function Base.exp(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`exp`](@ref)."
-function exp!(dst::Tensor, input::Tensor)
-    check(C.tsr_exp_out(input, dst))
-    return dst
-end
+exp!(dst::Tensor, input::Tensor) = (check(C.tsr_exp_out(input, dst)); dst)
 
-function exp!(input::Tensor)
-    check(C.tsr_exp_inplace(input))
-    return input
-end
+exp!(input::Tensor) = (check(C.tsr_exp_inplace(input)); input)
 
 """
     expm1(input)
@@ -208,15 +160,9 @@ function Base.expm1(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`expm1`](@ref)."
-function expm1!(dst::Tensor, input::Tensor)
-    check(C.tsr_expm1_out(input, dst))
-    return dst
-end
+expm1!(dst::Tensor, input::Tensor) = (check(C.tsr_expm1_out(input, dst)); dst)
 
-function expm1!(input::Tensor)
-    check(C.tsr_expm1_inplace(input))
-    return input
-end
+expm1!(input::Tensor) = (check(C.tsr_expm1_inplace(input)); input)
 
 """
     log(input)
@@ -232,15 +178,9 @@ function Base.log(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`log`](@ref)."
-function log!(dst::Tensor, input::Tensor)
-    check(C.tsr_log_out(input, dst))
-    return dst
-end
+log!(dst::Tensor, input::Tensor) = (check(C.tsr_log_out(input, dst)); dst)
 
-function log!(input::Tensor)
-    check(C.tsr_log_inplace(input))
-    return input
-end
+log!(input::Tensor) = (check(C.tsr_log_inplace(input)); input)
 
 """
     log1p(input)
@@ -256,15 +196,9 @@ function Base.log1p(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`log1p`](@ref)."
-function log1p!(dst::Tensor, input::Tensor)
-    check(C.tsr_log1p_out(input, dst))
-    return dst
-end
+log1p!(dst::Tensor, input::Tensor) = (check(C.tsr_log1p_out(input, dst)); dst)
 
-function log1p!(input::Tensor)
-    check(C.tsr_log1p_inplace(input))
-    return input
-end
+log1p!(input::Tensor) = (check(C.tsr_log1p_inplace(input)); input)
 
 """
     log2(input)
@@ -280,15 +214,9 @@ function Base.log2(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`log2`](@ref)."
-function log2!(dst::Tensor, input::Tensor)
-    check(C.tsr_log2_out(input, dst))
-    return dst
-end
+log2!(dst::Tensor, input::Tensor) = (check(C.tsr_log2_out(input, dst)); dst)
 
-function log2!(input::Tensor)
-    check(C.tsr_log2_inplace(input))
-    return input
-end
+log2!(input::Tensor) = (check(C.tsr_log2_inplace(input)); input)
 
 """
     log10(input)
@@ -304,15 +232,9 @@ function Base.log10(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`log10`](@ref)."
-function log10!(dst::Tensor, input::Tensor)
-    check(C.tsr_log10_out(input, dst))
-    return dst
-end
+log10!(dst::Tensor, input::Tensor) = (check(C.tsr_log10_out(input, dst)); dst)
 
-function log10!(input::Tensor)
-    check(C.tsr_log10_inplace(input))
-    return input
-end
+log10!(input::Tensor) = (check(C.tsr_log10_inplace(input)); input)
 
 """
     sin(input)
@@ -328,15 +250,9 @@ function Base.sin(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`sin`](@ref)."
-function sin!(dst::Tensor, input::Tensor)
-    check(C.tsr_sin_out(input, dst))
-    return dst
-end
+sin!(dst::Tensor, input::Tensor) = (check(C.tsr_sin_out(input, dst)); dst)
 
-function sin!(input::Tensor)
-    check(C.tsr_sin_inplace(input))
-    return input
-end
+sin!(input::Tensor) = (check(C.tsr_sin_inplace(input)); input)
 
 """
     cos(input)
@@ -352,15 +268,9 @@ function Base.cos(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`cos`](@ref)."
-function cos!(dst::Tensor, input::Tensor)
-    check(C.tsr_cos_out(input, dst))
-    return dst
-end
+cos!(dst::Tensor, input::Tensor) = (check(C.tsr_cos_out(input, dst)); dst)
 
-function cos!(input::Tensor)
-    check(C.tsr_cos_inplace(input))
-    return input
-end
+cos!(input::Tensor) = (check(C.tsr_cos_inplace(input)); input)
 
 """
     tan(input)
@@ -376,15 +286,9 @@ function Base.tan(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`tan`](@ref)."
-function tan!(dst::Tensor, input::Tensor)
-    check(C.tsr_tan_out(input, dst))
-    return dst
-end
+tan!(dst::Tensor, input::Tensor) = (check(C.tsr_tan_out(input, dst)); dst)
 
-function tan!(input::Tensor)
-    check(C.tsr_tan_inplace(input))
-    return input
-end
+tan!(input::Tensor) = (check(C.tsr_tan_inplace(input)); input)
 
 """
     asin(input)
@@ -400,15 +304,9 @@ function Base.asin(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`asin`](@ref)."
-function asin!(dst::Tensor, input::Tensor)
-    check(C.tsr_asin_out(input, dst))
-    return dst
-end
+asin!(dst::Tensor, input::Tensor) = (check(C.tsr_asin_out(input, dst)); dst)
 
-function asin!(input::Tensor)
-    check(C.tsr_asin_inplace(input))
-    return input
-end
+asin!(input::Tensor) = (check(C.tsr_asin_inplace(input)); input)
 
 """
     acos(input)
@@ -424,15 +322,9 @@ function Base.acos(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`acos`](@ref)."
-function acos!(dst::Tensor, input::Tensor)
-    check(C.tsr_acos_out(input, dst))
-    return dst
-end
+acos!(dst::Tensor, input::Tensor) = (check(C.tsr_acos_out(input, dst)); dst)
 
-function acos!(input::Tensor)
-    check(C.tsr_acos_inplace(input))
-    return input
-end
+acos!(input::Tensor) = (check(C.tsr_acos_inplace(input)); input)
 
 """
     atan(input)
@@ -448,15 +340,9 @@ function Base.atan(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`atan`](@ref)."
-function atan!(dst::Tensor, input::Tensor)
-    check(C.tsr_atan_out(input, dst))
-    return dst
-end
+atan!(dst::Tensor, input::Tensor) = (check(C.tsr_atan_out(input, dst)); dst)
 
-function atan!(input::Tensor)
-    check(C.tsr_atan_inplace(input))
-    return input
-end
+atan!(input::Tensor) = (check(C.tsr_atan_inplace(input)); input)
 
 """
     sinh(input)
@@ -472,15 +358,9 @@ function Base.sinh(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`sinh`](@ref)."
-function sinh!(dst::Tensor, input::Tensor)
-    check(C.tsr_sinh_out(input, dst))
-    return dst
-end
+sinh!(dst::Tensor, input::Tensor) = (check(C.tsr_sinh_out(input, dst)); dst)
 
-function sinh!(input::Tensor)
-    check(C.tsr_sinh_inplace(input))
-    return input
-end
+sinh!(input::Tensor) = (check(C.tsr_sinh_inplace(input)); input)
 
 """
     cosh(input)
@@ -496,15 +376,9 @@ function Base.cosh(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`cosh`](@ref)."
-function cosh!(dst::Tensor, input::Tensor)
-    check(C.tsr_cosh_out(input, dst))
-    return dst
-end
+cosh!(dst::Tensor, input::Tensor) = (check(C.tsr_cosh_out(input, dst)); dst)
 
-function cosh!(input::Tensor)
-    check(C.tsr_cosh_inplace(input))
-    return input
-end
+cosh!(input::Tensor) = (check(C.tsr_cosh_inplace(input)); input)
 
 """
     tanh(input)
@@ -520,15 +394,9 @@ function Base.tanh(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`tanh`](@ref)."
-function tanh!(dst::Tensor, input::Tensor)
-    check(C.tsr_tanh_out(input, dst))
-    return dst
-end
+tanh!(dst::Tensor, input::Tensor) = (check(C.tsr_tanh_out(input, dst)); dst)
 
-function tanh!(input::Tensor)
-    check(C.tsr_tanh_inplace(input))
-    return input
-end
+tanh!(input::Tensor) = (check(C.tsr_tanh_inplace(input)); input)
 
 """
     floor(input)
@@ -544,15 +412,9 @@ function Base.floor(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`floor`](@ref)."
-function floor!(dst::Tensor, input::Tensor)
-    check(C.tsr_floor_out(input, dst))
-    return dst
-end
+floor!(dst::Tensor, input::Tensor) = (check(C.tsr_floor_out(input, dst)); dst)
 
-function floor!(input::Tensor)
-    check(C.tsr_floor_inplace(input))
-    return input
-end
+floor!(input::Tensor) = (check(C.tsr_floor_inplace(input)); input)
 
 """
     ceil(input)
@@ -568,15 +430,9 @@ function Base.ceil(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`ceil`](@ref)."
-function ceil!(dst::Tensor, input::Tensor)
-    check(C.tsr_ceil_out(input, dst))
-    return dst
-end
+ceil!(dst::Tensor, input::Tensor) = (check(C.tsr_ceil_out(input, dst)); dst)
 
-function ceil!(input::Tensor)
-    check(C.tsr_ceil_inplace(input))
-    return input
-end
+ceil!(input::Tensor) = (check(C.tsr_ceil_inplace(input)); input)
 
 """
     round(input)
@@ -592,15 +448,9 @@ function Base.round(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`round`](@ref)."
-function round!(dst::Tensor, input::Tensor)
-    check(C.tsr_round_out(input, dst))
-    return dst
-end
+round!(dst::Tensor, input::Tensor) = (check(C.tsr_round_out(input, dst)); dst)
 
-function round!(input::Tensor)
-    check(C.tsr_round_inplace(input))
-    return input
-end
+round!(input::Tensor) = (check(C.tsr_round_inplace(input)); input)
 
 """
     trunc(input)
@@ -616,15 +466,9 @@ function Base.trunc(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`trunc`](@ref)."
-function trunc!(dst::Tensor, input::Tensor)
-    check(C.tsr_trunc_out(input, dst))
-    return dst
-end
+trunc!(dst::Tensor, input::Tensor) = (check(C.tsr_trunc_out(input, dst)); dst)
 
-function trunc!(input::Tensor)
-    check(C.tsr_trunc_inplace(input))
-    return input
-end
+trunc!(input::Tensor) = (check(C.tsr_trunc_inplace(input)); input)
 
 """
     sigmoid(input)
@@ -640,15 +484,9 @@ function sigmoid(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`sigmoid`](@ref)."
-function sigmoid!(dst::Tensor, input::Tensor)
-    check(C.tsr_sigmoid_out(input, dst))
-    return dst
-end
+sigmoid!(dst::Tensor, input::Tensor) = (check(C.tsr_sigmoid_out(input, dst)); dst)
 
-function sigmoid!(input::Tensor)
-    check(C.tsr_sigmoid_inplace(input))
-    return input
-end
+sigmoid!(input::Tensor) = (check(C.tsr_sigmoid_inplace(input)); input)
 
 """
     erf(input)
@@ -664,15 +502,9 @@ function erf(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`erf`](@ref)."
-function erf!(dst::Tensor, input::Tensor)
-    check(C.tsr_erf_out(input, dst))
-    return dst
-end
+erf!(dst::Tensor, input::Tensor) = (check(C.tsr_erf_out(input, dst)); dst)
 
-function erf!(input::Tensor)
-    check(C.tsr_erf_inplace(input))
-    return input
-end
+erf!(input::Tensor) = (check(C.tsr_erf_inplace(input)); input)
 
 """
     erfc(input)
@@ -688,15 +520,9 @@ function erfc(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`erfc`](@ref)."
-function erfc!(dst::Tensor, input::Tensor)
-    check(C.tsr_erfc_out(input, dst))
-    return dst
-end
+erfc!(dst::Tensor, input::Tensor) = (check(C.tsr_erfc_out(input, dst)); dst)
 
-function erfc!(input::Tensor)
-    check(C.tsr_erfc_inplace(input))
-    return input
-end
+erfc!(input::Tensor) = (check(C.tsr_erfc_inplace(input)); input)
 
 """
     conj(input)
@@ -712,15 +538,9 @@ function Base.conj(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`conj`](@ref)."
-function Base.conj!(dst::Tensor, input::Tensor)
-    check(C.tsr_conj_out(input, dst))
-    return dst
-end
+Base.conj!(dst::Tensor, input::Tensor) = (check(C.tsr_conj_out(input, dst)); dst)
 
-function Base.conj!(input::Tensor)
-    check(C.tsr_conj_inplace(input))
-    return input
-end
+Base.conj!(input::Tensor) = (check(C.tsr_conj_inplace(input)); input)
 
 """
     relu(input)
@@ -736,15 +556,9 @@ function relu(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`relu`](@ref)."
-function relu!(dst::Tensor, input::Tensor)
-    check(C.tsr_relu_out(input, dst))
-    return dst
-end
+relu!(dst::Tensor, input::Tensor) = (check(C.tsr_relu_out(input, dst)); dst)
 
-function relu!(input::Tensor)
-    check(C.tsr_relu_inplace(input))
-    return input
-end
+relu!(input::Tensor) = (check(C.tsr_relu_inplace(input)); input)
 
 """
     silu(input)
@@ -760,15 +574,9 @@ function silu(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`silu`](@ref)."
-function silu!(dst::Tensor, input::Tensor)
-    check(C.tsr_silu_out(input, dst))
-    return dst
-end
+silu!(dst::Tensor, input::Tensor) = (check(C.tsr_silu_out(input, dst)); dst)
 
-function silu!(input::Tensor)
-    check(C.tsr_silu_inplace(input))
-    return input
-end
+silu!(input::Tensor) = (check(C.tsr_silu_inplace(input)); input)
 
 """
     isnan(input)
@@ -783,10 +591,7 @@ function Base.isnan(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`isnan`](@ref)."
-function isnan!(dst::Tensor, input::Tensor)
-    check(C.tsr_isnan_out(input, dst))
-    return dst
-end
+isnan!(dst::Tensor, input::Tensor) = (check(C.tsr_isnan_out(input, dst)); dst)
 
 """
     isinf(input)
@@ -801,10 +606,7 @@ function Base.isinf(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`isinf`](@ref)."
-function isinf!(dst::Tensor, input::Tensor)
-    check(C.tsr_isinf_out(input, dst))
-    return dst
-end
+isinf!(dst::Tensor, input::Tensor) = (check(C.tsr_isinf_out(input, dst)); dst)
 
 """
     isfinite(input)
@@ -819,10 +621,7 @@ function Base.isfinite(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`isfinite`](@ref)."
-function isfinite!(dst::Tensor, input::Tensor)
-    check(C.tsr_isfinite_out(input, dst))
-    return dst
-end
+isfinite!(dst::Tensor, input::Tensor) = (check(C.tsr_isfinite_out(input, dst)); dst)
 
 """
     logical_not(input)
@@ -837,10 +636,7 @@ function logical_not(input::Tensor)
 end
 
 "Writes the result to its first argument; see [`logical_not`](@ref)."
-function logical_not!(dst::Tensor, input::Tensor)
-    check(C.tsr_logical_not_out(input, dst))
-    return dst
-end
+logical_not!(dst::Tensor, input::Tensor) = (check(C.tsr_logical_not_out(input, dst)); dst)
 
 """
     bitwise_invert(input)
@@ -861,10 +657,7 @@ function bitwise_invert!(dst::Tensor, input::Tensor)
     return dst
 end
 
-function bitwise_invert!(input::Tensor)
-    check(C.tsr_bitwise_invert_inplace(input))
-    return input
-end
+bitwise_invert!(input::Tensor) = (check(C.tsr_bitwise_invert_inplace(input)); input)
 
 """
     leaky_relu(input; negative_slope)
