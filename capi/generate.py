@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes everything that follows from capi/schema; --check only compares and fails on a difference."""
+"""Writes everything that follows from capi/schema; --check only compares and fails on a difference.
+
+--tests capi|cpp|rust FOLDER writes the tests that a language compiles instead, for its build: they are not committed.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,16 @@ from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
 EMITTERS = (
-    "c", "case_files", "cpp", "cpp_conformance", "kernels", "shims", "docs", "tests", "python", "rust", "rust_conformance",
-    "julia",
+    "c", "case_files", "cpp", "kernels", "shims", "docs", "python", "rust", "julia",
 )  # fmt: skip
+# Those of the tests that the builds ask for, by what --tests calls them.
+TESTS = {"capi": "tests", "cpp": "cpp_conformance", "rust": "rust_conformance"}
 # Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
 OWNED = (
     "include/tessera",
     "include/tessera/cpp",
     "capi/generated",
     "docs/api",
-    "tests/capi/generated",
-    "tests/cpp/generated",
     "tests/conformance/cases",
     "src/kernel/generated",
     "src/backend/cpu/generated",
@@ -36,7 +38,6 @@ OWNED = (
     "src/ops/generated",
     "wrappers/rust/tessera-sys/src/generated",
     "wrappers/rust/tessera/src/generated",
-    "wrappers/rust/tessera/tests/generated",
     "wrappers/julia/src/generated",
 )
 
@@ -54,6 +55,15 @@ def stale(files: dict[str, str]) -> list[str]:
     return wrong + leftovers(files)
 
 
+def write(files: dict[str, str], folder: Path) -> None:
+    """Only what differs, so that nothing is compiled again for its date."""
+    for path, text in files.items():
+        place = folder / path
+        if not place.exists() or place.read_text("utf-8") != text:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, "utf-8")
+
+
 def leftovers(files: dict[str, str]) -> list[str]:
     present = [str(p.relative_to(ROOT)) for folder in OWNED for p in (ROOT / folder).glob("*") if p.is_file()]
     return [p for p in present if p not in files and is_generated(ROOT / p)]
@@ -68,6 +78,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare with what is committed; write nothing")
     parser.add_argument("--list-exports", action="store_true", help="print the exported symbols")
+    parser.add_argument("--tests", nargs=2, metavar=("NAME", "FOLDER"), help="write the tests that a build compiles")
     options = parser.parse_args()
     try:
         schema = model.load(ROOT / "capi" / "schema")
@@ -77,6 +88,10 @@ def main() -> int:
     if options.list_exports:
         print("\n".join(sorted(f.name for f in schema.c_functions)))
         return 0
+    if options.tests:
+        name, folder = options.tests
+        write(importlib.import_module(f"generator.{TESTS[name]}").outputs(schema), Path(folder))
+        return 0
     files = collect(schema)
     if options.check:
         wrong = stale(files)
@@ -84,9 +99,7 @@ def main() -> int:
         return 1 if wrong else 0
     for path in leftovers(files):
         (ROOT / path).unlink()
-    for path in stale(files):
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(files[path], "utf-8")
+    write(files, ROOT)
     print(f"{len(schema.ops)} ops, {len(schema.functions)} other rows, {len(schema.c_functions)} C functions")
     return 0
 

@@ -231,27 +231,7 @@ def exports_map(schema: Schema) -> str:
     return text
 
 
-def layout_test(schema: Schema) -> str:
-    """A C file whose compilation proves every size, offset and constant of the ABI."""
-    text = banner("//", "Proves sizes, offsets and constants at compile time.")
-    text += '#include "tessera/tessera.h"\n\n#include <stddef.h>\n\n'
-    text += "int tsr_layout_is_proved(void);\nint tsr_layout_is_proved(void) { return 1; }\n\n"
-    text += "#define PROVE(name, condition) typedef char name[(condition) ? 1 : -1]\n\n"
-    for struct in schema.structs:
-        text += f"PROVE(size_of_{struct.name}, sizeof({struct.name}) == {struct.size});\n"
-        for entry in struct.fields:
-            at = f"offsetof({struct.name}, {entry.name}) == {entry.offset}"
-            text += f"PROVE(offset_in_{struct.name}_{entry.name}, {at});\n"
-    for dtype in schema.dtypes:
-        text += f"PROVE(value_of_{dtype.constant}, {dtype.constant} == {dtype.value});\n"
-    for enum in schema.enums:
-        text += f"PROVE(size_of_{enum.name}, sizeof({enum.name}) == 4);\n"
-        text += "".join(f"PROVE(value_of_{c.name}, {c.name} == {c.value});\n" for c in enum.constants)
-    return text
-
-
 def outputs(schema: Schema) -> dict[str, str]:
     files = headers(schema)
     files["capi/exports.map"] = exports_map(schema)
-    files["tests/capi/generated/layout.c"] = layout_test(schema)
     return files

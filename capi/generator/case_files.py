@@ -40,7 +40,8 @@ def _json(value: Any) -> str:
 
 
 def _arg(arg: Arg) -> dict[str, Any]:
-    return {"name": arg.name, "type": arg.type.text} | ({} if arg.required else {"default": plain(arg.default)})
+    row: dict[str, Any] = {"name": arg.name, "type": arg.type.text}
+    return row | ({} if arg.required else {"default": plain(arg.default)}) | ({} if arg.fuzz else {"fuzz": False})
 
 
 # ---- How a language calls the op ----

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance calls as tests of the C++ wrapper, one each; a file per family, so that they compile side by side."""
+"""The conformance calls as tests of the C++ wrapper, one each."""
 
 from __future__ import annotations
 
@@ -9,27 +9,19 @@ from collections.abc import Sequence
 from .conformance import Printer
 from .cpp import WORDS, default_text, wrap
 from .model import Schema
-from .replay import Given, Replay, Stored, op_replays
-from .text import banner
+from .replay import Given, Replay, Stored, replays
+from .text import banner, parts
 
-FOLDER = "tests/cpp/generated/"
+FILES = 2  # few, for the headers take most of the compiler's time
 
 
 def outputs(schema: Schema) -> dict[str, str]:
-    files = {}
-    for domain in schema.domains:
-        found = [replay for op in domain.ops for replay in op_replays(schema, op)]
-        if found:
-            files[f"{FOLDER}test_conformance_{domain.name.removeprefix('ops_')}.cpp"] = _file(domain.title, found)
-    names = "".join(f"  generated/{path.removeprefix(FOLDER)}\n" for path in files)
-    files[FOLDER + "sources.cmake"] = (
-        banner("#", "The generated tests of the C++ wrapper.") + f"\nset(TSR_CPP_GENERATED_TESTS\n{names})\n"
-    )
-    return files
+    """For tests/cpp/CMakeLists.txt, which names the files."""
+    return {f"test_conformance_{i}.cpp": _file(part) for i, part in enumerate(parts(replays(schema), FILES))}
 
 
-def _file(title: str, found: list[Replay]) -> str:
-    text = banner("//", f"The calls of tests/conformance: {title}.")
+def _file(found: Sequence[Replay]) -> str:
+    text = banner("//", "The calls of tests/conformance.")
     text += '#include "conformance.hpp"\n\nusing namespace tessera::test;\nusing tessera::Tensor;\n\nnamespace {\n\n'
     return text + "\n".join(f"TEST(Conformance, {replay.name}) {{\n{_Cpp().body(replay)}}}\n" for replay in found) + "\n}  // namespace\n"
 

@@ -14,17 +14,16 @@ from .rust_model import WORDS, is_free, operands, optional, receiver, rust_name
 from .rust_text import call
 from .text import banner
 
-FILE = "wrappers/rust/tessera/tests/generated/conformance.rs"
 
 
 def outputs(schema: Schema) -> dict[str, str]:
     text = banner("//", "The calls of tests/conformance.")
-    text += "use super::{backward, close, complex_copy, copy, leaf, same, same_gradient};\n"
+    text += "use tessera_conformance::{backward, close, complex_copy, copy, leaf, same, same_gradient};\n"
     tests = "".join(
         f"\n#[test]\nfn {replay.name}() -> Result<()> {{\n{_Rust().body(replay)}    Ok(())\n}}\n" for replay in replays(schema)
     )
     used = [n for n in ("DType", "Device", "Result", "Scalar", "Tensor") if re.search(rf"\b{n}\b", tests)]
-    return {FILE: f"{text}use tessera::{{{', '.join(used)}}};\n{tests}"}
+    return {"conformance.rs": f"{text}use tessera::{{{', '.join(used)}}};\n{tests}"}
 
 
 class _Rust(Printer):

@@ -5,6 +5,10 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 OWNERS = "2026 The Tessera Authors"
 
@@ -59,6 +63,11 @@ def wrap_call(head: str, parts: list[str], tail: str, indent: int = 4, width: in
 
 def c_string(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def parts(rows: Sequence[T], count: int) -> list[Sequence[T]]:
+    """The rows as so many pieces of one length, in order."""
+    return [rows[len(rows) * i // count : len(rows) * (i + 1) // count] for i in range(count)]
 
 
 def camel(name: str) -> str:

@@ -1,17 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The calls of tests/conformance: its tensors by key, comparison, and a backward with stored
-//! weights. The calls themselves are generated.
+//! What the calls of tests/conformance need: its tensors by key, comparison, and a backward with
+//! stored weights. The calls themselves, tests/test_conformance.rs, are written by the build.
 
 use std::path::Path;
 use std::sync::OnceLock;
 use tessera::io::{load_file, TensorMap};
 use tessera::{autograd, DType, Result, Tensor};
-
-#[allow(clippy::all)]
-#[rustfmt::skip]
-#[path = "generated/conformance.rs"]
-mod generated;
 
 fn vectors() -> &'static TensorMap {
     static VECTORS: OnceLock<TensorMap> = OnceLock::new();
@@ -26,12 +21,12 @@ fn stored(key: &str) -> &'static Tensor {
 }
 
 /// A stored tensor that the test may write to.
-fn copy(key: &str) -> Result<Tensor> {
+pub fn copy(key: &str) -> Result<Tensor> {
     stored(key).deep_clone()
 }
 
 /// A complex128 tensor, which is stored as pairs.
-fn complex_copy(key: &str) -> Result<Tensor> {
+pub fn complex_copy(key: &str) -> Result<Tensor> {
     let pairs = stored(key);
     let flat = pairs.to_vec::<f64>()?;
     let mut shape = pairs.shape();
@@ -45,23 +40,23 @@ fn complex_copy(key: &str) -> Result<Tensor> {
 }
 
 /// A stored tensor that gets a gradient.
-fn leaf(key: &str) -> Result<Tensor> {
+pub fn leaf(key: &str) -> Result<Tensor> {
     copy(key)?.requiring_grad()
 }
 
 /// Backward of the sum of all root * weight.
-fn backward(roots: &[&Tensor], weights: &[&str]) -> Result<()> {
+pub fn backward(roots: &[&Tensor], weights: &[&str]) -> Result<()> {
     let weights: Vec<_> = weights.iter().map(|key| Some(stored(key))).collect();
     autograd::backward(roots, &weights, &[] as &[Tensor], |o| o)
 }
 
 /// The gradient of a leaf is the stored tensor.
-fn same_gradient(leaf: &Tensor, key: &str) -> Result<()> {
+pub fn same_gradient(leaf: &Tensor, key: &str) -> Result<()> {
     same(&leaf.grad()?.unwrap_or_else(|| panic!("{key}: no gradient")), key)
 }
 
 /// dtype, shape and values are those of the stored tensor.
-fn same(found: &Tensor, key: &str) -> Result<()> {
+pub fn same(found: &Tensor, key: &str) -> Result<()> {
     let (relative, absolute) = match found.dtype() {
         DType::F16 => (1e-3, 1e-5),
         DType::Bf16 => (1.6e-2, 1e-5),
@@ -72,7 +67,8 @@ fn same(found: &Tensor, key: &str) -> Result<()> {
     close(found, key, relative, absolute)
 }
 
-fn close(found: &Tensor, key: &str, relative: f64, absolute: f64) -> Result<()> {
+/// As `same`, within these bounds.
+pub fn close(found: &Tensor, key: &str, relative: f64, absolute: f64) -> Result<()> {
     let pairs = found.dtype() == DType::C128;
     let expected = if pairs { complex_copy(key)? } else { copy(key)? };
     assert_eq!((found.dtype(), found.shape()), (expected.dtype(), expected.shape()), "{key}");
