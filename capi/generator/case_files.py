@@ -31,6 +31,8 @@ def _file(schema: Schema, family: str, found: list[Op]) -> str:
 
 def _op(schema: Schema, op: Op) -> str:
     head = {"op": op.name, "args": [_arg(a) for a in op.args], "python": _python(op), "julia": _julia(op)}
+    if op.scalar or any(a.type.base == "scalar" for a in op.args):
+        head["numbers"] = list(op.scalar_kinds)
     cases = ",\n".join(_json(_record(schema, replay)) for replay in op_records(schema, op))
     return f'{_json(head)[:-1]}, "cases": [\n{cases}]}}'
 

@@ -8,7 +8,7 @@ import dataclasses
 import math
 from typing import Any, NamedTuple
 
-from .model import Case, CFunction, Literal, Op
+from .model import Case, CFunction, Literal, Op, Schema
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 
@@ -37,6 +37,12 @@ def matching(op: Op, case: Case) -> list[Match]:
             continue
         found += _with_kinds(function, case)
     return found
+
+
+def uncovered(schema: Schema) -> list[str]:
+    """Functions of ops that no case calls."""
+    covered = {f.name for op in schema.ops for case in op.cases if not case.error for f, _, _ in matching(op, case)}
+    return [f.name for op in schema.ops for f in op.functions if f.name not in covered]
 
 
 def _is_number(value: Any) -> bool:

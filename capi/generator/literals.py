@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values of cases and defaults as text of a language, and tensors of cases as C++ text."""
+"""Values of cases and defaults as text of a language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .model import DType, Literal, Schema
+from .model import DType
 from .text import c_string
 
 ABSENT = -(2**63)  # tsr_none()
@@ -62,15 +62,3 @@ class Words:
 
 
 C = Words("nullptr", dtype=lambda d: d.constant, booleans=("0", "1"), wide="INT64_C({})")
-
-
-def literal(schema: Schema, value: Literal) -> str:
-    dtype = schema.dtype(value.dtype)
-    shape = "{" + ", ".join(map(str, value.shape)) + "}"
-    if value.data is None:
-        return f"shaped({dtype.constant}, {shape})"
-    if dtype.category == "complex":
-        flat = [x for v in value.data for x in (complex(v).real, complex(v).imag)]
-        return f"complexes({dtype.constant}, {shape}, {{{', '.join(map(C.literal, flat))}}})"
-    maker = "reals" if dtype.category == "floating" else "ints"
-    return f"{maker}({dtype.constant}, {shape}, {{{', '.join(map(C.literal, value.data))}}})"

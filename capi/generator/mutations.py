@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model import Arg, Op
+from .model import Arg
 
 BAD = "TSR_INVALID_ARGUMENT"
 ANY = "kAnyError"  # some typed error, whichever
-NUMBERS = {"bool": "TSR_TRUTH(1)", "i64": "TSR_I64(INT64_MIN)", "f64": "TSR_F64(kNan)", "c128": "TSR_C128(kNan, kInf)"}
+NUMBERS = ("TSR_TRUTH(1)", "TSR_I64(INT64_MIN)", "TSR_F64(kNan)", "TSR_C128(kNan, kInf)")
 Spoiled = list[tuple[list[str], "str | None"]]  # expressions of one argument with the status they give; None: any
 
 
@@ -35,14 +35,13 @@ def _spoil(call: Any, arg: Arg, extremes: bool) -> Spoiled:
     if kind.direction == "inout":
         return []  # a variable of the caller's, which may be absent
     if kind.direction == "out":
-        return _spoil_out(call, arg, good)
+        return _spoil_out(arg, good)
     if kind.is_list:
         return _spoil_list(arg, good, extremes)
-    return _spoil_value(call.function.op, arg, good, extremes)
+    return _spoil_value(arg, good, extremes)
 
 
-def _spoil_out(call: Any, arg: Arg, good: list[str]) -> Spoiled:
-    op = call.function.op
+def _spoil_out(arg: Arg, good: list[str]) -> Spoiled:
     if arg.type.is_tensor_list and not arg.count_of:
         return [
             (["nullptr", "3", good[2]], BAD),
@@ -52,8 +51,6 @@ def _spoil_out(call: Any, arg: Arg, good: list[str]) -> Spoiled:
         ]
     if arg.type.is_tensor_list:
         return []
-    if op is not None and len(op.returns) > 1:
-        return [(["nullptr"], None)]  # the caller does not want this result
     return [([*good[:i], "nullptr", *good[i + 1 :]], BAD) for i in range(len(good))]
 
 
@@ -75,18 +72,13 @@ def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
     return found
 
 
-def _spoiled_numbers(op: Op | None, extremes: bool) -> Spoiled:
-    """Structs that are no number, numbers of a kind that the op refuses, and extremes of all kinds."""
+def _spoiled_numbers(extremes: bool) -> Spoiled:
+    """Structs that are no number, and extremes of all kinds."""
     found: Spoiled = [([f"kNoNumbers + {i}"], BAD) for i in range(4)]
-    for kind, text in NUMBERS.items():
-        if op is not None and kind not in op.scalar_kinds:
-            found.append(([text], "TSR_TYPE"))
-        elif extremes:
-            found.append(([text], None))
-    return found
+    return found + [([text], None) for text in NUMBERS if extremes]
 
 
-def _spoil_value(op: Op | None, arg: Arg, good: list[str], extremes: bool) -> Spoiled:
+def _spoil_value(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
     kind = arg.type
     absent: Spoiled = [] if kind.optional else [(["nullptr"], BAD)]
     if kind.base == "tensor":
@@ -99,7 +91,7 @@ def _spoil_value(op: Op | None, arg: Arg, good: list[str], extremes: bool) -> Sp
     if kind.base == "extern" or (kind.base == "ptr" and not kind.optional):
         return [(["nullptr"], BAD)]
     if kind.base == "scalar":
-        return [*absent, *_spoiled_numbers(op, extremes)]
+        return [*absent, *_spoiled_numbers(extremes)]
     table: dict[str, Spoiled] = {
         "bool": [(["2"], BAD), (["-5"], BAD)],
         "enum": [(["12345"], ANY), (["-77"], ANY)],

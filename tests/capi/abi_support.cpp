@@ -220,6 +220,28 @@ Literal shaped(tsr_dtype dtype, std::vector<int64_t> shape) {
   return {dtype, std::move(shape), {}, {}, false};
 }
 
+Literal literal_of(tsr_tensor tensor) {
+  tsr_info info = {};
+  info.struct_size = sizeof(info);
+  ok(tsr_tensor_info(tensor, &info));
+  Literal found = shaped(info.dtype, {info.sizes, info.sizes + info.ndim});
+  found.has_values = true;
+  std::vector<char> bytes(static_cast<size_t>(info.nbytes) + 1);
+  ok(tsr_tensor_read(tensor, bytes.data(), info.nbytes));
+  const bool complex = is_complex(info.dtype);
+  const size_t size = itemsize_of(info.dtype) / (complex ? 2 : 1);
+  const auto count = static_cast<size_t>(info.numel) * (complex ? 2 : 1);
+  for (size_t i = 0; i < count; ++i) {
+    const char* place = bytes.data() + i * size;
+    if (complex || is_floating(info.dtype)) {
+      found.real.push_back(take_real(place, complex ? part_of(info.dtype) : info.dtype));
+    } else {
+      found.integer.push_back(take_integer(place, info.dtype));
+    }
+  }
+  return found;
+}
+
 Tensor::Tensor(const Literal& literal) {
   auto* bytes = new std::vector<char>(packed(literal));
   ok(tsr_tensor_from_data(
@@ -228,60 +250,10 @@ Tensor::Tensor(const Literal& literal) {
       [](void* user) { delete static_cast<std::vector<char>*>(user); }, &handle_));
 }
 
-Tensors::Tensors(std::initializer_list<Literal> literals) {
-  for (const Literal& literal : literals) {
-    handles_.push_back(nullptr);
-    if (literal.dtype == 0) continue;
-    Tensor tensor(literal);
-    tsr_tensor_retain(tensor);
-    handles_.back() = tensor;
-  }
-}
-
-void Tensors::same_as(std::initializer_list<Literal> expected, double rtol, double atol,
-                      Where where) const {
-  size_t i = 0;
-  for (const Literal& literal : expected) same(handles_[i++], literal, rtol, atol, where);
-}
-
-void Tensors::hold_gradients(std::initializer_list<Literal> gradients) const {
-  size_t i = 0;
-  for (const Literal& literal : gradients) {
-    const tsr_tensor leaf = handles_[i++];
-    ok(tsr_tensor_set_requires_grad(leaf, 1));
-    if (literal.dtype != 0) ok(tsr_tensor_set_grad(leaf, Tensor(literal)));
-  }
-}
-
-void Tensors::gradients_are(std::initializer_list<Literal> expected, double rtol, double atol,
-                            Where where) const {
-  size_t i = 0;
-  for (const Literal& literal : expected) {
-    Tensor gradient;
-    ok(tsr_tensor_grad(handles_[i++], gradient.slot()), where);
-    if (literal.dtype != 0) {
-      same(gradient, literal, rtol, atol, where);
-    } else if (gradient != nullptr) {
-      fail_at(where, "expected no gradient");
-    }
-  }
-}
-
 void Places::release() {
   tsr_tensor_release_many(slots_, kCapacity);
   std::memset(slots_, 0, sizeof(slots_));
   count_ = 0;
-}
-
-void Places::same_as(std::initializer_list<Literal> expected, double rtol, double atol,
-                     Where where) const {
-  if (count_ != static_cast<int32_t>(expected.size())) {
-    fail_at(where, "expected " + std::to_string(expected.size()) + " results, got " +
-                       std::to_string(count_));
-    return;
-  }
-  const tsr_tensor* slot = slots_;
-  for (const Literal& literal : expected) same(*slot++, literal, rtol, atol, where);
 }
 
 Tensor place_for(const Literal& literal) {

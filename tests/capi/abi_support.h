@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -60,6 +59,9 @@ Literal complexes(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<doubl
 // Only dtype and shape are compared. The dtype 0 stands for no tensor at all.
 Literal shaped(tsr_dtype dtype, std::vector<int64_t> shape);
 
+// A tensor as it stands.
+Literal literal_of(tsr_tensor tensor);
+
 // Owns one reference.
 class Tensor {
  public:
@@ -85,25 +87,6 @@ class Tensor {
   tsr_tensor handle_ = nullptr;
 };
 
-class Tensors {
- public:
-  Tensors(std::initializer_list<Literal> literals);
-  Tensors(const Tensors&) = delete;
-  Tensors& operator=(const Tensors&) = delete;
-  ~Tensors() { tsr_tensor_release_many(handles_.data(), count()); }
-  [[nodiscard]] const tsr_tensor* handles() const { return handles_.data(); }
-  [[nodiscard]] int32_t count() const { return static_cast<int32_t>(handles_.size()); }
-  void same_as(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
-               Where where = Where::current()) const;
-  // Makes leaves of the tensors that require grad and hold these as .grad.
-  void hold_gradients(std::initializer_list<Literal> gradients) const;
-  void gradients_are(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
-                     Where where = Where::current()) const;
-
- private:
-  std::vector<tsr_tensor> handles_;
-};
-
 // A caller's array for a list of results.
 class Places {
  public:
@@ -117,8 +100,8 @@ class Places {
   }
   [[nodiscard]] int32_t capacity() const { return kCapacity; }
   int32_t* count() { return &count_; }
-  void same_as(std::initializer_list<Literal> expected, double rtol = -1, double atol = -1,
-               Where where = Where::current()) const;
+  [[nodiscard]] const tsr_tensor* begin() const { return slots_; }
+  [[nodiscard]] const tsr_tensor* end() const { return slots_ + count_; }
 
  private:
   static constexpr int32_t kCapacity = 16;

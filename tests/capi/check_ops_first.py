@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator import cases, model, tests  # noqa: E402
+from generator import cases, model  # noqa: E402
 
 # Names of the list that several rows, or functions outside ops, serve.
 SERVED_BY = {
@@ -60,7 +60,7 @@ def main():
     schema = model.load(ROOT / "capi" / "schema")
     rows = rows_by_name(schema)
     exported = {f.name for f in schema.c_functions}
-    uncovered = set(tests.uncovered(schema))
+    uncovered = set(cases.uncovered(schema))
     missing, thin, flat = [], [], []
     for name in (ROOT / "tests" / "capi" / "ops_first.txt").read_text().split():
         if name in SERVED_BY and set(SERVED_BY[name]) <= exported:
