@@ -41,7 +41,7 @@ struct StatusName {
 
 extern const Symbol kSymbols[];  // sorted by name
 extern const size_t kSymbolCount;
-extern const uint16_t kSymbolsById[];  // places in kSymbols
+extern const uint16_t* const kSymbolsById;  // places in kSymbols
 // Null when there is none.
 const Symbol* find_symbol(std::string_view name) noexcept;
 const Symbol* find_symbol(int32_t id) noexcept;

@@ -88,7 +88,7 @@ def infos(schema: Schema) -> str:
 def functions(schema: Schema) -> str:
     """What tsr_get_proc, tsr_function_id, tsr_function_name and tsr_call read."""
     text = banner("//", "All exported functions, and a way into each signature of operators.")
-    text += '#include "capi/generated/infos.h"\n#include "capi/unpack.h"\n\nnamespace tsr::capi {\nnamespace {\n\n'
+    text += '#include "capi/generated/infos.h"\n#include "capi/places_by_id.h"\n#include "capi/unpack.h"\n\nnamespace tsr::capi {\nnamespace {\n\n'
     ways: dict[str, int] = {}
     signatures: dict[str, str] = {}
     for function in schema.c_functions:
@@ -106,11 +106,10 @@ def functions(schema: Schema) -> str:
         assert row is not None
         way_in = f"&kSignatures[{numbers[signature(f)]}]" if f.op else "nullptr"
         text += f'    {{"{f.name}", reinterpret_cast<AnyFunction>(&{f.name}), {f.id}, &{info(row)}, {way_in}}},\n'
-    text += f"}};\nconst size_t kSymbolCount = {len(ordered)};\n\n// Places in kSymbols, by id.\n"
-    by_id = sorted(range(len(ordered)), key=lambda i: ordered[i].id)
-    text += "const uint16_t kSymbolsById[] = {\n"
-    text += "".join(f"    {', '.join(map(str, by_id[i : i + 16]))},\n" for i in range(0, len(by_id), 16))
-    return text + "};\n\n}  // namespace tsr::capi\n"
+    text += f"}};\nconst size_t kSymbolCount = {len(ordered)};\n\nnamespace {{\n\n// Their numbers, in the same order.\n"
+    text += "constexpr int32_t kIds[] = {\n" + "".join(f"    {f.id},\n" for f in ordered) + "};\n"
+    text += "constexpr auto kPlacesById = places_by_id(kIds);\n\n}  // namespace\n\n"
+    return text + "const uint16_t* const kSymbolsById = kPlacesById.data();\n\n}  // namespace tsr::capi\n"
 
 
 def _way(letters: str) -> str:

@@ -676,29 +676,23 @@
 
 # Sets the trace callback of the process; NULL ends it. Threads may yet be inside the callback
 # that was replaced: drop runs when the last has left it.
-tsr_trace_set(callback, user, drop, flags) =
-    ccall((:tsr_trace_set, libtessera), tsr_status,
-        (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32),
-        callback, user, drop, flags)
+@c tsr_trace_set(callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid},
+    flags::Int32)::tsr_status
 
 # Keeps finished events of these kinds in a buffer, from now until tsr_trace_stop. What an
 # earlier trace has left there goes. VALUE when a trace is running.
-tsr_trace_start(capacity, flags) =
-    ccall((:tsr_trace_start, libtessera), tsr_status, (Int64, Int32), capacity, flags)
+@c tsr_trace_start(capacity::Int64, flags::Int32)::tsr_status
 
 # Ends the recording, if any. What is in the buffer can be read until the next
 # tsr_trace_start.
 # Spans that are open on other threads are not recorded.
-tsr_trace_stop() =
-    ccall((:tsr_trace_stop, libtessera), tsr_status, ())
+@c tsr_trace_stop()::tsr_status
 
 # Takes the oldest events out of the buffer, in the order in which they ended; while a trace
 # runs or afterwards. What args points to is borrowed until the next tsr_trace_read or
 # tsr_trace_start.
-tsr_trace_read(events, n_events, count, lost) =
-    ccall((:tsr_trace_read, libtessera), tsr_status,
-        (Ptr{tsr_trace_event}, Int32, Ptr{Int32}, Ptr{Int64}),
-        events, n_events, count, lost)
+@c tsr_trace_read(events::Ptr{tsr_trace_event}, n_events::Int32, count::Ptr{Int32},
+    lost::Ptr{Int64})::tsr_status
 
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
