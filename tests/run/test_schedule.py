@@ -52,7 +52,8 @@ class ScheduleTest(unittest.TestCase):
         self.assertEqual((status, text), (0, "3 passed, 0 failed, 0 skipped\n"))
 
     def test_as_many_parts_run_as_there_are_cores_and_one_that_compiles(self):
-        self.script("work", "sleep 0.5; touch $1.done")
+        three = "for ((i = 0; i < 400 && $(grep -c begin order) < 3; i++)); do sleep 0.05; done"
+        self.script("work", f"{three}; touch $1.done")
         parts = [Part(name, "work") for name in "abc"] + [Part(name, "work", compiles=True) for name in "xy"]
         _, lines, status, _ = self.run_parts(*parts)
         self.assertEqual(sorted(lines[:3]), ["begin a", "begin b", "begin x"])
@@ -92,13 +93,13 @@ class ScheduleTest(unittest.TestCase):
         self.assertEqual((status, text.splitlines()[-1]), (1, "1 passed, 3 failed, 0 skipped"))
 
     def test_the_times_of_all_parts_are_written(self):
-        self.script("work", "touch $1.done; end=$((SECONDS + 1)); while [ $SECONDS -le $end ]; do :; done")
+        self.script("work", "touch $1.done; for ((i = 0; i < 200000; i++)); do :; done")
         self.run_parts(Part("a", "work"), Part("b", "work"))
         rows = [line.split() for line in (self.folder / "times.txt").read_text().splitlines()]
         self.assertEqual([row[0] for row in rows], ["part", rows[1][0], rows[2][0], "all"])
         for row in rows[1:3]:
-            self.assertGreater(float(row[1]), 0.9)
-            self.assertGreater(float(row[2]), 0.3)
+            self.assertGreater(float(row[1]), 0)
+            self.assertGreater(float(row[2]), 0)
 
     def test_nothing_runs_on_when_the_schedule_is_ended(self):
         reports = self.folder / "reports"
@@ -106,16 +107,24 @@ class ScheduleTest(unittest.TestCase):
         run = ("import pathlib, sys; sys.path.insert(0, sys.argv[1]); import schedule; from parts import Part\n"
                "folder = pathlib.Path(sys.argv[2])\nschedule.end_with_signals()\n"
                "schedule.Schedule([Part('a', 'work')], folder / 'reports', 2, scripts=folder).run()")  # fmt: skip
-        self.script("work", "sleep 5 & echo $! >pid; wait; touch survived")
+        self.script("work", "sleep 20 & echo $! >pid.new; mv pid.new pid; wait; touch survived")
         process = subprocess.Popen([sys.executable, "-c", run, ROOT / "tests/run", self.folder], stdout=subprocess.DEVNULL)
         while not (self.folder / "pid").exists():
             time.sleep(0.02)
         process.terminate()
         self.assertEqual(process.wait(), 128 + 15)
-        time.sleep(0.2)
         sleeper = pathlib.Path("/proc", (self.folder / "pid").read_text().strip(), "stat")
-        state = sleeper.read_text().rpartition(")")[2].split()[0] if sleeper.exists() else "gone"
+        limit = time.monotonic() + 4  # it sleeps longer
+        while (state := self.state_of(sleeper)) not in ("gone", "Z") and time.monotonic() < limit:
+            time.sleep(0.05)
         self.assertIn(state, ("gone", "Z"))
+        self.assertFalse((self.folder / "survived").exists())
+
+    def state_of(self, stat):
+        try:
+            return stat.read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return "gone"
 
     def test_the_table_of_parts_has_an_order(self):
         schedule.check(PARTS)
