@@ -3,6 +3,8 @@
 // Optimizer family: one call updates a whole list of parameters.
 #pragma once
 
+#include <cmath>
+
 #include "kernel/contract.h"
 
 namespace tsr::kernel {
@@ -11,6 +13,14 @@ enum class OptimOp : int32_t {
   kSgd,
   kAdam,
   kAdamW,
+  kRmsprop,
+  kAdagrad,
+  kAdadelta,
+  kAdamax,
+  kNadam,
+  kRadam,
+  kLion,
+  kLamb,  // writes the direction of the step to state2 and leaves the parameter
   kNorm,  // norm[0] = the `norm_type`-norm of all gradients together
   kClip,  // every parameter *= max_norm / (norm[0] + 1e-6), unless that is at least 1
   kCount
@@ -22,9 +32,9 @@ struct OptimSlot {
   int64_t numel;
   void* parameter;
   const void* gradient;
-  void* state0;  // momentum buffer, or first moment; null where unused
-  void* state1;  // second moment
-  void* state2;  // maximum of the second moment (amsgrad)
+  void* state0;  // what each holds: see the step in backend/common/optim_step.h; null where unused
+  void* state1;
+  void* state2;
 };
 
 struct OptimPlan {
@@ -35,7 +45,11 @@ struct OptimPlan {
   DType dtype;
   double learning_rate, beta1, beta2, eps, weight_decay;
   double momentum, dampening;
-  int64_t step;  // 1 at the first call
+  double smoothing;         // of the mean square: alpha of RMSprop, rho of Adadelta
+  double lr_decay;          // Adagrad
+  double momentum_decay;    // NAdam
+  double momentum_product;  // NAdam: of nadam_momentum of all steps up to this one
+  int64_t step;             // 1 at the first call
   int32_t nesterov, maximize;
   int32_t first_momentum;  // 1: state0 is not read but starts as the gradient
   double norm_type;        // any p, also 0 and infinity
@@ -43,5 +57,10 @@ struct OptimPlan {
   double max_norm;
   double* norm;  // in the device's memory, so that nobody waits for it
 };
+
+// NAdam's momentum at a step.
+inline double nadam_momentum(double beta1, double decay, int64_t step) {
+  return beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * decay));
+}
 
 }  // namespace tsr::kernel

@@ -6,52 +6,73 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/host_device.h"
 #include "kernel/optim.h"
 
 namespace tsr::math {
 
-// ---- Adam ----
+// Note [A step]
+// take() changes one element p of a parameter by its gradient g, and its states a, b, c, of which
+// kStates names those that exist by the bits 1, 2 and 4. What is the same for all elements stands
+// in the step, computed in float64 once for a call. Everywhere d = sign g + decay p.
 
-// p -= step_size m / (sqrt(v) root_correction + eps)
+// v = weight a + (1 - weight) x
 template <class T>
+[[gnu::always_inline]] TSR_HD inline T moved(T average, T weight, T x) {
+  return average * weight + x * (T{1} - weight);
+}
+
+template <class T>
+struct StepBase {
+  T rate, decay, sign;  // sign -1: maximize
+  [[gnu::always_inline]] TSR_HD T slope(T p, T g) const { return g * sign + decay * p; }
+};
+template <class T>
+StepBase<T> step_base(const kernel::OptimPlan& plan) {
+  return {static_cast<T>(plan.learning_rate), static_cast<T>(plan.weight_decay),
+          plan.maximize != 0 ? T{-1} : T{1}};
+}
+
+// 1 - beta^step
+inline double correction(double beta, int64_t step) {
+  return 1 - std::pow(beta, static_cast<double>(step));
+}
+
+// Adam (Kingma and Ba 2015) and AdamW (Loshchilov and Hutter 2019). a, b: moments; c: the largest b
+// so far, which bounds the step (AMSGrad).
+// p -= step_size a / (sqrt(b) root_correction + eps)
+template <class T, bool kMaximum>
 struct AdamStep {
+  static constexpr unsigned kStates = kMaximum ? 7 : 3;
   T beta1, beta2, step_size, root_correction, eps;
   T decay;   // added to the gradient, times p
   T shrink;  // p is multiplied by it first (decoupled weight decay)
-  T sign;    // -1: maximize
+  T sign;
 
-  // `largest` is the maximum of v so far, where that bounds the step.
-  template <bool kMaximum>
-  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& m, T& v,
-                                          [[maybe_unused]] T& largest) const {
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, [[maybe_unused]] T& c) const {
     const T parameter = p * shrink;
-    const T slope = g * sign + decay * p;
-    const T first = m * beta1 + slope * (T{1} - beta1);
-    const T second = v * beta2 + slope * slope * (T{1} - beta2);
-    T bound = second;
+    const T d = g * sign + decay * p;
+    a = moved(a, beta1, d);
+    b = moved(b, beta2, d * d);
+    T bound = b;
     if constexpr (kMaximum) {
-      bound = largest < second ? second : largest;
-      largest = bound;
+      bound = c < b ? b : c;
+      c = bound;
     }
-    m = first;
-    v = second;
-    p = parameter - step_size * first / (std::sqrt(bound) * root_correction + eps);
+    p = parameter - step_size * a / (std::sqrt(bound) * root_correction + eps);
   }
 };
 
-template <class T>
-AdamStep<T> adam_step(const kernel::OptimPlan& plan) {
-  const double steps = static_cast<double>(plan.step);
-  const double correction1 = 1 - std::pow(plan.beta1, steps);
-  const double correction2 = 1 - std::pow(plan.beta2, steps);
+template <class T, bool kMaximum>
+AdamStep<T, kMaximum> adam_step(const kernel::OptimPlan& plan) {
   const bool decoupled = plan.op == kernel::OptimOp::kAdamW;
   return {
       .beta1 = static_cast<T>(plan.beta1),
       .beta2 = static_cast<T>(plan.beta2),
-      .step_size = static_cast<T>(plan.learning_rate / correction1),
-      .root_correction = static_cast<T>(1 / std::sqrt(correction2)),
+      .step_size = static_cast<T>(plan.learning_rate / correction(plan.beta1, plan.step)),
+      .root_correction = static_cast<T>(1 / std::sqrt(correction(plan.beta2, plan.step))),
       .eps = static_cast<T>(plan.eps),
       .decay = decoupled ? T{0} : static_cast<T>(plan.weight_decay),
       .shrink = decoupled ? static_cast<T>(1 - plan.learning_rate * plan.weight_decay) : T{1},
@@ -59,40 +80,310 @@ AdamStep<T> adam_step(const kernel::OptimPlan& plan) {
   };
 }
 
-// ---- SGD ----
-
-template <class T>
-struct SgdStep {
-  T rate, decay, sign;
-  T carry, fresh;  // buffer = carry buffer + fresh slope
-  T look, direct;  // p -= rate (direct slope + look buffer)
+// Stochastic gradient descent, with the momentum of Sutskever and others 2013 as PyTorch writes it.
+// a: the momentum buffer.
+template <class T, bool kMomentum>
+struct SgdStep : StepBase<T> {
+  static constexpr unsigned kStates = kMomentum ? 1 : 0;
+  T carry, fresh;  // buffer = carry buffer + fresh d
+  T look, direct;  // p -= rate (direct d + look buffer)
   bool first;
 
-  [[gnu::always_inline]] TSR_HD void take(T& p, T g) const { p -= rate * (g * sign + decay * p); }
-  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& buffer) const {
-    const T slope = g * sign + decay * p;
-    // A buffer that starts now may hold anything, also NaN.
-    const T moved = (first ? T{0} : buffer * carry) + slope * fresh;
-    buffer = moved;
-    p -= rate * (direct * slope + look * moved);
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, [[maybe_unused]] T& a, T&, T&) const {
+    const T d = this->slope(p, g);
+    if constexpr (kMomentum) {
+      // A buffer that starts now may hold anything, also NaN.
+      a = (first ? T{0} : a * carry) + d * fresh;
+      p -= this->rate * (direct * d + look * a);
+    } else {
+      p -= this->rate * d;
+    }
   }
 };
 
-template <class T>
-SgdStep<T> sgd_step(const kernel::OptimPlan& plan) {
+template <class T, bool kMomentum>
+SgdStep<T, kMomentum> sgd_step(const kernel::OptimPlan& plan) {
   const bool first = plan.first_momentum != 0;
   const bool nesterov = plan.nesterov != 0;
   const T momentum = static_cast<T>(plan.momentum);
   return {
-      .rate = static_cast<T>(plan.learning_rate),
-      .decay = static_cast<T>(plan.weight_decay),
-      .sign = plan.maximize != 0 ? T{-1} : T{1},
-      .carry = first ? T{0} : momentum,
-      .fresh = first ? T{1} : static_cast<T>(1 - plan.dampening),
-      .look = nesterov ? momentum : T{1},
-      .direct = nesterov ? T{1} : T{0},
-      .first = first,
+      step_base<T>(plan),
+      first ? T{0} : momentum,
+      first ? T{1} : static_cast<T>(1 - plan.dampening),
+      nesterov ? momentum : T{1},
+      nesterov ? T{1} : T{0},
+      first,
   };
+}
+
+// RMSprop (Hinton's lecture 6e, 2012; centered: Graves 2013). a: mean square; b: momentum buffer;
+// c: mean gradient.
+template <class T, bool kMomentum, bool kCentered>
+struct RmspropStep : StepBase<T> {
+  static constexpr unsigned kStates = 1 + (kMomentum ? 2 : 0) + (kCentered ? 4 : 0);
+  T smoothing, eps, momentum;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, [[maybe_unused]] T& b,
+                                          [[maybe_unused]] T& c) const {
+    const T d = this->slope(p, g);
+    a = moved(a, smoothing, d * d);
+    T variance = a;
+    if constexpr (kCentered) {
+      c = moved(c, smoothing, d);
+      variance = a - c * c;
+    }
+    const T ratio = d / (std::sqrt(variance) + eps);
+    if constexpr (kMomentum) {
+      b = b * momentum + ratio;
+      p -= this->rate * b;
+    } else {
+      p -= this->rate * ratio;
+    }
+  }
+};
+
+template <class T, bool kMomentum, bool kCentered>
+RmspropStep<T, kMomentum, kCentered> rmsprop_step(const kernel::OptimPlan& plan) {
+  return {step_base<T>(plan), static_cast<T>(plan.smoothing), static_cast<T>(plan.eps),
+          static_cast<T>(plan.momentum)};
+}
+
+// Adagrad (Duchi and others 2011). a: sum of squares.
+template <class T>
+struct AdagradStep : StepBase<T> {
+  static constexpr unsigned kStates = 1;
+  T eps;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T&, T&) const {
+    const T d = this->slope(p, g);
+    a += d * d;
+    p -= this->rate * d / (std::sqrt(a) + eps);
+  }
+};
+
+template <class T>
+AdagradStep<T> adagrad_step(const kernel::OptimPlan& plan) {
+  StepBase<T> base = step_base<T>(plan);
+  const auto before = static_cast<double>(plan.step - 1);
+  base.rate = static_cast<T>(plan.learning_rate / (1 + before * plan.lr_decay));
+  return {base, static_cast<T>(plan.eps)};
+}
+
+// Adadelta (Zeiler 2012). a: mean square of the gradients; b: of the steps.
+template <class T>
+struct AdadeltaStep : StepBase<T> {
+  static constexpr unsigned kStates = 3;
+  T smoothing, eps;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
+    const T d = this->slope(p, g);
+    a = moved(a, smoothing, d * d);
+    const T delta = std::sqrt(b + eps) / std::sqrt(a + eps) * d;
+    b = moved(b, smoothing, delta * delta);
+    p -= this->rate * delta;
+  }
+};
+
+template <class T>
+AdadeltaStep<T> adadelta_step(const kernel::OptimPlan& plan) {
+  return {step_base<T>(plan), static_cast<T>(plan.smoothing), static_cast<T>(plan.eps)};
+}
+
+// Adamax (Kingma and Ba 2015, section 7.1). a: first moment; b: the decayed largest |d|.
+template <class T>
+struct AdamaxStep : StepBase<T> {
+  static constexpr unsigned kStates = 3;
+  T beta1, beta2, step_size, eps;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
+    const T d = this->slope(p, g);
+    const T now = (d < 0 ? -d : d) + eps;
+    const T before = b * beta2;
+    a = moved(a, beta1, d);
+    b = before < now ? now : before;
+    p -= step_size * a / b;
+  }
+};
+
+template <class T>
+AdamaxStep<T> adamax_step(const kernel::OptimPlan& plan) {
+  return {step_base<T>(plan), static_cast<T>(plan.beta1), static_cast<T>(plan.beta2),
+          static_cast<T>(plan.learning_rate / correction(plan.beta1, plan.step)),
+          static_cast<T>(plan.eps)};
+}
+
+// NAdam (Dozat 2016): Adam with Nesterov's momentum. a, b: moments.
+template <class T>
+struct NadamStep : StepBase<T> {
+  static constexpr unsigned kStates = 3;
+  T beta1, beta2, root_correction, eps;
+  T direct, look;  // p -= (direct d + look a) / (sqrt(b) root_correction + eps)
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
+    const T d = this->slope(p, g);
+    a = moved(a, beta1, d);
+    b = moved(b, beta2, d * d);
+    p -= (direct * d + look * a) / (std::sqrt(b) * root_correction + eps);
+  }
+};
+
+template <class T>
+NadamStep<T> nadam_step(const kernel::OptimPlan& plan) {
+  const double now = kernel::nadam_momentum(plan.beta1, plan.momentum_decay, plan.step);
+  const double next = kernel::nadam_momentum(plan.beta1, plan.momentum_decay, plan.step + 1);
+  const double product = plan.momentum_product;
+  return {step_base<T>(plan),
+          static_cast<T>(plan.beta1),
+          static_cast<T>(plan.beta2),
+          static_cast<T>(1 / std::sqrt(correction(plan.beta2, plan.step))),
+          static_cast<T>(plan.eps),
+          static_cast<T>(plan.learning_rate * (1 - now) / (1 - product)),
+          static_cast<T>(plan.learning_rate * next / (1 - product * next))};
+}
+
+// RAdam (Liu and others 2020): Adam once the variance can be rectified, momentum before. a, b:
+// moments.
+template <class T>
+struct RadamStep : StepBase<T> {
+  static constexpr unsigned kStates = 3;
+  T beta1, beta2, step_size, eps;
+  bool adaptive;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
+    const T d = this->slope(p, g);
+    a = moved(a, beta1, d);
+    b = moved(b, beta2, d * d);
+    p -= step_size * a / (adaptive ? std::sqrt(b) + eps : T{1});
+  }
+};
+
+template <class T>
+RadamStep<T> radam_step(const kernel::OptimPlan& plan) {
+  const double correction2 = correction(plan.beta2, plan.step);
+  const double limit = 2 / (1 - plan.beta2) - 1;
+  const auto steps = static_cast<double>(plan.step);
+  const double length = limit - 2 * steps * (1 - correction2) / correction2;
+  const bool adaptive = length > 5;
+  double size = plan.learning_rate / correction(plan.beta1, plan.step);
+  if (adaptive) {
+    size *= std::sqrt(correction2 * (length - 4) * (length - 2) * limit /
+                      ((limit - 4) * (limit - 2) * length));
+  }
+  return {step_base<T>(plan),   static_cast<T>(plan.beta1), static_cast<T>(plan.beta2),
+          static_cast<T>(size), static_cast<T>(plan.eps),   adaptive};
+}
+
+// Lion (Chen and others 2023), with decoupled weight decay. a: first moment.
+template <class T>
+struct LionStep {
+  static constexpr unsigned kStates = 1;
+  T rate, beta1, beta2, shrink, sign;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T&, T&) const {
+    const T d = g * sign;
+    const T direction = moved(a, beta1, d);
+    // NaN stays NaN, so that it is seen.
+    const T turn = direction > 0 ? T{1} : (direction < 0 ? T{-1} : direction);
+    a = moved(a, beta2, d);
+    p = p * shrink - rate * turn;
+  }
+};
+
+template <class T>
+LionStep<T> lion_step(const kernel::OptimPlan& plan) {
+  return {static_cast<T>(plan.learning_rate), static_cast<T>(plan.beta1),
+          static_cast<T>(plan.beta2), static_cast<T>(1 - plan.learning_rate * plan.weight_decay),
+          plan.maximize != 0 ? T{-1} : T{1}};
+}
+
+// LAMB (You and others 2020): the direction, which src/optim scales by norms. a, b: moments; c: the
+// direction, written.
+template <class T>
+struct LambStep {
+  static constexpr unsigned kStates = 7;
+  T beta1, beta2, correction1, root_correction, eps, decay, sign;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T& c) const {
+    const T d = g * sign;
+    a = moved(a, beta1, d);
+    b = moved(b, beta2, d * d);
+    c = correction1 * a / (std::sqrt(b) * root_correction + eps) + decay * p;
+  }
+};
+
+template <class T>
+LambStep<T> lamb_step(const kernel::OptimPlan& plan) {
+  return {static_cast<T>(plan.beta1),
+          static_cast<T>(plan.beta2),
+          static_cast<T>(1 / correction(plan.beta1, plan.step)),
+          static_cast<T>(1 / std::sqrt(correction(plan.beta2, plan.step))),
+          static_cast<T>(plan.eps),
+          static_cast<T>(plan.weight_decay),
+          plan.maximize != 0 ? T{-1} : T{1}};
+}
+
+// ---- All steps ----
+
+template <class... Steps>
+struct StepList {
+  static constexpr int kCount = sizeof...(Steps);
+};
+template <class T>
+using AllSteps =
+    StepList<SgdStep<T, false>, SgdStep<T, true>, AdamStep<T, false>, AdamStep<T, true>,
+             RmspropStep<T, false, false>, RmspropStep<T, false, true>, RmspropStep<T, true, false>,
+             RmspropStep<T, true, true>, AdagradStep<T>, AdadeltaStep<T>, AdamaxStep<T>,
+             NadamStep<T>, RadamStep<T>, LionStep<T>, LambStep<T>>;
+
+// The place of a step in AllSteps.
+template <class Step, class... Steps>
+constexpr int step_number(StepList<Steps...> /*all*/) {
+  int number = 0;
+  static_cast<void>(((std::is_same_v<Step, Steps> ? true : (++number, false)) || ...));
+  return number;
+}
+
+template <class T, class Visit>
+auto with_rmsprop(const kernel::OptimPlan& plan, const Visit& visit) {
+  const kernel::OptimSlot& slot = plan.slots[0];
+  if (slot.state2 == nullptr) {
+    return slot.state1 == nullptr ? visit(rmsprop_step<T, false, false>(plan))
+                                  : visit(rmsprop_step<T, true, false>(plan));
+  }
+  return slot.state1 == nullptr ? visit(rmsprop_step<T, false, true>(plan))
+                                : visit(rmsprop_step<T, true, true>(plan));
+}
+
+// Calls visit(step) with the step of a plan, whose slots all have the same states.
+template <class T, class Visit>
+auto with_step(const kernel::OptimPlan& plan, const Visit& visit) {
+  using kernel::OptimOp;
+  const kernel::OptimSlot& slot = plan.slots[0];
+  switch (plan.op) {
+    case OptimOp::kAdam:
+    case OptimOp::kAdamW:
+      return slot.state2 == nullptr ? visit(adam_step<T, false>(plan))
+                                    : visit(adam_step<T, true>(plan));
+    case OptimOp::kRmsprop:
+      return with_rmsprop<T>(plan, visit);
+    case OptimOp::kAdagrad:
+      return visit(adagrad_step<T>(plan));
+    case OptimOp::kAdadelta:
+      return visit(adadelta_step<T>(plan));
+    case OptimOp::kAdamax:
+      return visit(adamax_step<T>(plan));
+    case OptimOp::kNadam:
+      return visit(nadam_step<T>(plan));
+    case OptimOp::kRadam:
+      return visit(radam_step<T>(plan));
+    case OptimOp::kLion:
+      return visit(lion_step<T>(plan));
+    case OptimOp::kLamb:
+      return visit(lamb_step<T>(plan));
+    default:
+      return slot.state0 == nullptr ? visit(sgd_step<T, false>(plan))
+                                    : visit(sgd_step<T, true>(plan));
+  }
 }
 
 // ---- The p-norm of all elements: p may be 0 or infinite ----

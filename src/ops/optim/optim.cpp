@@ -113,10 +113,6 @@ Dims dense_order(const Tensor& param) {
              : dense_strides_like(param.sizes(), param.strides());
 }
 
-struct States {
-  TensorList first, second, third;
-};
-
 void* state(Copies& copies, TensorList list, size_t i, const Dims& strides) {
   if (list.empty()) return nullptr;
   begin_inplace(list[i], false);
@@ -143,7 +139,7 @@ class Norms {
 };
 
 // Every run of parameters of one dtype and device goes to the kernel in one call.
-void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const States& states,
+void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const StepStates& states,
                  const Norms& norms = {}) {
   const NoGrad pause;
   Copies copies;
@@ -317,6 +313,16 @@ Tensor clip_together(TensorList tensors, double max_norm, double norm_type,
 }
 
 }  // namespace
+
+void take_step(const kernel::OptimPlan& plan, TensorList params, TensorList grads,
+               const StepStates& states) {
+  check_params(params);
+  check_list({grads, "grads", false}, params, true);
+  check_list({states.first, "state"}, params, false);
+  check_list({states.second, "state"}, params, false);
+  check_list({states.third, "state"}, params, false);
+  launch_runs(plan, params, grads, states);
+}
 
 void sgd_step(TensorList params, TensorList grads, TensorList momentum_buffers,
               double learning_rate, double momentum, double dampening, double weight_decay,

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "kernel/optim.h"
 #include "ops/result.h"
 
 namespace tsr::ops {
@@ -48,5 +49,16 @@ Tensor clip_grad_norm(TensorList params, double max_norm, double norm_type = 2,
                       bool error_if_nonfinite = false);
 // Clips each element of the gradients that `params` hold to [-clip_value, clip_value].
 void clip_grad_value(TensorList params, double clip_value);
+
+// ---- for src/optim ----
+
+// The three states of a step, each a list with an item per parameter or empty.
+struct StepStates {
+  TensorList first, second, third;
+};
+// Any step of the kernel family: the plan has the op and its numbers, and gets slots, dtype and
+// place here.
+void take_step(const kernel::OptimPlan& plan, TensorList params, TensorList grads,
+               const StepStates& states);
 
 }  // namespace tsr::ops

@@ -7,35 +7,28 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-template <bool kMaximum, class T>
-inline void adam_loop(int64_t count, const AdamStep<T>& step, T* p, const T* g, T* m, T* v,
-                      [[maybe_unused]] T* v_max) {
+template <class Step, class T>
+void step_row(int64_t count, const void* numbers, T* p, const T* g, T* a, T* b, T* c) {
+  constexpr bool kA = (Step::kStates & 1) != 0;
+  constexpr bool kB = (Step::kStates & 2) != 0;
+  constexpr bool kC = (Step::kStates & 4) != 0;
+  const Step step = *static_cast<const Step*>(numbers);
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    T largest{};
-    if constexpr (kMaximum) largest = v_max[i];
-    step.template take<kMaximum>(p[i], g[i], m[i], v[i], largest);
-    if constexpr (kMaximum) v_max[i] = largest;
+    T first{}, second{}, third{};
+    if constexpr (kA) first = a[i];
+    if constexpr (kB) second = b[i];
+    if constexpr (kC) third = c[i];
+    step.take(p[i], g[i], first, second, third);
+    if constexpr (kA) a[i] = first;
+    if constexpr (kB) b[i] = second;
+    if constexpr (kC) c[i] = third;
   }
 }
 
-template <class T>
-void adam(int64_t count, const AdamStep<T>& step, T* p, const T* g, T* m, T* v, T* v_max) {
-  if (v_max == nullptr)
-    adam_loop<false>(count, step, p, g, m, v, v_max);
-  else
-    adam_loop<true>(count, step, p, g, m, v, v_max);
-}
-
-template <class T>
-void sgd(int64_t count, const SgdStep<T>& step, T* p, const T* g, T* buffer) {
-  if (buffer == nullptr) {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) step.take(p[i], g[i]);
-    return;
-  }
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) step.take(p[i], g[i], buffer[i]);
+template <class T, class... Steps>
+constexpr StepRows<T> step_rows(math::StepList<Steps...> /*all*/) {
+  return {{step_row<Steps, T>...}};
 }
 
 template <class T>
@@ -60,8 +53,7 @@ void scale(int64_t count, T factor, T* p) {
 
 template <class T>
 inline constexpr OptimRows<T> kOptimRows{
-    .adam = adam<T>,
-    .sgd = sgd<T>,
+    .steps = step_rows<T>(math::AllSteps<T>()),
     .sum_of_squares = sum_of_squares<T>,
     .scale = scale<T>,
 };

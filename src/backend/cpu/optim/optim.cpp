@@ -76,32 +76,40 @@ void for_pieces(const OptimPlan& plan, int64_t limit, Body body) {
   });
 }
 
+template <class S>
+constexpr int64_t piece_limit() {
+  return sizeof(S) == 2 ? Operand<S, float>::kCapacity : INT64_MAX;
+}
+
+template <class S, class T>
+void clip(const OptimPlan& plan) {
+  const T factor = static_cast<T>(math::clip_factor(plan.max_norm, *plan.norm));
+  for_pieces(plan, piece_limit<S>(), [&](const OptimSlot& slot, int64_t first, int64_t count) {
+    Operand<S, T> parameter(slot.parameter, first, count);
+    rows_of<OptimRows<T>>().scale(count, factor, parameter.get());
+    parameter.put();
+  });
+}
+
 template <class S, class T>
 void update(const OptimPlan& plan) {
-  const auto& rows = rows_of<OptimRows<T>>();
-  const AdamStep<T> adam = math::adam_step<T>(plan);
-  const SgdStep<T> sgd = math::sgd_step<T>(plan);
   using Op = Operand<S, T>;
-  const int64_t limit = std::is_same_v<S, T> ? INT64_MAX : Op::kCapacity;
-  for_pieces(plan, limit, [&](const OptimSlot& slot, int64_t first, int64_t count) {
-    Op parameter(slot.parameter, first, count);
-    Op gradient(slot.gradient, first, count);
-    Op state0(slot.state0, first, count);
-    if (plan.op == OptimOp::kClip) {
-      rows.scale(count, static_cast<T>(math::clip_factor(plan.max_norm, *plan.norm)),
-                 parameter.get());
-    } else if (plan.op == OptimOp::kSgd) {
-      rows.sgd(count, sgd, parameter.get(), gradient.get(), state0.get());
-    } else {
-      Op state1(slot.state1, first, count);
-      Op state2(slot.state2, first, count);
-      rows.adam(count, adam, parameter.get(), gradient.get(), state0.get(), state1.get(),
-                state2.get());
-      state1.put();
-      state2.put();
-    }
-    state0.put();
-    parameter.put();
+  math::with_step<T>(plan, [&plan](const auto& step) {
+    using Step = std::remove_cvref_t<decltype(step)>;
+    const StepRow<T> row =
+        rows_of<OptimRows<T>>().steps.rows[math::step_number<Step>(math::AllSteps<T>())];
+    for_pieces(plan, piece_limit<S>(), [&](const OptimSlot& slot, int64_t first, int64_t count) {
+      Op parameter(slot.parameter, first, count);
+      Op gradient(slot.gradient, first, count);
+      Op a(slot.state0, first, count);
+      Op b(slot.state1, first, count);
+      Op c(slot.state2, first, count);
+      row(count, &step, parameter.get(), gradient.get(), a.get(), b.get(), c.get());
+      parameter.put();
+      a.put();
+      b.put();
+      c.put();
+    });
   });
 }
 
@@ -155,10 +163,11 @@ Status norm(const OptimPlan& plan) {
 template <class S, class T>
 Status run(const OptimPlan& plan) {
   if (plan.op == OptimOp::kNorm) return norm<S, T>(plan);
-  // NaN is none of these and goes into the gradients.
-  if (plan.op == OptimOp::kClip && math::clip_factor(plan.max_norm, *plan.norm) >= 1)
-    return kernel::kOk;
-  update<S, T>(plan);
+  if (plan.op != OptimOp::kClip) {
+    update<S, T>(plan);
+  } else if (!(math::clip_factor(plan.max_norm, *plan.norm) >= 1)) {
+    clip<S, T>(plan);  // also for NaN, which goes into the gradients
+  }
   return kernel::kOk;
 }
 

@@ -9,13 +9,18 @@
 
 namespace tsr::cpu {
 
-using math::AdamStep;
-using math::SgdStep;
+// One optimizer step over contiguous elements; `step` points to the step of math::AllSteps whose
+// number the row has.
+template <class T>
+using StepRow = void (*)(int64_t count, const void* step, T* p, const T* g, T* a, T* b, T* c);
+template <class T>
+struct StepRows {
+  StepRow<T> rows[math::AllSteps<T>::kCount];
+};
 
 template <class T>
 struct OptimRows {
-  void (*adam)(int64_t count, const AdamStep<T>& step, T* p, const T* g, T* m, T* v, T* v_max);
-  void (*sgd)(int64_t count, const SgdStep<T>& step, T* p, const T* g, T* buffer);
+  StepRows<T> steps;
   double (*sum_of_squares)(int64_t count, const T* g);
   void (*scale)(int64_t count, T factor, T* p);
 };

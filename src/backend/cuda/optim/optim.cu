@@ -73,38 +73,22 @@ struct Element {
   __device__ void put() { *at = S::store(Number<T>(value)); }
 };
 
-template <class S, bool kMaximum>
-__global__ void adam_kernel(const __grid_constant__ Slots slots,
-                            math::AdamStep<typename S::Value::Element> step) {
+template <class S, class Step>
+__global__ void step_kernel(const __grid_constant__ Slots slots, Step step) {
+  constexpr bool kA = (Step::kStates & 1) != 0;
+  constexpr bool kB = (Step::kStates & 2) != 0;
+  constexpr bool kC = (Step::kStates & 4) != 0;
   slots.each_element([&](const OptimSlot& slot, int64_t i) {
     Element<S> p(slot.parameter, i);
-    Element<S> m(slot.state0, i);
-    Element<S> v(slot.state1, i);
-    // Without a maximum any readable place will do.
-    Element<S> largest(kMaximum ? slot.state2 : slot.state1, i);
-    step.template take<kMaximum>(p.value, Element<S>(slot.gradient, i).value, m.value, v.value,
-                                 largest.value);
+    // Without a state any readable place will do.
+    Element<S> a(kA ? slot.state0 : slot.parameter, i);
+    Element<S> b(kB ? slot.state1 : slot.parameter, i);
+    Element<S> c(kC ? slot.state2 : slot.parameter, i);
+    step.take(p.value, Element<S>(slot.gradient, i).value, a.value, b.value, c.value);
     p.put();
-    m.put();
-    v.put();
-    if constexpr (kMaximum) largest.put();
-  });
-}
-
-template <class S>
-__global__ void sgd_kernel(const __grid_constant__ Slots slots,
-                           math::SgdStep<typename S::Value::Element> step) {
-  slots.each_element([&](const OptimSlot& slot, int64_t i) {
-    Element<S> p(slot.parameter, i);
-    const auto g = Element<S>(slot.gradient, i).value;
-    if (slot.state0 == nullptr) {
-      step.take(p.value, g);
-    } else {
-      Element<S> buffer(slot.state0, i);
-      step.take(p.value, g, buffer.value);
-      buffer.put();
-    }
-    p.put();
+    if constexpr (kA) a.put();
+    if constexpr (kB) b.put();
+    if constexpr (kC) c.put();
   });
 }
 
@@ -129,9 +113,9 @@ Status step(const OptimPlan& plan, const Slots& slots) {
   };
   if (plan.op == OptimOp::kClip)
     return run(&clip_kernel<S>, plan.max_norm, static_cast<const double*>(plan.norm));
-  if (plan.op == OptimOp::kSgd) return run(&sgd_kernel<S>, math::sgd_step<T>(plan));
-  return slots.slots[0].state2 == nullptr ? run(&adam_kernel<S, false>, math::adam_step<T>(plan))
-                                          : run(&adam_kernel<S, true>, math::adam_step<T>(plan));
+  return math::with_step<T>(plan, [&](const auto& numbers) {
+    return run(&step_kernel<S, std::remove_cvref_t<decltype(numbers)>>, numbers);
+  });
 }
 
 // ---- The norm of all gradients ----
