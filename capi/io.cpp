@@ -3,10 +3,9 @@
 // Archives of tensors.
 #include "io/safetensors.h"
 
-#include <nlohmann/json.hpp>
-
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "capi/json_args.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -22,25 +21,6 @@ const io::ArchiveEntry& entry_arg(tsr_archive handle, int64_t index) {
   TSR_CHECK(index >= 0 && static_cast<size_t>(index) < entries.size(), Code::kIndex, "index",
             "expected a number from 0 below ", entries.size(), ", got ", index);
   return entries[static_cast<size_t>(index)];
-}
-
-nlohmann::json json_arg(std::string_view text, const char* arg) {
-  nlohmann::json tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  TSR_CHECK(!tree.is_discarded(), Code::kValue, arg, "expected JSON, got '", text.substr(0, 80),
-            "'");
-  return tree;
-}
-
-std::vector<std::string> names_arg(std::string_view text, size_t count) {
-  const nlohmann::json tree = json_arg(text, "names");
-  TSR_CHECK(tree.is_array() && tree.size() == count, Code::kValue, "names",
-            "expected a JSON array of ", count, " texts, one for each tensor");
-  std::vector<std::string> names;
-  for (const auto& name : tree) {
-    TSR_CHECK(name.is_string(), Code::kValue, "names", "expected texts");
-    names.push_back(name.get<std::string>());
-  }
-  return names;
 }
 
 io::Metadata metadata_arg(std::string_view text) {
@@ -62,10 +42,7 @@ tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* arc
   clear(archive);
   return guard(kInfo_archive_open, [&] {
     out_arg(archive, "archive");
-    const std::string text(text_arg(path, path_len, "path"));
-    TSR_CHECK(text.find('\0') == std::string::npos, Code::kIo, "path",
-              "a path has no zero byte in it");
-    give_object(io::Archive::open(text).detach(), archive);
+    give_object(io::Archive::open(path_arg(path, path_len)).detach(), archive);
   });
 }
 
@@ -113,9 +90,7 @@ tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* name
                             int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors,
                             const char* metadata, int64_t metadata_len) {
   return guard(kInfo_archive_save, [&] {
-    const std::string file(text_arg(path, path_len, "path"));
-    TSR_CHECK(file.find('\0') == std::string::npos, Code::kIo, "path",
-              "a path has no zero byte in it");
+    const std::string file = path_arg(path, path_len);
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
     const std::string_view names_text = text_arg(names, names_len, "names");
     const std::string_view metadata_text = text_arg(metadata, metadata_len, "metadata");

@@ -5,6 +5,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "ops/index/getitem.h"
+#include "optim/kinds.h"
 #include "tessera/tessera.h"
 
 static_assert(tsr::dtype_to_abi(tsr::DType::kBool) == TSR_BOOL);
@@ -45,6 +46,18 @@ static_assert(static_cast<int32_t>(tsr::Code::kAsync) == TSR_ASYNC);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kCpu) == TSR_DEVICE_CPU);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kCuda) == TSR_DEVICE_CUDA);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kSimulated) == TSR_DEVICE_SIMULATED);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kSgd) == TSR_OPTIMIZER_SGD);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kAdam) == TSR_OPTIMIZER_ADAM);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kAdamw) == TSR_OPTIMIZER_ADAMW);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kRmsprop) == TSR_OPTIMIZER_RMSPROP);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kAdagrad) == TSR_OPTIMIZER_ADAGRAD);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kAdadelta) == TSR_OPTIMIZER_ADADELTA);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kAdamax) == TSR_OPTIMIZER_ADAMAX);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kNadam) == TSR_OPTIMIZER_NADAM);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kRadam) == TSR_OPTIMIZER_RADAM);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kLamb) == TSR_OPTIMIZER_LAMB);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kLion) == TSR_OPTIMIZER_LION);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kMuon) == TSR_OPTIMIZER_MUON);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kInteger) == TSR_INDEX_KIND_INTEGER);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kSlice) == TSR_INDEX_KIND_SLICE);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kNewAxis) == TSR_INDEX_KIND_NEW_AXIS);

@@ -27,5 +27,7 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_exchange_table> = 80;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_trace_event> = 112;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_optimizer_options> = 128;
 
 }  // namespace tsr::capi

@@ -21,8 +21,9 @@ const StructSize kStructSizes[] = {
     {"tsr_exchange_table", sizeof(tsr_exchange_table)},
     {"tsr_value", sizeof(tsr_value)},
     {"tsr_trace_event", sizeof(tsr_trace_event)},
+    {"tsr_optimizer_options", sizeof(tsr_optimizer_options)},
 };
-const size_t kStructCount = 13;
+const size_t kStructCount = 14;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

@@ -19,11 +19,9 @@ typedef struct {
   uint64_t seed;
 } options;
 
-/* The network and what AdamW remembers of it. */
 typedef struct {
   network net;
-  tsr_tensor averages[kTrained], squares[kTrained];
-  int64_t steps;
+  tsr_optimizer optimizer;
 } trainer;
 
 static options read_options(int count, char** arguments) {
@@ -64,39 +62,33 @@ static tsr_tensor begin_tensor(const description* what) {
 }
 
 static void begin_training(trainer* t) {
+  tsr_optimizer_options settings = {0};
   int i;
   for (i = 0; i < kTensors; ++i) t->net[i] = begin_tensor(&kDescriptions[i]);
-  for (i = 0; i < kTrained; ++i) {
-    check(tsr_tensor_set_requires_grad(t->net[i], 1));
-    check(tsr_zeros_like(t->net[i], -1, -1, -1, &t->averages[i]));
-    check(tsr_zeros_like(t->net[i], -1, -1, -1, &t->squares[i]));
-  }
-  t->steps = 0;
+  for (i = 0; i < kTrained; ++i) check(tsr_tensor_set_requires_grad(t->net[i], 1));
+  settings.struct_size = sizeof settings;
+  check(tsr_optimizer_defaults(TSR_OPTIMIZER_ADAMW, &settings));
+  settings.weight_decay = kWeightDecay;
+  check(tsr_optimizer_new(&settings, t->net, kTrained, &t->optimizer));
 }
 
 static void end_training(trainer* t) {
+  tsr_optimizer_release(t->optimizer);
   tsr_tensor_release_many(t->net, kTensors);
-  tsr_tensor_release_many(t->averages, kTrained);
-  tsr_tensor_release_many(t->squares, kTrained);
 }
 
-static void adamw_step(trainer* t, double rate) {
-  tsr_tensor gradients[kTrained];
-  int32_t recorded = 0;
-  int i;
-  for (i = 0; i < kTrained; ++i) check(tsr_tensor_grad(t->net[i], &gradients[i]));
-  check(tsr_grad_mode_set(0, &recorded));
-  check(tsr_adamw_step(t->net, kTrained, gradients, kTrained, t->averages, kTrained, t->squares,
-                       kTrained, NULL, 0, ++t->steps, rate, 0.9, 0.999, 1e-8, kWeightDecay, 0));
-  check(tsr_grad_mode_set(recorded, &recorded));
-  for (i = 0; i < kTrained; ++i) check(tsr_tensor_set_grad(t->net[i], NULL));
+static void set_rate(trainer* t, double rate) {
+  tsr_optimizer_options settings = {0};
+  settings.struct_size = sizeof settings;
+  check(tsr_optimizer_options_get(t->optimizer, 0, &settings));
+  settings.lr = rate;
+  check(tsr_optimizer_options_set(t->optimizer, 0, &settings));
 }
 
 /* ---- training ---- */
 
 /* The loss of one batch: the images at `rows`. */
-static double train_batch(trainer* t, tsr_tensor images, tsr_tensor classes, tsr_tensor rows,
-                          double rate) {
+static double train_batch(trainer* t, tsr_tensor images, tsr_tensor classes, tsr_tensor rows) {
   tsr_scope scope = NULL;
   tsr_tensor some_images = NULL, some_classes = NULL, loss = NULL;
   tsr_number value;
@@ -105,8 +97,9 @@ static double train_batch(trainer* t, tsr_tensor images, tsr_tensor classes, tsr
   check(tsr_index_select(classes, 0, rows, &some_classes));
   check(tsr_cross_entropy(forward(t->net, some_images, 1), some_classes, NULL, -100, "mean", -1, 0,
                           &loss));
+  check(tsr_optimizer_zero_grad(t->optimizer, 1));
   check(tsr_backward(&loss, 1, NULL, 0, NULL, 0, 0));
-  adamw_step(t, rate);
+  check(tsr_optimizer_step(t->optimizer));
   check(tsr_tensor_item(loss, &value));
   check(tsr_scope_end(scope, NULL, 0));
   return value.real;
@@ -114,7 +107,7 @@ static double train_batch(trainer* t, tsr_tensor images, tsr_tensor classes, tsr
 
 /* The mean loss over the batches of one pass, in the order that the generator gives. */
 static double train_epoch(trainer* t, tsr_tensor images, tsr_tensor classes,
-                          tsr_generator generator, double rate) {
+                          tsr_generator generator) {
   const int64_t count = info_of(classes).numel;
   tsr_scope scope = NULL;
   tsr_tensor order = NULL;
@@ -126,7 +119,7 @@ static double train_epoch(trainer* t, tsr_tensor images, tsr_tensor classes,
     const int64_t size = count - start < kBatchSize ? count - start : kBatchSize;
     tsr_tensor rows = NULL;
     check(tsr_narrow(order, 0, start, size, &rows));
-    total += (double)size * train_batch(t, images, classes, rows, rate);
+    total += (double)size * train_batch(t, images, classes, rows);
   }
   check(tsr_scope_end(scope, NULL, 0));
   return total / (double)count;
@@ -138,8 +131,9 @@ static void train(trainer* t, const options* given, tsr_tensor images, tsr_tenso
   check(tsr_generator_new(given->seed, &generator));
   for (epoch = 0; epoch < given->epochs; ++epoch) {
     const double turn = kPi * (double)epoch / (double)given->epochs;
-    const double rate = kLearningRate * 0.5 * (1 + cos(turn));
-    const double loss = train_epoch(t, images, classes, generator, rate);
+    double loss = 0;
+    set_rate(t, kLearningRate * 0.5 * (1 + cos(turn)));
+    loss = train_epoch(t, images, classes, generator);
     fprintf(stderr, "\repoch %ld of %ld, loss %.4f", epoch + 1, given->epochs, loss);
   }
   fprintf(stderr, "\n");

@@ -15,11 +15,10 @@
 enum { kLayers = 3, kParameters = 2 * kLayers, kNoise = 32, kPixels = 64, kBatch = 64 };
 enum { kColumns = 8, kSide = 8, kFrame = kSide + 2 };
 
-/* Three dense layers with leaky rectifiers between them, and what Adam remembers of each tensor. */
+/* Three dense layers with leaky rectifiers between them, and their optimizer. */
 typedef struct {
   tsr_tensor parameters[kParameters]; /* weight and bias of each layer in turn */
-  tsr_tensor averages[kParameters], squares[kParameters];
-  int64_t steps;
+  tsr_optimizer optimizer;
   double dropout;
 } model;
 
@@ -34,6 +33,7 @@ static tsr_tensor uniform(const int64_t* shape, int32_t ndim, double bound) {
 }
 
 static void begin_model(model* m, const int64_t sizes[kLayers + 1], double dropout) {
+  tsr_optimizer_options options = {0};
   int i;
   for (i = 0; i < kLayers; ++i) {
     const int64_t shape[2] = {sizes[i + 1], sizes[i]};
@@ -41,18 +41,17 @@ static void begin_model(model* m, const int64_t sizes[kLayers + 1], double dropo
     m->parameters[2 * i] = uniform(shape, 2, bound);
     m->parameters[2 * i + 1] = uniform(shape, 1, bound);
   }
-  for (i = 0; i < kParameters; ++i) {
-    check(tsr_zeros_like(m->parameters[i], -1, -1, -1, &m->averages[i]));
-    check(tsr_zeros_like(m->parameters[i], -1, -1, -1, &m->squares[i]));
-  }
-  m->steps = 0;
+  options.struct_size = sizeof options;
+  check(tsr_optimizer_defaults(TSR_OPTIMIZER_ADAM, &options));
+  options.lr = 2e-4;
+  options.beta1 = 0.5;
+  check(tsr_optimizer_new(&options, m->parameters, kParameters, &m->optimizer));
   m->dropout = dropout;
 }
 
 static void end_model(model* m) {
+  tsr_optimizer_release(m->optimizer);
   tsr_tensor_release_many(m->parameters, kParameters);
-  tsr_tensor_release_many(m->averages, kParameters);
-  tsr_tensor_release_many(m->squares, kParameters);
 }
 
 /* The last layer's numbers. The scope around the call owns them and all that comes before. */
@@ -71,22 +70,6 @@ static tsr_tensor generate(const model* generator, tsr_tensor noise) {
   tsr_tensor images = NULL;
   check(tsr_tanh(forward(generator, noise), &images));
   return images;
-}
-
-static void zero_gradients(model* m) {
-  int i;
-  for (i = 0; i < kParameters; ++i) check(tsr_tensor_set_grad(m->parameters[i], NULL));
-}
-
-static void adam_step(model* m) {
-  tsr_tensor gradients[kParameters];
-  int32_t recorded = 0;
-  int i;
-  for (i = 0; i < kParameters; ++i) check(tsr_tensor_grad(m->parameters[i], &gradients[i]));
-  check(tsr_grad_mode_set(0, &recorded));
-  check(tsr_adam_step(m->parameters, kParameters, gradients, kParameters, m->averages, kParameters,
-                      m->squares, kParameters, NULL, 0, ++m->steps, 2e-4, 0.5, 0.999, 1e-8, 0, 0));
-  check(tsr_grad_mode_set(recorded, &recorded));
 }
 
 /* ---- training ---- */
@@ -122,17 +105,17 @@ static void train_batch(model* discriminator, model* generator, tsr_tensor real,
   check(tsr_scope_begin(&scope));
 
   /* The discriminator learns to tell both apart; detach stops at the generator's output. */
-  zero_gradients(discriminator);
+  check(tsr_optimizer_zero_grad(discriminator->optimizer, 1));
   fake = generate(generator, noise_of(info_of(real).sizes[0]));
   check(tsr_detach(fake, &still));
   check(tsr_add(loss_of(discriminator, real, 0.9), loss_of(discriminator, still, 0), &loss));
   losses[0] += backward(loss);
-  adam_step(discriminator);
+  check(tsr_optimizer_step(discriminator->optimizer));
 
   /* The generator learns to be taken for real; its gradient flows through the discriminator. */
-  zero_gradients(generator);
+  check(tsr_optimizer_zero_grad(generator->optimizer, 1));
   losses[1] += backward(loss_of(discriminator, fake, 1));
-  adam_step(generator);
+  check(tsr_optimizer_step(generator->optimizer));
   check(tsr_scope_end(scope, NULL, 0));
 }
 

@@ -46,6 +46,7 @@
 #include "tessera/io.h"
 #include "tessera/call.h"
 #include "tessera/trace.h"
+#include "tessera/optim.h"
 #include "tessera/ops.h"
 
 #endif

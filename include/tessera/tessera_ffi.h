@@ -14,6 +14,7 @@ typedef struct tsr_event_s* tsr_event;
 typedef struct tsr_scope_s* tsr_scope;
 typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
+typedef struct tsr_optimizer_s* tsr_optimizer;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -165,6 +166,22 @@ enum {
   TSR_TRACE_INSTANT = 2
 };
 
+typedef int32_t tsr_optimizer_kind;
+enum {
+  TSR_OPTIMIZER_SGD = 1,
+  TSR_OPTIMIZER_ADAM = 2,
+  TSR_OPTIMIZER_ADAMW = 3,
+  TSR_OPTIMIZER_RMSPROP = 4,
+  TSR_OPTIMIZER_ADAGRAD = 5,
+  TSR_OPTIMIZER_ADADELTA = 6,
+  TSR_OPTIMIZER_ADAMAX = 7,
+  TSR_OPTIMIZER_NADAM = 8,
+  TSR_OPTIMIZER_RADAM = 9,
+  TSR_OPTIMIZER_LAMB = 10,
+  TSR_OPTIMIZER_LION = 11,
+  TSR_OPTIMIZER_MUON = 12
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -187,6 +204,7 @@ typedef struct tsr_memory_event tsr_memory_event;
 typedef struct tsr_exchange_table tsr_exchange_table;
 typedef struct tsr_value tsr_value;
 typedef struct tsr_trace_event tsr_trace_event;
+typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
@@ -378,6 +396,29 @@ struct tsr_trace_event {
   const tsr_value* args;
 };
 
+struct tsr_optimizer_options {
+  uint32_t struct_size;
+  tsr_optimizer_kind kind;
+  double lr;
+  double beta1;
+  double beta2;
+  double eps;
+  double weight_decay;
+  double momentum;
+  double dampening;
+  double alpha;
+  double rho;
+  double lr_decay;
+  double initial_accumulator_value;
+  double momentum_decay;
+  int32_t ns_steps;
+  int32_t nesterov;
+  int32_t amsgrad;
+  int32_t centered;
+  int32_t maximize;
+  int32_t pad0;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -537,6 +578,23 @@ tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, in
 tsr_status tsr_trace_start(int64_t capacity, int32_t flags);
 tsr_status tsr_trace_stop(void);
 tsr_status tsr_trace_read(tsr_trace_event* events, int32_t n_events, int32_t* count, int64_t* lost);
+tsr_status tsr_optimizer_defaults(tsr_optimizer_kind kind, tsr_optimizer_options* options);
+tsr_status tsr_optimizer_new(const tsr_optimizer_options* options, const tsr_tensor* params, int32_t n_params, tsr_optimizer* optimizer);
+void tsr_optimizer_retain(tsr_optimizer optimizer);
+void tsr_optimizer_release(tsr_optimizer optimizer);
+tsr_status tsr_optimizer_add_group(tsr_optimizer optimizer, const tsr_optimizer_options* options, const tsr_tensor* params, int32_t n_params);
+tsr_status tsr_optimizer_group_count(tsr_optimizer optimizer, int64_t* count);
+tsr_status tsr_optimizer_options_get(tsr_optimizer optimizer, int64_t group, tsr_optimizer_options* options);
+tsr_status tsr_optimizer_options_set(tsr_optimizer optimizer, int64_t group, const tsr_optimizer_options* options);
+tsr_status tsr_optimizer_params_get(tsr_optimizer optimizer, int64_t group, tsr_tensor* params, int32_t params_capacity, int32_t* params_count);
+tsr_status tsr_optimizer_params_set(tsr_optimizer optimizer, int64_t group, const tsr_tensor* params, int32_t n_params);
+tsr_status tsr_optimizer_step(tsr_optimizer optimizer);
+tsr_status tsr_optimizer_step_with(tsr_optimizer optimizer, const tsr_tensor* gradients, int32_t n_gradients);
+tsr_status tsr_optimizer_zero_grad(tsr_optimizer optimizer, int32_t set_to_none);
+tsr_status tsr_optimizer_state(tsr_optimizer optimizer, tsr_buffer* description, tsr_buffer* names, tsr_tensor* tensors, int32_t tensors_capacity, int32_t* tensors_count);
+tsr_status tsr_optimizer_state_load(tsr_optimizer optimizer, const char* description, int64_t description_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors);
+tsr_status tsr_optimizer_save(tsr_optimizer optimizer, const char* path, int64_t path_len);
+tsr_status tsr_optimizer_load(tsr_optimizer optimizer, const char* path, int64_t path_len);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

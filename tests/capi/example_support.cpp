@@ -88,6 +88,16 @@ tsr_node custom_node(tsr_tensor input, int* drops) {
   ok(tsr_node_create("Custom", -1, &vtable, drops, &input, 1, &node));
   return node;
 }
+tsr_optimizer example_optimizer(tsr_tensor param) {
+  tsr_optimizer_options options = {};
+  options.struct_size = sizeof(options);
+  tsr_optimizer optimizer = nullptr;
+  CHECK_OK(tsr_optimizer_defaults(TSR_OPTIMIZER_SGD, &options));
+  options.lr = 0.5;
+  CHECK_OK(tsr_optimizer_new(&options, &param, 1, &optimizer));
+  return optimizer;
+}
+
 int64_t numel(tsr_tensor tensor) {
   tsr_info info = {};
   info.struct_size = sizeof(info);

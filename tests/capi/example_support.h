@@ -36,6 +36,7 @@ tsr_tensor wrapped(int* drops); /* on memory whose drop adds 1 to *drops */
 tsr_node exp_node(void);        /* the node of exp(leaf) */
 tsr_node custom_node(tsr_tensor input, int* drops);
 tsr_archive example_archive(void); /* "weight", as f32_vector(3); metadata made: here */
+tsr_optimizer example_optimizer(tsr_tensor param); /* SGD with the rate 0.5 */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "capi/abi_support.h"
@@ -30,6 +31,8 @@ struct Fixture {
     for (tsr_stream made : streams) tsr_stream_release(made);
     for (tsr_event made : events) tsr_event_release(made);
     for (tsr_archive made : archives) tsr_archive_release(made);
+    tsr_optimizer_release(optimizer);
+    for (tsr_optimizer made : optimizers) tsr_optimizer_release(made);
     for (tsr_node made : nodes) tsr_node_release(made);
     for (tsr_error made : errors) tsr_error_release(made);
     for (tsr_buffer made : buffers) tsr_buffer_release(made);
@@ -67,6 +70,7 @@ struct Fixture {
     return events.emplace_back(made);
   }
   tsr_archive make_archive() { return archives.emplace_back(example_archive()); }
+  tsr_optimizer make_optimizer() { return optimizers.emplace_back(example_optimizer(tensors[0])); }
   tsr_scope make_scope() {
     ok(tsr_scope_begin(&scope));
     return scope;
@@ -81,11 +85,12 @@ struct Fixture {
     ok(tsr_to_dlpack_versioned(plain, 1, 0, nullptr, &DLManagedTensorVersioned));
     return DLManagedTensorVersioned;
   }
-  // A zero struct with this struct_size, in a page of zeros.
+  // A struct with this struct_size, in a page of zeros; zero too, but for a kind that must be one.
   template <class T>
   T* sized(uint32_t size = sizeof(T)) {
     auto* value = reinterpret_cast<T*>(page.get());
     if constexpr (requires { value->struct_size; }) value->struct_size = size;
+    if constexpr (std::is_same_v<T, tsr_optimizer_options>) value->kind = TSR_OPTIMIZER_SGD;
     return value;
   }
 
@@ -109,6 +114,8 @@ struct Fixture {
   tsr_scope scope = nullptr;
   tsr_archive archive = nullptr;
   std::vector<tsr_archive> archives;
+  tsr_optimizer optimizer = nullptr;
+  std::vector<tsr_optimizer> optimizers;
   struct DLManagedTensor* DLManagedTensor = nullptr;
   struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
   tsr_stream stream = nullptr;

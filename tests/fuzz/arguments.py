@@ -138,11 +138,27 @@ class Arguments:
         self.tensors.others.append(("generator", place[0]))
         return place[0]
 
+    def _optimizer(self) -> Any:
+        """An optimizer of any kind, for a leaf that mostly has a gradient."""
+        ffi, rng = self.library.ffi, self.rng
+        leaf = self.tensors.make(Value(random_numbers(rng, (2, 3), "f32"), "f32", state="leaf"))
+        options, place = self.tensors.keep("tsr_optimizer_options*"), ffi.new("tsr_optimizer*")
+        options.struct_size = ffi.sizeof("tsr_optimizer_options")
+        self.library.check("tsr_optimizer_defaults", rng.randint(1, 12), options)
+        self.library.check("tsr_optimizer_new", options, ffi.new("tsr_tensor[]", [leaf]), 1, place)
+        self.tensors.others.append(("optimizer", place[0]))
+        if rng.random() < 0.8:
+            grad = self.tensors.make(Value(random_numbers(rng, (2, 3), "f32"), "f32"))
+            self.library.check("tsr_optimizer_step_with", place[0], ffi.new("tsr_tensor[]", [grad]), 1)
+        return place[0]
+
     def _handle(self, kind: str, roll: float) -> Any:
         if roll < 0.15:
             return self.library.ffi.NULL
         if kind == "generator" and roll < 0.8:
             return self._generator()
+        if kind == "optimizer" and roll < 0.8:
+            return self._optimizer()
         if kind == "node" and roll < 0.8:
             place = self.library.ffi.new("tsr_node*")
             self.library.check("tsr_tensor_grad_fn", self.tensor(), place)
@@ -176,9 +192,23 @@ class Arguments:
             struct.kind = self.rng.randrange(-1, 18)
             return struct
         struct.struct_size = self.rng.choice([0, 3, size, size, size, 4096, 2**32 - 1])
+        if name == "optimizer_options" and struct.struct_size == size:
+            self._optimizer_options(struct)
         if name == "node_vtable" and self.rng.random() < 0.8:
             struct.forward, struct.backward = self.callbacks.forward, self.callbacks.backward
         return struct
+
+    def _optimizer_options(self, struct: Any) -> None:
+        """Mostly good options of a kind, with some that may be anything."""
+        rng = self.rng
+        if self.library.call("tsr_optimizer_defaults", rng.choice([*range(1, 13), 0, 77]), struct) != OK:
+            return
+        for field in ("lr", "beta1", "eps", "momentum", "rho", "initial_accumulator_value"):
+            if rng.random() < 0.15:
+                setattr(struct, field, rng.choice(DOUBLES))
+        for field in ("kind", "ns_steps", "nesterov", "amsgrad", "maximize"):
+            if rng.random() < 0.1:
+                setattr(struct, field, rng.choice(SMALL))
 
     def _callback(self, function: CFunction, arg: Arg) -> list[Any]:
         ffi = self.library.ffi

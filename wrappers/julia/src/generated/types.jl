@@ -65,6 +65,12 @@ An open safetensors file.
 mutable struct tsr_archive_s end
 const tsr_archive = Ptr{tsr_archive_s}
 
+"""
+Groups of parameters, their options and their state.
+"""
+mutable struct tsr_optimizer_s end
+const tsr_optimizer = Ptr{tsr_optimizer_s}
+
 const tsr_dtype = Int32
 const TSR_BOOL = Int32(0x10806)
 const TSR_UINT8 = Int32(0x10801)
@@ -200,6 +206,21 @@ const tsr_trace_phase = Int32
 const TSR_TRACE_BEGIN = Int32(0)
 const TSR_TRACE_END = Int32(1)
 const TSR_TRACE_INSTANT = Int32(2)
+
+# Kinds of optimizers; in files they have their names in lower case.
+const tsr_optimizer_kind = Int32
+const TSR_OPTIMIZER_SGD = Int32(1)
+const TSR_OPTIMIZER_ADAM = Int32(2)
+const TSR_OPTIMIZER_ADAMW = Int32(3)
+const TSR_OPTIMIZER_RMSPROP = Int32(4)
+const TSR_OPTIMIZER_ADAGRAD = Int32(5)
+const TSR_OPTIMIZER_ADADELTA = Int32(6)
+const TSR_OPTIMIZER_ADAMAX = Int32(7)
+const TSR_OPTIMIZER_NADAM = Int32(8)
+const TSR_OPTIMIZER_RADAM = Int32(9)
+const TSR_OPTIMIZER_LAMB = Int32(10)
+const TSR_OPTIMIZER_LION = Int32(11)
+const TSR_OPTIMIZER_MUON = Int32(12)
 
 # What an item of an index is. An index is a list of items of four numbers each: kind, start,
 # stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
@@ -432,6 +453,35 @@ tsr_trace_event() = tsr_trace_event(
     sizeof(tsr_trace_event), 0, 0, 0, C_NULL, C_NULL, 0, 0, 0, 0, 0, C_NULL, C_NULL, 0, 0, 0, 0,
     C_NULL)
 
+"""
+The options of a group. tsr_optimizer_defaults fills them for a kind; change what you need
+afterwards. Options that the kind does not use stay 0.
+"""
+struct tsr_optimizer_options
+    struct_size::UInt32
+    kind::tsr_optimizer_kind
+    lr::Float64
+    beta1::Float64
+    beta2::Float64
+    eps::Float64
+    weight_decay::Float64
+    momentum::Float64
+    dampening::Float64
+    alpha::Float64
+    rho::Float64
+    lr_decay::Float64
+    initial_accumulator_value::Float64
+    momentum_decay::Float64
+    ns_steps::Int32
+    nesterov::Int32
+    amsgrad::Int32
+    centered::Int32
+    maximize::Int32
+    pad0::Int32
+end
+tsr_optimizer_options() = tsr_optimizer_options(
+    sizeof(tsr_optimizer_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -443,6 +493,7 @@ const STRUCTS = (
     ("tsr_memory_event", tsr_memory_event),
     ("tsr_exchange_table", tsr_exchange_table),
     ("tsr_trace_event", tsr_trace_event),
+    ("tsr_optimizer_options", tsr_optimizer_options),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

@@ -807,6 +807,125 @@ extern "C" {
         events: *mut tsr_trace_event, n_events: i32, count: *mut i32, lost: *mut i64,
     ) -> tsr_status;
 
+    /// Fills options with the defaults of a kind, which are those of PyTorch where it has the
+    /// kind.
+    /// INVALID_ARGUMENT for a number that is no kind.
+    pub fn tsr_optimizer_defaults(
+        kind: tsr_optimizer_kind, options: *mut tsr_optimizer_options,
+    ) -> tsr_status;
+
+    /// An optimizer of the kind of the options, with one group. It keeps references to its
+    /// parameters.
+    /// VALUE for an option out of range or one that the kind does not use, for no parameters, a
+    /// computed tensor and one that is given twice; SHAPE for a parameter that the kind cannot
+    /// take; INVALID_ARGUMENT for options without a kind.
+    pub fn tsr_optimizer_new(
+        options: *const tsr_optimizer_options, params: *const tsr_tensor, n_params: i32,
+        optimizer: *mut tsr_optimizer,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_optimizer_retain(optimizer: tsr_optimizer);
+
+    /// Gives a reference back; NULL is ignored.
+    pub fn tsr_optimizer_release(optimizer: tsr_optimizer);
+
+    /// Adds parameters with options of their own, which must be of the optimizer's kind. The list
+    /// may be empty.
+    /// As tsr_optimizer_new; VALUE also for a parameter that a group has already.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_add_group(
+        optimizer: tsr_optimizer, options: *const tsr_optimizer_options, params: *const tsr_tensor,
+        n_params: i32,
+    ) -> tsr_status;
+
+    /// How many groups an optimizer has.
+    pub fn tsr_optimizer_group_count(optimizer: tsr_optimizer, count: *mut i64) -> tsr_status;
+
+    /// Fills in the options of a group.
+    /// INDEX for a group that is not there.
+    pub fn tsr_optimizer_options_get(
+        optimizer: tsr_optimizer, group: i64, options: *mut tsr_optimizer_options,
+    ) -> tsr_status;
+
+    /// Sets the options of a group from its next step on, for a schedule of the learning rate.
+    /// INDEX for a group that is not there; VALUE and INVALID_ARGUMENT as tsr_optimizer_new.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_options_set(
+        optimizer: tsr_optimizer, group: i64, options: *const tsr_optimizer_options,
+    ) -> tsr_status;
+
+    /// The parameters of a group, as new references.
+    /// INDEX for a group that is not there; BUFFER, with the number needed, when the places are
+    /// too few.
+    pub fn tsr_optimizer_params_get(
+        optimizer: tsr_optimizer, group: i64, params: *mut tsr_tensor, params_capacity: i32,
+        params_count: *mut i32,
+    ) -> tsr_status;
+
+    /// Sets the parameters of a group. Those that stay keep their state; the state of the others
+    /// is dropped.
+    /// As tsr_optimizer_add_group; INDEX for a group that is not there.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_params_set(
+        optimizer: tsr_optimizer, group: i64, params: *const tsr_tensor, n_params: i32,
+    ) -> tsr_status;
+
+    /// Changes every parameter that has a gradient, in place, and records nothing.
+    /// The state of a parameter is made at its first step, and belongs to the tensor object: it
+    /// follows the parameter to another dtype or device. Versions of the parameters go up, as by
+    /// every write in place. SHAPE for a parameter that changed its shape. When memory runs out
+    /// while states are made, nothing has changed.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_step(optimizer: tsr_optimizer) -> tsr_status;
+
+    /// As tsr_optimizer_step, with these gradients instead of those that the parameters hold: one
+    /// for each parameter, in the order of the groups; NULL leaves the parameter as it is.
+    /// INVALID_ARGUMENT for another number of them; SHAPE, DTYPE and DEVICE for one that does not
+    /// fit.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_step_with(
+        optimizer: tsr_optimizer, gradients: *const tsr_tensor, n_gradients: i32,
+    ) -> tsr_status;
+
+    /// Drops the gradients of all parameters; with set_to_none 0 it fills those that are there
+    /// with zeros.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_zero_grad(optimizer: tsr_optimizer, set_to_none: i32) -> tsr_status;
+
+    /// What a file keeps of an optimizer: a description with kind and options, a JSON array of
+    /// names `\<group\>.\<index in the group\>.\<state\>`, and the tensors of these names.
+    /// The format is that of docs/optimizer_state.md. Moments share memory with the optimizer, so
+    /// copy what shall stay as it is. BUFFER, with the number needed, when the places are too few.
+    pub fn tsr_optimizer_state(
+        optimizer: tsr_optimizer, description: *mut tsr_buffer, names: *mut tsr_buffer,
+        tensors: *mut tsr_tensor, tensors_capacity: i32, tensors_count: *mut i32,
+    ) -> tsr_status;
+
+    /// Takes over what tsr_optimizer_state gave: the options, and a copy of the tensors in the
+    /// dtype and on the device of each parameter.
+    /// VALUE for another kind, other groups, options out of range, and names that are unknown or
+    /// missing; SHAPE and DTYPE for tensors that do not fit. After an error the optimizer is as it
+    /// was.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_state_load(
+        optimizer: tsr_optimizer, description: *const c_char, description_len: i64,
+        names: *const c_char, names_len: i64, tensors: *const tsr_tensor, n_tensors: i32,
+    ) -> tsr_status;
+
+    /// Writes the state to a safetensors file, which replaces an old one only when it is whole.
+    /// The description is the metadata "tessera.optimizer". IO as tsr_archive_save.
+    pub fn tsr_optimizer_save(
+        optimizer: tsr_optimizer, path: *const c_char, path_len: i64,
+    ) -> tsr_status;
+
+    /// Takes over the state that tsr_optimizer_save wrote, in whatever language.
+    /// IO when the file cannot be read; otherwise as tsr_optimizer_state_load.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_optimizer_load(
+        optimizer: tsr_optimizer, path: *const c_char, path_len: i64,
+    ) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

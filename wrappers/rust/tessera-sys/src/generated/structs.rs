@@ -620,6 +620,87 @@ impl Default for tsr_trace_event {
     }
 }
 
+/// The options of a group. tsr_optimizer_defaults fills them for a kind; change what you need
+/// afterwards. Options that the kind does not use stay 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_optimizer_options {
+    /// struct size.
+    pub struct_size: u32,
+    /// set by tsr_optimizer_defaults; 0, as in a struct that was only cleared, is refused
+    pub kind: tsr_optimizer_kind,
+    /// learning rate, at least 0
+    pub lr: f64,
+    /// decay of the mean of the gradients, from 0 below 1
+    pub beta1: f64,
+    /// decay of the mean of their squares, from 0 below 1
+    pub beta2: f64,
+    /// keeps quotients finite, at least 0
+    pub eps: f64,
+    /// at least 0
+    pub weight_decay: f64,
+    /// at least 0
+    pub momentum: f64,
+    /// of the momentum
+    pub dampening: f64,
+    /// RMSprop: decay of the mean square, at least 0
+    pub alpha: f64,
+    /// Adadelta: decay of the mean squares, from 0 to 1
+    pub rho: f64,
+    /// Adagrad: at least 0
+    pub lr_decay: f64,
+    /// Adagrad: at least 0; taken when the state of a parameter is made
+    pub initial_accumulator_value: f64,
+    /// NAdam: at least 0
+    pub momentum_decay: f64,
+    /// Muon: steps of the Newton-Schulz iteration, 1 to 99
+    pub ns_steps: i32,
+    /// 0 or 1
+    pub nesterov: i32,
+    /// 0 or 1; the largest second moment so far divides
+    pub amsgrad: i32,
+    /// 0 or 1; RMSprop: divide by the variance
+    pub centered: i32,
+    /// 0 or 1; go up instead of down
+    pub maximize: i32,
+    /// pad0.
+    pub pad0: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_optimizer_options>() == 128);
+    assert!(offset_of!(tsr_optimizer_options, struct_size) == 0);
+    assert!(offset_of!(tsr_optimizer_options, kind) == 4);
+    assert!(offset_of!(tsr_optimizer_options, lr) == 8);
+    assert!(offset_of!(tsr_optimizer_options, beta1) == 16);
+    assert!(offset_of!(tsr_optimizer_options, beta2) == 24);
+    assert!(offset_of!(tsr_optimizer_options, eps) == 32);
+    assert!(offset_of!(tsr_optimizer_options, weight_decay) == 40);
+    assert!(offset_of!(tsr_optimizer_options, momentum) == 48);
+    assert!(offset_of!(tsr_optimizer_options, dampening) == 56);
+    assert!(offset_of!(tsr_optimizer_options, alpha) == 64);
+    assert!(offset_of!(tsr_optimizer_options, rho) == 72);
+    assert!(offset_of!(tsr_optimizer_options, lr_decay) == 80);
+    assert!(offset_of!(tsr_optimizer_options, initial_accumulator_value) == 88);
+    assert!(offset_of!(tsr_optimizer_options, momentum_decay) == 96);
+    assert!(offset_of!(tsr_optimizer_options, ns_steps) == 104);
+    assert!(offset_of!(tsr_optimizer_options, nesterov) == 108);
+    assert!(offset_of!(tsr_optimizer_options, amsgrad) == 112);
+    assert!(offset_of!(tsr_optimizer_options, centered) == 116);
+    assert!(offset_of!(tsr_optimizer_options, maximize) == 120);
+    assert!(offset_of!(tsr_optimizer_options, pad0) == 124);
+};
+
+impl Default for tsr_optimizer_options {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -640,6 +721,7 @@ mod tests {
             ("tsr_exchange_table", size_of::<tsr_exchange_table>()),
             ("tsr_value", size_of::<tsr_value>()),
             ("tsr_trace_event", size_of::<tsr_trace_event>()),
+            ("tsr_optimizer_options", size_of::<tsr_optimizer_options>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -85,6 +85,14 @@ pub struct tsr_archive_s {
 /// An open safetensors file.
 pub type tsr_archive = *mut tsr_archive_s;
 
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_optimizer_s {
+    _opaque: [u8; 0],
+}
+/// Groups of parameters, their options and their state.
+pub type tsr_optimizer = *mut tsr_optimizer_s;
+
 /// A struct that the DLPack standard defines.
 #[repr(C)]
 pub struct DLManagedTensor {
@@ -323,6 +331,33 @@ pub const TSR_TRACE_BEGIN: tsr_trace_phase = 0;
 pub const TSR_TRACE_END: tsr_trace_phase = 1;
 /// memory: both times are the same
 pub const TSR_TRACE_INSTANT: tsr_trace_phase = 2;
+
+/// Kinds of optimizers; in files they have their names in lower case.
+pub type tsr_optimizer_kind = i32;
+/// stochastic gradient descent; uses lr, weight_decay, momentum, dampening, nesterov, maximize
+pub const TSR_OPTIMIZER_SGD: tsr_optimizer_kind = 1;
+/// uses lr, beta1, beta2, eps, weight_decay (added to the gradient), amsgrad, maximize
+pub const TSR_OPTIMIZER_ADAM: tsr_optimizer_kind = 2;
+/// the options of ADAM; weight_decay shrinks the parameters
+pub const TSR_OPTIMIZER_ADAMW: tsr_optimizer_kind = 3;
+/// uses lr, alpha, eps, weight_decay, momentum, centered, maximize
+pub const TSR_OPTIMIZER_RMSPROP: tsr_optimizer_kind = 4;
+/// uses lr, lr_decay, weight_decay, initial_accumulator_value, eps, maximize
+pub const TSR_OPTIMIZER_ADAGRAD: tsr_optimizer_kind = 5;
+/// uses lr, rho, eps, weight_decay, maximize
+pub const TSR_OPTIMIZER_ADADELTA: tsr_optimizer_kind = 6;
+/// uses lr, beta1, beta2, eps, weight_decay, maximize
+pub const TSR_OPTIMIZER_ADAMAX: tsr_optimizer_kind = 7;
+/// uses lr, beta1, beta2, eps, weight_decay, momentum_decay, maximize
+pub const TSR_OPTIMIZER_NADAM: tsr_optimizer_kind = 8;
+/// uses lr, beta1, beta2, eps, weight_decay, maximize
+pub const TSR_OPTIMIZER_RADAM: tsr_optimizer_kind = 9;
+/// uses lr, beta1, beta2, eps, weight_decay (part of the direction), maximize
+pub const TSR_OPTIMIZER_LAMB: tsr_optimizer_kind = 10;
+/// uses lr, beta1, beta2, weight_decay (shrinks the parameters), maximize
+pub const TSR_OPTIMIZER_LION: tsr_optimizer_kind = 11;
+/// matrices only; uses lr, weight_decay (shrinks), momentum, eps, ns_steps, nesterov, maximize
+pub const TSR_OPTIMIZER_MUON: tsr_optimizer_kind = 12;
 
 /// What an item of an index is. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Arguments that are paths, JSON, or a JSON array of names.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capi/handle.h"
+
+namespace tsr::capi {
+
+inline std::string path_arg(const char* path, int64_t path_len) {
+  std::string text(text_arg(path, path_len, "path"));
+  TSR_CHECK(text.find('\0') == std::string::npos, Code::kIo, "path",
+            "a path has no zero byte in it");
+  return text;
+}
+
+inline nlohmann::json json_arg(std::string_view text, const char* arg) {
+  nlohmann::json tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  TSR_CHECK(!tree.is_discarded(), Code::kValue, arg, "expected JSON, got '", text.substr(0, 80),
+            "'");
+  return tree;
+}
+
+// One name for each of `count` tensors.
+inline std::vector<std::string> names_arg(std::string_view text, size_t count) {
+  const nlohmann::json tree = json_arg(text, "names");
+  TSR_CHECK(tree.is_array() && tree.size() == count, Code::kValue, "names",
+            "expected a JSON array of ", count, " texts, one for each tensor");
+  std::vector<std::string> names;
+  for (const auto& name : tree) {
+    TSR_CHECK(name.is_string(), Code::kValue, "names", "expected texts");
+    names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
+}  // namespace tsr::capi

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/kinds.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/optim/optim.h"
+
+namespace tsr::optim {
+namespace {
+
+using kernel::OptimOp;
+using Form = OptionRow::Form;
+
+constexpr double kLargest = 1.7976931348623157e308;  // of a double: NaN and infinity are refused
+
+constexpr OptionRow number(const char* name) {
+  return {name, Form::kNumber, 0, kLargest, false, "a finite number of at least 0"};
+}
+constexpr OptionRow fraction(const char* name) {
+  return {name, Form::kNumber, 0, 1, true, "a number from 0 below 1"};
+}
+constexpr OptionRow flag(const char* name) {
+  return {name, Form::kFlag, 0, 1, false, "0 or 1"};
+}
+
+// In the order of Option.
+constexpr OptionRow kOptions[] = {
+    number("lr"),
+    fraction("beta1"),
+    fraction("beta2"),
+    number("eps"),
+    number("weight_decay"),
+    number("momentum"),
+    {"dampening", Form::kNumber, -kLargest, kLargest, false, "a finite number"},
+    number("alpha"),
+    {"rho", Form::kNumber, 0, 1, false, "a number from 0 to 1"},
+    number("lr_decay"),
+    number("initial_accumulator_value"),
+    number("momentum_decay"),
+    {"ns_steps", Form::kCount, 1, 99, false, "a whole number from 1 to 99"},
+    flag("nesterov"),
+    flag("amsgrad"),
+    flag("centered"),
+    flag("maximize"),
+};
+static_assert(std::size(kOptions) == kOptionCount);
+
+using enum Option;
+
+constexpr Default kSgdOptions[] = {{kLr, 1e-3},     {kWeightDecay, 0}, {kMomentum, 0},
+                                   {kDampening, 0}, {kNesterov, 0},    {kMaximize, 0}};
+constexpr Default kAdamOptions[] = {{kLr, 1e-3},       {kBeta1, 0.9}, {kBeta2, 0.999}, {kEps, 1e-8},
+                                    {kWeightDecay, 0}, {kAmsgrad, 0}, {kMaximize, 0}};
+constexpr Default kAdamwOptions[] = {{kLr, 1e-3},   {kBeta1, 0.9},        {kBeta2, 0.999},
+                                     {kEps, 1e-8},  {kWeightDecay, 0.01}, {kAmsgrad, 0},
+                                     {kMaximize, 0}};
+constexpr Default kRmspropOptions[] = {{kLr, 1e-2},       {kAlpha, 0.99}, {kEps, 1e-8},
+                                       {kWeightDecay, 0}, {kMomentum, 0}, {kCentered, 0},
+                                       {kMaximize, 0}};
+constexpr Default kAdagradOptions[] = {{kLr, 1e-2},       {kLrDecay, 0},
+                                       {kWeightDecay, 0}, {kInitialAccumulatorValue, 0},
+                                       {kEps, 1e-10},     {kMaximize, 0}};
+constexpr Default kAdadeltaOptions[] = {
+    {kLr, 1}, {kRho, 0.9}, {kEps, 1e-6}, {kWeightDecay, 0}, {kMaximize, 0}};
+constexpr Default kAdamaxOptions[] = {{kLr, 2e-3},  {kBeta1, 0.9},     {kBeta2, 0.999},
+                                      {kEps, 1e-8}, {kWeightDecay, 0}, {kMaximize, 0}};
+constexpr Default kNadamOptions[] = {{kLr, 2e-3},   {kBeta1, 0.9},     {kBeta2, 0.999},
+                                     {kEps, 1e-8},  {kWeightDecay, 0}, {kMomentumDecay, 4e-3},
+                                     {kMaximize, 0}};
+constexpr Default kRadamOptions[] = {{kLr, 1e-3},  {kBeta1, 0.9},     {kBeta2, 0.999},
+                                     {kEps, 1e-8}, {kWeightDecay, 0}, {kMaximize, 0}};
+constexpr Default kLambOptions[] = {{kLr, 1e-3},  {kBeta1, 0.9},        {kBeta2, 0.999},
+                                    {kEps, 1e-6}, {kWeightDecay, 0.01}, {kMaximize, 0}};
+constexpr Default kLionOptions[] = {
+    {kLr, 1e-4}, {kBeta1, 0.9}, {kBeta2, 0.99}, {kWeightDecay, 0}, {kMaximize, 0}};
+constexpr Default kMuonOptions[] = {{kLr, 1e-3},   {kWeightDecay, 0.1}, {kMomentum, 0.95},
+                                    {kEps, 1e-7},  {kNsSteps, 5},       {kNesterov, 1},
+                                    {kMaximize, 0}};
+
+constexpr StateRow kMean{"exp_avg"};
+constexpr StateRow kMeanSquare{"exp_avg_sq"};
+constexpr StateRow kLargestSquare{"max_exp_avg_sq", kAmsgrad};
+constexpr StateRow kBuffer{"momentum_buffer", kMomentum};
+constexpr StateRow kSquare{"square_avg"};
+constexpr StateRow kGradient{"grad_avg", kCentered};
+constexpr StateRow kSum{"sum", kNone, kInitialAccumulatorValue};
+constexpr StateRow kDelta{"acc_delta"};
+constexpr StateRow kInfNorm{"exp_inf"};
+constexpr StateRow kAlways{"momentum_buffer"};
+
+// The places of states are those of the steps in backend/common/optim_step.h.
+constexpr KindRow kKinds[] = {
+    {Kind::kSgd, "sgd", kSgdOptions, {kBuffer}, OptimOp::kSgd},
+    {Kind::kAdam, "adam", kAdamOptions, {kMean, kMeanSquare, kLargestSquare}, OptimOp::kAdam},
+    {Kind::kAdamw, "adamw", kAdamwOptions, {kMean, kMeanSquare, kLargestSquare}, OptimOp::kAdamW},
+    {Kind::kRmsprop, "rmsprop", kRmspropOptions, {kSquare, kBuffer, kGradient}, OptimOp::kRmsprop},
+    {Kind::kAdagrad, "adagrad", kAdagradOptions, {kSum}, OptimOp::kAdagrad},
+    {Kind::kAdadelta, "adadelta", kAdadeltaOptions, {kSquare, kDelta}, OptimOp::kAdadelta},
+    {Kind::kAdamax, "adamax", kAdamaxOptions, {kMean, kInfNorm}, OptimOp::kAdamax},
+    {Kind::kNadam, "nadam", kNadamOptions, {kMean, kMeanSquare}, OptimOp::kNadam},
+    {Kind::kRadam, "radam", kRadamOptions, {kMean, kMeanSquare}, OptimOp::kRadam},
+    {Kind::kLamb, "lamb", kLambOptions, {kMean, kMeanSquare}, OptimOp::kLamb, update_lamb},
+    {Kind::kLion, "lion", kLionOptions, {kMean}, OptimOp::kLion},
+    {Kind::kMuon, "muon", kMuonOptions, {kAlways}, OptimOp::kCount, update_muon, true},
+};
+
+bool uses(const KindRow& row, Option option) {
+  for (const Default& known : row.options) {
+    if (known.option == option) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const OptionRow& row_of(Option option) noexcept {
+  return kOptions[static_cast<size_t>(option)];
+}
+
+const KindRow& row_of(Kind kind) {
+  for (const KindRow& row : kKinds) {
+    if (row.kind == kind) return row;
+  }
+  fail(Code::kInvalidArgument, "options", __FILE__, __LINE__,
+       "expected the number of a kind of optimizer from 1 to ", std::size(kKinds), ", got ",
+       static_cast<int32_t>(kind));
+}
+
+Options::Options(Kind kind) : kind_(kind) {
+  for (const Default& known : row_of(kind).options) set(known.option, known.value);
+}
+
+const KindRow& Options::row() const noexcept {
+  return kKinds[static_cast<size_t>(kind_) - 1];
+}
+
+void Options::check() const {
+  for (size_t i = 0; i < kOptionCount; ++i) {
+    const OptionRow& option = kOptions[i];
+    const double value = values_[i];
+    if (!uses(row(), static_cast<Option>(i))) {
+      TSR_CHECK(value == 0, Code::kValue, "options", row().name, ": expected no ", option.name,
+                ", which this kind does not use, got ", value);
+      continue;
+    }
+    const bool inside =
+        value >= option.least && (option.below ? value < option.most : value <= option.most);
+    TSR_CHECK(inside && (option.form == Form::kNumber || value == std::floor(value)), Code::kValue,
+              "options", row().name, ": expected ", option.range, " for ", option.name, ", got ",
+              value);
+  }
+  TSR_CHECK(kind_ != Kind::kSgd || !is_set(kNesterov) || (is_set(kMomentum) && !is_set(kDampening)),
+            Code::kValue, "options",
+            "sgd: expected a momentum above 0 and no dampening for nesterov, got momentum ",
+            get(kMomentum), " and dampening ", get(kDampening));
+}
+
+kernel::OptimPlan plan_of(const KindRow& row, const Batch& batch) {
+  const Options& options = batch.options;
+  kernel::OptimPlan plan{};
+  plan.op = row.step;
+  plan.step = batch.step;
+  plan.learning_rate = options.get(kLr);
+  plan.beta1 = options.get(kBeta1);
+  plan.beta2 = options.get(kBeta2);
+  plan.eps = options.get(kEps);
+  plan.weight_decay = options.get(kWeightDecay);
+  plan.momentum = options.get(kMomentum);
+  plan.dampening = options.get(kDampening);
+  plan.smoothing = options.get(row.kind == Kind::kAdadelta ? kRho : kAlpha);
+  plan.lr_decay = options.get(kLrDecay);
+  plan.momentum_decay = options.get(kMomentumDecay);
+  plan.momentum_product = batch.momentum_product;
+  plan.nesterov = options.is_set(kNesterov) ? 1 : 0;
+  plan.maximize = options.is_set(kMaximize) ? 1 : 0;
+  plan.first_momentum = batch.fresh ? 1 : 0;
+  return plan;
+}
+
+void update_fused(const KindRow& row, const Batch& batch) {
+  ops::take_step(plan_of(row, batch), batch.params, batch.grads,
+                 {batch.states[0], batch.states[1], batch.states[2]});
+}
+
+}  // namespace tsr::optim

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of optimizers: one row each, with the options it uses, the states it keeps and its
+// update.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "kernel/optim.h"
+#include "tensor/tensor.h"
+
+namespace tsr::optim {
+
+// The values stand also in capi/schema (a test compares).
+enum class Kind : int32_t {
+  kSgd = 1,
+  kAdam = 2,
+  kAdamw = 3,
+  kRmsprop = 4,
+  kAdagrad = 5,
+  kAdadelta = 6,
+  kAdamax = 7,
+  kNadam = 8,
+  kRadam = 9,
+  kLamb = 10,
+  kLion = 11,
+  kMuon = 12,
+};
+
+enum class Option : uint8_t {
+  kLr,
+  kBeta1,
+  kBeta2,
+  kEps,
+  kWeightDecay,
+  kMomentum,
+  kDampening,
+  kAlpha,
+  kRho,
+  kLrDecay,
+  kInitialAccumulatorValue,
+  kMomentumDecay,
+  kNsSteps,
+  kNesterov,
+  kAmsgrad,
+  kCentered,
+  kMaximize,
+  kNone
+};
+inline constexpr auto kOptionCount = static_cast<size_t>(Option::kNone);
+
+// What an option may be. Every option is held as a double: a count is whole, a flag 0 or 1.
+struct OptionRow {
+  enum class Form : uint8_t { kNumber, kCount, kFlag };
+  const char* name;
+  Form form;
+  double least;
+  double most;
+  bool below;         // `most` itself is refused
+  const char* range;  // for the error
+};
+const OptionRow& row_of(Option option) noexcept;
+
+struct KindRow;
+
+// The options of one group. Those that the kind does not use are 0.
+class Options {
+ public:
+  // The defaults of a kind, which are PyTorch's where it has the kind. Throws kInvalidArgument for
+  // a number that is no kind.
+  explicit Options(Kind kind);
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] const KindRow& row() const noexcept;
+  [[nodiscard]] double get(Option option) const noexcept {
+    return values_[static_cast<size_t>(option)];
+  }
+  [[nodiscard]] bool is_set(Option option) const noexcept { return get(option) != 0; }
+  void set(Option option, double value) noexcept { values_[static_cast<size_t>(option)] = value; }
+  // Throws kValue, naming kind and option, for a value out of range or an option that is not used.
+  void check() const;
+
+ private:
+  Kind kind_;
+  std::array<double, kOptionCount> values_{};
+};
+
+struct Default {
+  Option option;
+  double value;
+};
+
+struct StateRow {
+  const char* name = nullptr;        // null: there are no more
+  Option needed_by = Option::kNone;  // kept only while this option is not 0; kNone: always
+  Option starts_as = Option::kNone;  // its first value; kNone: 0
+  [[nodiscard]] bool kept(const Options& options) const noexcept {
+    return name != nullptr && (needed_by == Option::kNone || options.is_set(needed_by));
+  }
+};
+inline constexpr size_t kMaxStates = 3;
+
+// Parameters that are updated together: of one group, at the same step.
+struct Batch {
+  const Options& options;
+  int64_t step;             // 1 at the first
+  bool fresh;               // states were made for this step
+  double momentum_product;  // NAdam, this step included
+  std::span<const Tensor> params, grads;
+  std::array<std::span<const Tensor>, kMaxStates> states;  // empty where not kept
+};
+
+// ---- Updates. Grad mode is off; the lists fit each other. ----
+
+// One call of the step kernel for all parameters.
+void update_fused(const KindRow& row, const Batch& batch);
+void update_lamb(const KindRow& row, const Batch& batch);
+void update_muon(const KindRow& row, const Batch& batch);
+
+struct KindRow {
+  Kind kind;
+  const char* name;  // in files and errors
+  std::span<const Default> options;
+  std::array<StateRow, kMaxStates> states;
+  kernel::OptimOp step;  // kCount: none
+  void (*update)(const KindRow& row, const Batch& batch) = update_fused;
+  bool matrices = false;  // takes parameters of two dimensions only
+};
+// Throws kInvalidArgument for a number that is no kind.
+const KindRow& row_of(Kind kind);
+
+// The numbers of a batch for the step kernel.
+kernel::OptimPlan plan_of(const KindRow& row, const Batch& batch);
+
+}  // namespace tsr::optim
