@@ -3134,7 +3134,7 @@ inline void adam_step(
 inline void adamw_step(
     const TensorList& params, const TensorList& grads, const TensorList& exp_avgs, const TensorList&
     exp_avg_sqs, const TensorList& max_exp_avg_sqs, int64_t step, double learning_rate, double beta1
-    = 0.9, double beta2 = 0.999, double eps = 1e-08, double weight_decay = 0.0, bool maximize =
+    = 0.9, double beta2 = 0.999, double eps = 1e-08, double weight_decay = 0.01, bool maximize =
     false) {
   check(tsr_adamw_step(
       params.data(), params.size(), grads.data(), grads.size(), exp_avgs.data(), exp_avgs.size(),

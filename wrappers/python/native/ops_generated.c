@@ -7412,7 +7412,7 @@ static PyObject* py_adamw_step(PyObject* self, PyObject* const* args, Py_ssize_t
       tpy_f64(sig, 7, s[7], 0.9, &a7) &&
       tpy_f64(sig, 8, s[8], 0.999, &a8) &&
       tpy_f64(sig, 9, s[9], 1e-08, &a9) &&
-      tpy_f64(sig, 10, s[10], 0.0, &a10) &&
+      tpy_f64(sig, 10, s[10], 0.01, &a10) &&
       tpy_bool(sig, 11, s[11], 0, &a11)) {
       TPY_CALL(status, tsr_adamw_step(a0.at, a0.n, a1.at, a1.n, a2.at, a2.n, a3.at, a3.n, a4.at, a4.n, a5, a6, a7, a8, a9, a10, a11));
       result = status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
@@ -8125,7 +8125,7 @@ PyMethodDef tpy_functions[] = {
     {"adam_step", (PyCFunction)(void (*)(void))py_adam_step,
      METH_FASTCALL | METH_KEYWORDS, "adam_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nOne step of Adam for a list of parameters, in place."},
     {"adamw_step", (PyCFunction)(void (*)(void))py_adamw_step,
-     METH_FASTCALL | METH_KEYWORDS, "adamw_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nAs adam_step, with decoupled weight decay."},
+     METH_FASTCALL | METH_KEYWORDS, "adamw_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.01, maximize=False)\n--\n\nAs adam_step, with decoupled weight decay."},
     {"clip_norm", (PyCFunction)(void (*)(void))py_clip_norm,
      METH_FASTCALL | METH_KEYWORDS, "clip_norm(tensors, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales all tensors in place so that their norm together is at most max_norm; returns the norm before."},
     {"clip_grad_norm", (PyCFunction)(void (*)(void))py_clip_grad_norm,

@@ -62,7 +62,7 @@ As adam_step, with decoupled weight decay.
 """
 function adamw_step!(params::TensorList, grads::TensorList, exp_avgs::TensorList,
         exp_avg_sqs::TensorList, max_exp_avg_sqs::TensorList, step::Integer,
-        learning_rate::Real; beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0,
+        learning_rate::Real; beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.01,
         maximize::Bool=false)
     params_list = handles(params)
     grads_list = handles(grads)

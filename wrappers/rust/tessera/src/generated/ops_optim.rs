@@ -123,7 +123,7 @@ pub struct AdamwStepOptions {
 
 impl Default for AdamwStepOptions {
     fn default() -> Self {
-        Self { beta1: 0.9, beta2: 0.999, eps: 1e-08, weight_decay: 0.0, maximize: false }
+        Self { beta1: 0.9, beta2: 0.999, eps: 1e-08, weight_decay: 0.01, maximize: false }
     }
 }
 
@@ -149,7 +149,7 @@ impl AdamwStepOptions {
         self
     }
 
-    /// `weight_decay`; default: `0.0`
+    /// `weight_decay`; default: `0.01`
     #[must_use]
     pub fn weight_decay(mut self, weight_decay: f64) -> Self {
         self.weight_decay = weight_decay;
