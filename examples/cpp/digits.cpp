@@ -88,7 +88,7 @@ void train(const Options& options) {
   const data::DataLoader loader(dataset, loading);
 
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
-    optimizer.set_learning_rate(rate_of(epoch, options.epochs));
+    optimizer.set_lr(rate_of(epoch, options.epochs));
     const double loss = train_epoch(model, optimizer, loader);
     std::fprintf(stderr, "\repoch %d of %d, loss %.4f", epoch + 1, options.epochs, loss);
   }

@@ -189,7 +189,7 @@ TEST(Nn, conversion_keeps_parameters_and_an_optimizer_goes_on) {
   nn::Sequential net(nn::make<nn::Linear>(2, 4), nn::make<nn::Tanh>(), nn::make<nn::Linear>(4, 1));
   const std::vector<Tensor> before = net.parameters();
   optim::AdamOptions options;
-  options.learning_rate = 0.002;
+  options.lr = 0.002;
   optim::Adam adam(before, options);
   const Tensor x = rand({8, 2});
   const auto step = [&](const Tensor& input) {

@@ -29,7 +29,7 @@ double after_steps(Optimizer& optimizer, Tensor& x, int steps) {
 TEST(Optim, twenty_steps_match_the_formulas_sgd) {
   Tensor x = leaf({1});
   optim::SGDOptions options;
-  options.learning_rate = 0.1;
+  options.lr = 0.1;
   options.momentum = 0.9;
   options.weight_decay = 0.01;
   options.nesterov = true;
@@ -65,7 +65,7 @@ double adam(double decay, bool decoupled, bool amsgrad) {
   return value;
 }
 
-// In C++20 such a structure is written where it is needed: Adam(parameters, {.learning_rate =
+// In C++20 such a structure is written where it is needed: Adam(parameters, {.lr =
 // 0.1}).
 static_assert(std::is_aggregate_v<optim::SGDOptions>);
 static_assert(std::is_aggregate_v<optim::AdamOptions>);
@@ -81,14 +81,14 @@ TEST(Optim, twenty_steps_match_the_formulas_adam) {
     Tensor x = leaf({1});
     Tensor y = leaf({1});
     optim::AdamOptions options;
-    options.learning_rate = 0.1;
+    options.lr = 0.1;
     options.weight_decay = 0.02;
     options.amsgrad = amsgrad;
     optim::Adam plain({x}, options);
     EXPECT_NEAR(after_steps(plain, x, 20), adam(0.02, false, amsgrad), 1e-12);
     optim::AdamWOptions decoupled;
     EXPECT_EQ(decoupled.weight_decay, 0.01);
-    decoupled.learning_rate = 0.1;
+    decoupled.lr = 0.1;
     decoupled.amsgrad = amsgrad;
     optim::AdamW adamw({y}, decoupled);
     EXPECT_NEAR(after_steps(adamw, y, 20), adam(0.01, true, amsgrad), 1e-12);
@@ -100,9 +100,9 @@ TEST(Optim, groups_have_their_own_options) {
   Tensor fast = leaf({1});
   Tensor idle = leaf({1});
   optim::SGDOptions options;
-  options.learning_rate = 0.1;
+  options.lr = 0.1;
   optim::SGD sgd({slow, idle}, options);
-  options.learning_rate = 1;
+  options.lr = 1;
   sgd.add_group({fast}, options);
   slow.set_grad(ones({1}, kFloat64));
   fast.set_grad(ones({1}, kFloat64));
@@ -110,36 +110,114 @@ TEST(Optim, groups_have_their_own_options) {
   expect_near(slow.detach(), {0.9});
   expect_near(fast.detach(), {0});
   expect_near(idle.detach(), {1});
-  sgd.set_learning_rate(0.5);
+  sgd.set_lr(0.5);
+  EXPECT_EQ(sgd.options(1).lr, 0.5);
   sgd.step();
   expect_near(fast.detach(), {-0.5});
   sgd.zero_grad();
   EXPECT_FALSE(fast.grad().defined());
 }
 
-TEST(Optim, state_continues_where_it_was) {
+// Every kind, made with a changed rate and resumed by one with the defaults.
+template <class Optimizer, class Options>
+void expect_to_resume(const Options& changed) {
   const std::string path = temporary("optimizer.safetensors");
-  Tensor x = leaf({1});
-  optim::Adam whole({x});
-  after_steps(whole, x, 5);
-  save_file(whole.state_dict(), path);
-  Tensor again = tensor({x.item<double>()}, kFloat64).requires_grad_();
-  optim::Adam resumed({again});
-  resumed.load_state_dict(load_file(path));
-  EXPECT_EQ(after_steps(resumed, again, 5), after_steps(whole, x, 5));
-  EXPECT_THROW(resumed.load_state_dict({{"1.exp_avg", ones({1})}}), InvalidValueError);
-  EXPECT_THROW(resumed.load_state_dict({{"exp_avg", ones({1})}}), InvalidValueError);
-  EXPECT_THROW(resumed.load_state_dict({{"99999999999999999999.step", ones({1})}}),
-               InvalidValueError);
-  EXPECT_THROW(resumed.load_state_dict({{".x", ones({1})}}), InvalidValueError);
+  Tensor x = leaf({1, 1});
+  Optimizer whole(x, changed);
+  const auto run = [](Optimizer& optimizer, Tensor& p) {
+    for (int step = 0; step < 5; ++step) {
+      p.set_grad(tensor({{gradient_at(step)}}, kFloat64));
+      optimizer.step();
+    }
+    return p.item<double>();
+  };
+  run(whole, x);
+  whole.save(path);
+  Tensor from_file = tensor({{x.item<double>()}}, kFloat64).requires_grad_();
+  Tensor from_state = tensor({{x.item<double>()}}, kFloat64).requires_grad_();
+  Optimizer second(from_file);
+  Optimizer third(from_state);
+  second.load(path);
+  third.load_state(whole.state());
+  EXPECT_EQ(second.options().lr, changed.lr);
+  const double expected = run(whole, x);
+  EXPECT_EQ(run(second, from_file), expected);
+  EXPECT_EQ(run(third, from_state), expected);
   std::remove(path.c_str());
+}
+
+template <class... Options>
+void expect_all_to_resume() {
+  const auto changed = [](auto options) {
+    options.lr = 0.1;
+    options.weight_decay = 0.3;
+    options.maximize = true;
+    return options;
+  };
+  (expect_to_resume<optim::Optimizer<Options>>(changed(Options{})), ...);
+}
+
+TEST(Optim, state_continues_where_it_was) {
+  expect_all_to_resume<optim::SGDOptions, optim::AdamOptions, optim::AdamWOptions,
+                       optim::RMSpropOptions, optim::AdagradOptions, optim::AdadeltaOptions,
+                       optim::AdamaxOptions, optim::NAdamOptions, optim::RAdamOptions,
+                       optim::LAMBOptions, optim::LionOptions, optim::MuonOptions>();
+}
+
+TEST(Optim, states_that_do_not_fit_are_refused) {
+  Tensor x = leaf({1});
+  optim::Adam adam(x);
+  optim::State state = adam.state();
+  EXPECT_TRUE(state.tensors.empty());
+  state.tensors.emplace("1.0.exp_avg", ones({1}));
+  EXPECT_THROW(adam.load_state(state), InvalidValueError);
+  EXPECT_THROW(adam.load_state(optim::SGD(x).state()), InvalidValueError);
+  EXPECT_THROW(adam.load("/no/such/file"), FileError);
+}
+
+// The defaults of the structs are those of the C function.
+template <class Options>
+void expect_defaults() {
+  tsr_optimizer_options defaults{};
+  defaults.struct_size = sizeof(defaults);
+  check(tsr_optimizer_defaults(Options::kKind, &defaults));
+  const Options options;
+  Options::each(options, defaults, [](const auto& ours, const auto& theirs) {
+    EXPECT_EQ(static_cast<double>(ours), static_cast<double>(theirs));
+  });
+}
+
+TEST(Optim, defaults_are_those_of_the_core) {
+  expect_defaults<optim::SGDOptions>();
+  expect_defaults<optim::AdamOptions>();
+  expect_defaults<optim::AdamWOptions>();
+  expect_defaults<optim::RMSpropOptions>();
+  expect_defaults<optim::AdagradOptions>();
+  expect_defaults<optim::AdadeltaOptions>();
+  expect_defaults<optim::AdamaxOptions>();
+  expect_defaults<optim::NAdamOptions>();
+  expect_defaults<optim::RAdamOptions>();
+  expect_defaults<optim::LAMBOptions>();
+  expect_defaults<optim::LionOptions>();
+  expect_defaults<optim::MuonOptions>();
+}
+
+TEST(Optim, gradients_may_be_given) {
+  Tensor x = leaf({1});
+  Tensor y = leaf({1});
+  optim::SGDOptions options;
+  options.lr = 0.5;
+  optim::SGD sgd({x, y}, options);
+  sgd.step_with({ones({1}, kFloat64), Tensor()});
+  expect_near(x.detach(), {0.5});
+  expect_near(y.detach(), {1});
 }
 
 TEST(Optim, parameters_that_join_later_have_their_own_steps) {
   Tensor early = leaf({1});
   Tensor late = leaf({1});
   optim::SGDOptions options;
-  options.learning_rate = 1;
+  options.lr = 1;
   options.momentum = 0.5;
   optim::SGD sgd({early, late}, options);
   early.set_grad(ones({1}, kFloat64));
@@ -153,7 +231,7 @@ TEST(Optim, parameters_that_join_later_have_their_own_steps) {
 TEST(Optim, closures_compute_the_loss) {
   Tensor x = leaf({2});
   optim::SGDOptions options;
-  options.learning_rate = 0.25;
+  options.lr = 0.25;
   optim::SGD sgd({x}, options);
   const NoGradGuard no_grad;
   const Tensor loss = sgd.step([&] {
@@ -172,7 +250,7 @@ TEST(Optim, wrong_options_are_refused) {
   sgd.nesterov = true;
   EXPECT_THROW(optim::SGD({x}, sgd), InvalidValueError);
   sgd = {};
-  sgd.learning_rate = -1;
+  sgd.lr = -1;
   EXPECT_THROW(optim::SGD({x}, sgd), InvalidValueError);
   optim::AdamOptions adam_options;
   adam_options.beta1 = 1;
@@ -187,16 +265,17 @@ TEST(Optim, wrong_options_are_refused) {
 
 TEST(Optim, a_new_parameter_never_has_the_state_of_one_that_is_gone) {
   optim::SGDOptions options;
-  options.learning_rate = 1;
+  options.lr = 1;
   options.momentum = 0.9;
   optim::SGD sgd({leaf({1})}, options);
   for (int i = 0; i < 20; ++i) {
     Tensor x = leaf({0});
     x.set_grad(ones({1}, kFloat64));
-    sgd.groups()[0].parameters = {x};
+    sgd.set_parameters(x);
+    EXPECT_EQ(sgd.parameters().size(), 1U);
     sgd.step();
     expect_near(x.detach(), {-1});
-    sgd.groups()[0].parameters.clear();
+    sgd.set_parameters({});
   }
 }
 
@@ -205,7 +284,7 @@ TEST(Optim, a_small_network_learns) {
   nn::Sequential net(nn::make<nn::Linear>(2, 16), nn::make<nn::Tanh>(),
                      nn::make<nn::Linear>(16, 1));
   optim::AdamWOptions options;
-  options.learning_rate = 0.05;
+  options.lr = 0.05;
   optim::AdamW adamw(net.parameters(), options);
   const Tensor x = tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}});
   const Tensor y = tensor({{0.0}, {1.0}, {1.0}, {0.0}});

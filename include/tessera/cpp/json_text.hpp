@@ -63,6 +63,17 @@ class TextParser {
     expect('}');
     return texts;
   }
+  std::vector<std::string> list() {
+    std::vector<std::string> texts;
+    expect('[');
+    if (peek() != ']') {
+      do {
+        texts.push_back(text());
+      } while (accept(','));
+    }
+    expect(']');
+    return texts;
+  }
 
  private:
   char peek() {
@@ -75,7 +86,7 @@ class TextParser {
     return true;
   }
   void expect(char wanted) {
-    if (!accept(wanted)) throw FileError("metadata: expected an object of texts");
+    if (!accept(wanted)) throw FileError("metadata: expected texts");
   }
   char next() {
     if (at_ == json_.size()) throw FileError("metadata: a text does not end");
@@ -154,6 +165,10 @@ class TextParser {
 
 inline std::map<std::string, std::string> parse_texts(std::string_view json) {
   return TextParser(json).object();
+}
+
+inline std::vector<std::string> parse_list(std::string_view json) {
+  return TextParser(json).list();
 }
 
 }  // namespace tessera::detail

@@ -1,105 +1,362 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers: groups of parameters with their options, and the state of each parameter.
+// Optimizers: the library's, with the options of each kind as a struct.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <initializer_list>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/counted.hpp"
 #include "tessera/cpp/io.hpp"
+#include "tessera/optim.h"
 
 namespace tessera::optim {
 
-namespace detail {
+// ---- Options: aggregates, so that C++20 can name them in braces. each() pairs their fields with
+// those of the C struct. ----
 
-// Throws unless an option is at least 0.
-inline void expect_positive(const char* name, double value) {
-  if (!(value >= 0)) {
-    throw InvalidValueError(std::string(name) + ": expected at least 0, got " +
-                            std::to_string(value));
+// Gradient descent, with momentum (Nesterov's on request) and weight decay.
+struct SGDOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_SGD;
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.momentum, c.momentum);
+    visit(o.dampening, c.dampening);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.nesterov, c.nesterov);
+    visit(o.maximize, c.maximize);
   }
-}
-
-}  // namespace detail
-
-// What an optimizer remembers of one parameter. It holds the parameter, so that no other tensor can
-// come to stand at its address and be taken for it.
-struct ParameterState {
-  Tensor parameter;
-  int64_t step = 0;
-  std::map<std::string, Tensor> tensors;
 };
 
-// Base of optimizers whose groups have Options. Derived classes say how a group is updated.
+// Steps scaled by running moments of the gradients; weight decay adds to the gradient.
+struct AdamOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_ADAM;
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool amsgrad = false;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.amsgrad, c.amsgrad);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// As Adam, but weight decay shrinks the parameters directly.
+struct AdamWOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_ADAMW;
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 1e-2;
+  bool amsgrad = false;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.amsgrad, c.amsgrad);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Steps divided by the root of the mean square of the gradients, or of their variance
+// (centered).
+struct RMSpropOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_RMSPROP;
+  double lr = 1e-2;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  double momentum = 0;
+  bool centered = false;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.alpha, c.alpha);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.momentum, c.momentum);
+    visit(o.centered, c.centered);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Steps divided by the root of the sum of the squares of all gradients.
+struct AdagradOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_ADAGRAD;
+  double lr = 1e-2;
+  double lr_decay = 0;
+  double weight_decay = 0;
+  double initial_accumulator_value = 0;
+  double eps = 1e-10;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.lr_decay, c.lr_decay);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.initial_accumulator_value, c.initial_accumulator_value);
+    visit(o.eps, c.eps);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Steps whose size is that of the steps before, relative to the gradients.
+struct AdadeltaOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_ADADELTA;
+  double lr = 1;
+  double rho = 0.9;
+  double eps = 1e-6;
+  double weight_decay = 0;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.rho, c.rho);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Adam with the largest gradient in the place of the second moment.
+struct AdamaxOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_ADAMAX;
+  double lr = 2e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Adam with Nesterov's momentum.
+struct NAdamOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_NADAM;
+  double lr = 2e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  double momentum_decay = 4e-3;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.momentum_decay, c.momentum_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Adam whose first steps go by the first moment alone, until the second can be trusted.
+struct RAdamOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_RADAM;
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Adam whose step has, for each parameter, the size of the parameter itself; for large batches.
+struct LAMBOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_LAMB;
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-6;
+  double weight_decay = 1e-2;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.eps, c.eps);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Steps of one size, in the direction of the sign of the momentum; weight decay shrinks the
+// parameters.
+struct LionOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_LION;
+  double lr = 1e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double weight_decay = 0;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.beta1, c.beta1);
+    visit(o.beta2, c.beta2);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// Momentum made orthogonal, for the matrices of hidden layers.
+struct MuonOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_MUON;
+  double lr = 1e-3;
+  double weight_decay = 0.1;
+  double momentum = 0.95;
+  double eps = 1e-7;
+  int32_t ns_steps = 5;
+  bool nesterov = true;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.momentum, c.momentum);
+    visit(o.eps, c.eps);
+    visit(o.ns_steps, c.ns_steps);
+    visit(o.nesterov, c.nesterov);
+    visit(o.maximize, c.maximize);
+  }
+};
+
+// ---- The optimizer ----
+
+// What a file keeps of an optimizer: its kind and options as JSON, and the tensors by the names of
+// docs/optimizer_state.md. The tensors share memory with the optimizer.
+struct State {
+  std::string description;
+  TensorMap tensors;
+};
+
+// Groups of parameters with options of their own. A copy is the same optimizer. One thread at a
+// time may use it.
 template <class Options>
 class Optimizer {
  public:
-  struct Group {
-    std::vector<Tensor> parameters;
-    Options options;  // may be changed between steps, say for the learning rate
-  };
-
-  Optimizer(std::vector<Tensor> parameters, const Options& options) {
-    add_group(std::move(parameters), options);
+  explicit Optimizer(const TensorList& parameters, const Options& options = {}) {
+    const tsr_optimizer_options given = to_c(options);
+    tsr_optimizer handle = nullptr;
+    check(tsr_optimizer_new(&given, parameters.data(), parameters.size(), &handle));
+    handle_ = Handle(handle);
   }
-  Optimizer(const Optimizer&) = delete;
-  Optimizer& operator=(const Optimizer&) = delete;
-  virtual ~Optimizer() = default;
+  explicit Optimizer(std::initializer_list<Tensor> parameters, const Options& options = {})
+      : Optimizer(TensorList(parameters), options) {}
 
-  void add_group(std::vector<Tensor> parameters, const Options& options) {
-    if (parameters.empty()) {
-      throw InvalidValueError("an optimizer needs at least one parameter in a group");
-    }
-    std::unordered_set<tsr_tensor> known;
-    for (const Group& group : groups_) {
-      for (const Tensor& parameter : group.parameters) known.insert(parameter.handle());
-    }
-    for (const Tensor& parameter : parameters) {
-      if (!parameter.is_leaf()) throw InvalidValueError("only leaves can be optimized");
-      if (!known.insert(parameter.handle()).second) {
-        throw InvalidValueError("a parameter stands in more than one group, or twice");
-      }
-    }
-    groups_.push_back({std::move(parameters), options});
+  void add_group(const TensorList& parameters, const Options& options = {}) {
+    const tsr_optimizer_options given = to_c(options);
+    check(tsr_optimizer_add_group(handle(), &given, parameters.data(), parameters.size()));
+  }
+  int64_t group_count() const {
+    int64_t count = 0;
+    check(tsr_optimizer_group_count(handle(), &count));
+    return count;
   }
 
-  std::vector<Group>& groups() noexcept { return groups_; }
-  void set_learning_rate(double rate) {
-    for (Group& group : groups_) group.options.learning_rate = rate;
+  Options options(int64_t group = 0) const {
+    tsr_optimizer_options found = to_c({});
+    check(tsr_optimizer_options_get(handle(), group, &found));
+    Options options;
+    Options::each(options, found, [](auto& ours, const auto& theirs) {
+      ours = static_cast<std::remove_reference_t<decltype(ours)>>(theirs);
+    });
+    return options;
   }
-
-  void zero_grad() {
-    for (Group& group : groups_) {
-      for (Tensor& parameter : group.parameters) parameter.set_grad({});
+  // From the next step on.
+  void set_options(const Options& options, int64_t group = 0) {
+    const tsr_optimizer_options given = to_c(options);
+    check(tsr_optimizer_options_set(handle(), group, &given));
+  }
+  // Of all groups, for a schedule.
+  void set_lr(double lr) {
+    for (int64_t group = 0; group < group_count(); ++group) {
+      Options changed = options(group);
+      changed.lr = lr;
+      set_options(changed, group);
     }
   }
+
+  std::vector<Tensor> parameters(int64_t group = 0) const {
+    return tessera::detail::take_list([&](tsr_tensor* out, int32_t capacity, int32_t* count) {
+      return tsr_optimizer_params_get(handle(), group, out, capacity, count);
+    });
+  }
+  // Parameters that stay keep their state.
+  void set_parameters(const TensorList& parameters, int64_t group = 0) {
+    check(tsr_optimizer_params_set(handle(), group, parameters.data(), parameters.size()));
+  }
+
+  // Drops the gradients, or fills those that are there with zeros.
+  void zero_grad(bool set_to_none = true) { check(tsr_optimizer_zero_grad(handle(), set_to_none)); }
 
   // Changes the parameters by their gradients; those without one stay as they are.
-  void step() {
-    const NoGradGuard no_grad;
-    for (Group& group : groups_) {
-      std::vector<Tensor> live;
-      std::vector<Tensor> gradients;
-      for (const Tensor& parameter : group.parameters) {
-        if (Tensor gradient = parameter.grad(); gradient.defined()) {
-          live.push_back(parameter);
-          gradients.push_back(std::move(gradient));
-        }
-      }
-      if (!live.empty()) {
-        follow(live);
-        update(group.options, live, gradients);
-      }
-    }
+  void step() { check(tsr_optimizer_step(handle())); }
+  // By these gradients, one per parameter in the order of the groups; undefined ones leave theirs.
+  void step_with(const TensorList& gradients) {
+    check(tsr_optimizer_step_with(handle(), gradients.data(), gradients.size()));
   }
-
   // Computes the loss anew first, as the closure says.
   template <class Closure>
   Tensor step(Closure closure) {
@@ -112,220 +369,82 @@ class Optimizer {
     return loss;
   }
 
-  // The state of all parameters, named by their numbers ("3.exp_avg"), so that a file can keep it.
-  TensorMap state_dict() const {
-    TensorMap found;
-    size_t number = 0;
-    for (const Group& group : groups_) {
-      for (const Tensor& parameter : group.parameters) {
-        const std::string head = std::to_string(number++) + ".";
-        const auto known = states_.find(parameter.handle());
-        if (known == states_.end()) continue;
-        found.emplace(head + "step", full({}, known->second.step, kInt64));
-        for (const auto& [name, tensor] : known->second.tensors) found.emplace(head + name, tensor);
-      }
-    }
-    return found;
-  }
-
-  // Takes over a copy of the state of an optimizer of the same parameters.
-  void load_state_dict(const TensorMap& state) {
-    std::vector<Tensor> order;
-    for (const Group& group : groups_) {
-      order.insert(order.end(), group.parameters.begin(), group.parameters.end());
-    }
-    std::unordered_map<tsr_tensor, ParameterState> loaded;
-    for (const TensorMap::value_type& entry : state) {
-      const std::string& key = entry.first;
-      const Tensor& tensor = entry.second;
-      const size_t dot = key.find('.');
-      constexpr size_t kMostDigits = 18;  // of a number that fits, far above any number here
-      if (dot == std::string::npos || key.find_first_not_of("0123456789") != dot || dot == 0 ||
-          dot > kMostDigits || std::stoull(key.substr(0, dot)) >= order.size()) {
-        throw InvalidValueError("load_state_dict: '" + key + "' names no parameter's state");
-      }
-      const Tensor& parameter = order[std::stoull(key.substr(0, dot))];
-      ParameterState& known = loaded[parameter.handle()];
-      known.parameter = parameter;
-      const std::string name = key.substr(dot + 1);
-      if (name == "step") {
-        known.step = tensor.item<int64_t>();
-      } else {
-        known.tensors[name] = tensor.clone();
-      }
-    }
-    states_ = std::move(loaded);
-  }
-
- protected:
-  virtual void update(const Options& options, const std::vector<Tensor>& parameters,
-                      const std::vector<Tensor>& gradients) = 0;
-
-  ParameterState& state_of(const Tensor& parameter) {
-    ParameterState& state = states_[parameter.handle()];
-    if (!state.parameter.defined()) state.parameter = parameter;
+  State state() const {
+    tsr_buffer description = nullptr;
+    tsr_buffer names = nullptr;
+    const std::vector<Tensor> tensors =
+        tessera::detail::take_list([&](tsr_tensor* out, int32_t capacity, int32_t* count) {
+          return tsr_optimizer_state(handle(), &description, &names, out, capacity, count);
+        });
+    const Buffer owned(description, &tsr_buffer_release);
+    const Buffer listed(names, &tsr_buffer_release);
+    State state{text_of(owned), {}};
+    const std::vector<std::string> texts = tessera::detail::parse_list(text_of(listed));
+    for (size_t i = 0; i < texts.size(); ++i) state.tensors.emplace(texts[i], tensors[i]);
     return state;
   }
-
-  // A tensor of zeros that belongs to a parameter, made when it is first asked for.
-  Tensor& zeros_of(const Tensor& parameter, const std::string& name) {
-    Tensor& tensor = state_of(parameter).tensors[name];
-    if (!tensor.defined()) tensor = zeros_like(parameter);
-    return tensor;
+  // Takes over the options and a copy of the tensors; after an error nothing has changed.
+  void load_state(const State& state) {
+    std::vector<std::string> names;
+    std::vector<Tensor> tensors;
+    for (const auto& [name, tensor] : state.tensors) {
+      names.push_back(name);
+      tensors.push_back(tensor);
+    }
+    const std::string listed = tessera::detail::write_texts(names);
+    const TensorList list(tensors);
+    check(tsr_optimizer_state_load(handle(), state.description.data(),
+                                   tessera::detail::length(state.description), listed.data(),
+                                   tessera::detail::length(listed), list.data(), list.size()));
   }
+
+  // Files that every language loads.
+  void save(std::string_view path) const {
+    check(tsr_optimizer_save(handle(), path.data(), tessera::detail::length(path)));
+  }
+  void load(std::string_view path) {
+    check(tsr_optimizer_load(handle(), path.data(), tessera::detail::length(path)));
+  }
+
+  // The C handle, borrowed.
+  tsr_optimizer handle() const noexcept { return handle_.get(); }
 
  private:
-  // Brings the state to parameters that were converted since.
-  void follow(const std::vector<Tensor>& parameters) {
-    for (const Tensor& parameter : parameters) {
-      const auto known = states_.find(parameter.handle());
-      if (known == states_.end()) continue;
-      for (auto& [name, tensor] : known->second.tensors) {
-        if (tensor.dtype() != parameter.dtype()) tensor = tensor.to(parameter.dtype());
-        if (tensor.device() != parameter.device()) tensor = tensor.to(parameter.device());
-      }
-    }
+  using Handle =
+      tessera::detail::Counted<tsr_optimizer, &tsr_optimizer_retain, &tsr_optimizer_release>;
+
+  static tsr_optimizer_options to_c(const Options& options) {
+    tsr_optimizer_options given{};
+    given.struct_size = sizeof(given);
+    given.kind = Options::kKind;
+    Options::each(options, given, [](const auto& ours, auto& theirs) {
+      theirs = static_cast<std::remove_reference_t<decltype(theirs)>>(ours);
+    });
+    return given;
   }
 
-  std::vector<Group> groups_;
-  std::unordered_map<tsr_tensor, ParameterState> states_;
-};
-
-struct SGDOptions {
-  double learning_rate = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
-  bool maximize = false;
-};
-
-// Gradient descent, with momentum (Nesterov's on request) and weight decay.
-class SGD : public Optimizer<SGDOptions> {
- public:
-  explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {})
-      : Optimizer(std::move(parameters), checked(options)) {}
-
- private:
-  static const SGDOptions& checked(const SGDOptions& options) {
-    detail::expect_positive("learning_rate", options.learning_rate);
-    detail::expect_positive("momentum", options.momentum);
-    detail::expect_positive("weight_decay", options.weight_decay);
-    if (options.nesterov && (options.momentum <= 0 || options.dampening != 0)) {
-      throw InvalidValueError("nesterov needs a momentum and no dampening");
-    }
-    return options;
+  using Buffer = std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)>;
+  static std::string text_of(const Buffer& buffer) {
+    const char* text = nullptr;
+    int64_t length = 0;
+    check(tsr_buffer_data(buffer.get(), &text, &length));
+    return {text, static_cast<size_t>(length)};
   }
 
-  void update(const SGDOptions& options, const std::vector<Tensor>& parameters,
-              const std::vector<Tensor>& gradients) override {
-    if (options.momentum == 0) {
-      change(options, parameters, gradients, {}, false);
-      return;
-    }
-    // The first step of a parameter takes its gradient as it is: such steps go in a call of theirs.
-    for (const bool first : {true, false}) {
-      std::vector<Tensor> chosen;
-      std::vector<Tensor> their_gradients;
-      std::vector<Tensor> buffers;
-      for (size_t i = 0; i < parameters.size(); ++i) {
-        int64_t& steps = state_of(parameters[i]).step;
-        if ((steps == 0) != first) continue;
-        chosen.push_back(parameters[i]);
-        their_gradients.push_back(gradients[i]);
-        buffers.push_back(zeros_of(parameters[i], "momentum_buffer"));
-      }
-      if (!chosen.empty()) change(options, chosen, their_gradients, buffers, first);
-    }
-    for (const Tensor& parameter : parameters) ++state_of(parameter).step;
-  }
-
-  static void change(const SGDOptions& options, const std::vector<Tensor>& parameters,
-                     const std::vector<Tensor>& gradients, const std::vector<Tensor>& buffers,
-                     bool first) {
-    sgd_step(parameters, gradients, buffers, options.learning_rate, options.momentum,
-             options.dampening, options.weight_decay, options.nesterov, options.maximize, first);
-  }
+  Handle handle_;
 };
 
-struct AdamOptions {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
-  bool amsgrad = false;
-  bool maximize = false;
-};
-
-// An aggregate, so that C++20 can name the options in braces.
-struct AdamWOptions {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 1e-2;
-  bool amsgrad = false;
-  bool maximize = false;
-};
-
-namespace detail {
-
-// What Adam and AdamW share: all but the function of one step.
-template <class Options>
-class AdamBase : public Optimizer<Options> {
- public:
-  AdamBase(std::vector<Tensor> parameters, const Options& options)
-      : Optimizer<Options>(std::move(parameters), checked(options)) {}
-
- private:
-  static const Options& checked(const Options& options) {
-    expect_positive("learning_rate", options.learning_rate);
-    expect_positive("eps", options.eps);
-    expect_positive("weight_decay", options.weight_decay);
-    for (const double beta : {options.beta1, options.beta2}) {
-      if (!(beta >= 0 && beta < 1)) throw InvalidValueError("betas: expected from 0 to below 1");
-    }
-    return options;
-  }
-
-  void update(const Options& options, const std::vector<Tensor>& parameters,
-              const std::vector<Tensor>& gradients) override {
-    // Parameters with different numbers of steps have different corrections.
-    std::map<int64_t, std::vector<size_t>> by_step;
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      by_step[++this->state_of(parameters[i]).step].push_back(i);
-    }
-    for (const auto& [step, chosen] : by_step) {
-      std::vector<Tensor> own, grads, averages, squares, largest;
-      for (const size_t i : chosen) {
-        own.push_back(parameters[i]);
-        grads.push_back(gradients[i]);
-        averages.push_back(this->zeros_of(parameters[i], "exp_avg"));
-        squares.push_back(this->zeros_of(parameters[i], "exp_avg_sq"));
-        if (options.amsgrad) largest.push_back(this->zeros_of(parameters[i], "max_exp_avg_sq"));
-      }
-      constexpr auto kStep = std::is_same_v<Options, AdamWOptions> ? &adamw_step : &adam_step;
-      kStep(own, grads, averages, squares, largest, step, options.learning_rate, options.beta1,
-            options.beta2, options.eps, options.weight_decay, options.maximize);
-    }
-  }
-};
-
-}  // namespace detail
-
-// Steps scaled by running moments of the gradients; weight decay adds to the gradient.
-class Adam : public detail::AdamBase<AdamOptions> {
- public:
-  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {})
-      : AdamBase(std::move(parameters), options) {}
-};
-
-// As Adam, but weight decay shrinks the parameters directly.
-class AdamW : public detail::AdamBase<AdamWOptions> {
- public:
-  explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {})
-      : AdamBase(std::move(parameters), options) {}
-};
+using SGD = Optimizer<SGDOptions>;
+using Adam = Optimizer<AdamOptions>;
+using AdamW = Optimizer<AdamWOptions>;
+using RMSprop = Optimizer<RMSpropOptions>;
+using Adagrad = Optimizer<AdagradOptions>;
+using Adadelta = Optimizer<AdadeltaOptions>;
+using Adamax = Optimizer<AdamaxOptions>;
+using NAdam = Optimizer<NAdamOptions>;
+using RAdam = Optimizer<RAdamOptions>;
+using LAMB = Optimizer<LAMBOptions>;
+using Lion = Optimizer<LionOptions>;
+using Muon = Optimizer<MuonOptions>;
 
 }  // namespace tessera::optim
