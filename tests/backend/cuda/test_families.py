@@ -5,6 +5,7 @@ ties. The plugin is found as in test_op_table.py."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 import tessera as ts
-from tessera import _ops
+from tessera import _ops, optim
 
 rng = np.random.default_rng(0)
 
@@ -198,6 +199,26 @@ def test_a_hundred_parameters_in_one_step_agree(dtype: str) -> None:
     tensors = [numbers(n).astype(kind) for n in sizes * 2]
     for name in ("sgd_step", "adam_step", "adamw_step"):
         same(step(name), *tensors, rtol=rtol)
+
+
+@pytest.mark.parametrize("options", [{}, {"momentum": 0.9}, {"amsgrad": True}, {"centered": True, "momentum": 0.9}], ids=str)
+@pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("Optimizer", "functional")])
+def test_optimizers_agree(kind: str, options: dict[str, Any]) -> None:
+    make = getattr(optim, kind)
+    if options.keys() - inspect.signature(make).parameters.keys():
+        pytest.skip(f"{kind} has no {', '.join(options)}")
+    starts, grads = [numbers(3, 4), numbers(70, 90)], [numbers(3, 4), numbers(70, 90)]
+
+    def train(*both: ts.Tensor) -> list[ts.Tensor]:
+        params = [b.clone() for b in both[:2]]
+        optimizer = make(params, lr=0.1, **options)
+        for _ in range(3):
+            for p, g in zip(params, both[2:]):
+                p.grad = g
+            optimizer.step()
+        return params
+
+    same(train, *starts, *grads, rtol=1e-9)
 
 
 @pytest.mark.parametrize("norm_type", [0.0, 1.0, 2.0, 3.0, float("inf"), float("-inf")])

@@ -8,6 +8,7 @@ import copy
 import gc
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,30 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("Adam", {"amsgrad": True, "maximize": True}),
     ("AdamW", {}),
     ("AdamW", {"lr": 0.05, "weight_decay": 0.2, "amsgrad": True}),
+    ("RMSprop", {}),
+    ("RMSprop", {"momentum": 0.9, "weight_decay": 0.1, "maximize": True}),
+    ("RMSprop", {"centered": True, "alpha": 0.9}),
+    ("RMSprop", {"centered": True, "momentum": 0.5}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "maximize": True}),
+    ("Adadelta", {}),
+    ("Adadelta", {"rho": 0.7, "weight_decay": 0.1, "maximize": True}),
+    ("Adamax", {}),
+    ("Adamax", {"betas": (0.8, 0.9), "weight_decay": 0.1, "maximize": True}),
+    ("RAdam", {}),
+    ("RAdam", {"betas": (0.8, 0.9), "weight_decay": 0.1}),
+]
+# PyTorch 1.13 has none of these, or has it wrong (NAdam: one momentum too many in the product of the next step, as later
+# versions say): their reference is the paper's algorithm in NumPy.
+NEWER: list[tuple[str, dict[str, Any]]] = [
+    ("NAdam", {}),
+    ("NAdam", {"momentum_decay": 0.1, "weight_decay": 0.1, "maximize": True}),
+    ("LAMB", {}),
+    ("LAMB", {"lr": 0.1, "betas": (0.8, 0.9), "weight_decay": 0.3, "maximize": True}),
+    ("Lion", {}),
+    ("Lion", {"lr": 0.1, "betas": (0.8, 0.9), "weight_decay": 0.3, "maximize": True}),
+    ("Muon", {}),
+    ("Muon", {"lr": 0.1, "momentum": 0.5, "nesterov": False, "ns_steps": 3, "weight_decay": 0.3, "maximize": True}),
 ]
 
 
@@ -37,7 +62,7 @@ def test_twenty_steps_match_pytorch(name: str, options: dict[str, Any], dtype: s
     starts = [rng.standard_normal(s).astype(dtype) for s in [(3, 4), (5,), ()]]
     ours = [nn.Parameter(ts.tensor(s)) for s in starts]
     theirs = [torch.nn.Parameter(torch.tensor(s)) for s in starts]
-    options = {"lr": 1e-3, **options}
+    options = {"lr": 1e-3, **options} if name == "SGD" else options  # PyTorch 1.13 has no default there
     one, two = getattr(optim, name)(ours, **options), getattr(torch.optim, name)(theirs, **options)
     for step in range(20):
         for index, (p, q) in enumerate(zip(ours, theirs)):
@@ -52,6 +77,101 @@ def test_twenty_steps_match_pytorch(name: str, options: dict[str, Any], dtype: s
         # Near zero a step is lr times a sign-like ratio, which magnifies one rounding of float32.
         rtol, atol = (1e-4, 1e-5) if dtype == "float32" else (1e-10, 1e-12)
         np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol, atol)
+
+
+Array = Any
+Update = Callable[[Array, Array, dict[str, Array], int, dict[str, Any]], Array]
+
+
+def nadam(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any]) -> Array:
+    """Dozat 2016, with PyTorch's schedule of the momentum."""
+    first, second = o["betas"]
+
+    def mu(step: int) -> float:
+        return float(first * (1 - 0.5 * 0.96 ** (step * o["momentum_decay"])))
+
+    g = g + o["weight_decay"] * x
+    kept["product"] = kept.get("product", 1.0) * mu(step)
+    kept["m"] = first * kept.get("m", 0) + (1 - first) * g
+    kept["v"] = second * kept.get("v", 0) + (1 - second) * g * g
+    now = (1 - mu(step)) * g / (1 - kept["product"])
+    ahead = mu(step + 1) * kept["m"] / (1 - kept["product"] * mu(step + 1))
+    return x - o["lr"] * (now + ahead) / (np.sqrt(kept["v"] / (1 - second**step)) + o["eps"])
+
+
+def lamb(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any]) -> Array:
+    """You and others 2020, algorithm 2."""
+    first, second = o["betas"]
+    kept["m"] = first * kept.get("m", 0) + (1 - first) * g
+    kept["v"] = second * kept.get("v", 0) + (1 - second) * g * g
+    ratio = kept["m"] / (1 - first**step) / (np.sqrt(kept["v"] / (1 - second**step)) + o["eps"])
+    u = ratio + o["weight_decay"] * x
+    size, length = np.linalg.norm(x), np.linalg.norm(u)
+    return x - o["lr"] * (size / length if size and length else 1.0) * u
+
+
+def lion(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any]) -> Array:
+    """Chen and others 2023, program 1."""
+    first, second = o["betas"]
+    m = kept.get("m", 0)
+    update = np.sign(first * m + (1 - first) * g) + o["weight_decay"] * x
+    kept["m"] = second * m + (1 - second) * g
+    return x - o["lr"] * update
+
+
+def muon(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any]) -> Array:
+    """Jordan and others 2024, with the scale and the decay of torch.optim.Muon."""
+    kept["b"] = o["momentum"] * kept.get("b", 0) + (1 - o["momentum"]) * g
+    y = (1 - o["momentum"]) * g + o["momentum"] * kept["b"] if o["nesterov"] else kept["b"]
+    y = y.T if x.shape[0] > x.shape[1] else y
+    y = y / max(np.linalg.norm(y), o["eps"])
+    for _ in range(o["ns_steps"]):
+        gram = y @ y.T
+        y = 3.4445 * y + (-4.7750 * gram + 2.0315 * gram @ gram) @ y
+    y = y.T if x.shape[0] > x.shape[1] else y
+    return x * (1 - o["lr"] * o["weight_decay"]) - o["lr"] * np.sqrt(max(1.0, x.shape[0] / x.shape[1])) * y
+
+
+@pytest.mark.parametrize("name, options", NEWER, ids=[str(i) for i in range(len(NEWER))])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_steps_match_the_papers(name: str, options: dict[str, Any], dtype: str) -> None:
+    update: Update = {"NAdam": nadam, "LAMB": lamb, "Lion": lion, "Muon": muon}[name]
+    rng = np.random.default_rng(0)
+    shapes = [(3, 4), (4, 2), (1, 5)] if name == "Muon" else [(3, 4), (5,), ()]
+    theirs = [rng.standard_normal(s) for s in shapes]
+    ours = [nn.Parameter(ts.tensor(x.astype(dtype))) for x in theirs]
+    optimizer = getattr(optim, name)(ours, **options)
+    kept: list[dict[str, Array]] = [{} for _ in ours]
+    for step in range(1, 11):
+        for i, p in enumerate(ours):
+            g = rng.standard_normal(shapes[i])
+            p.grad = ts.tensor(g.astype(dtype))
+            theirs[i] = update(theirs[i], -g if options.get("maximize") else g, kept[i], step, optimizer.param_groups[0])
+        optimizer.step()
+    for p, x in zip(ours, theirs):
+        rtol, atol = (1e-3, 1e-4) if dtype == "float32" else (1e-9, 1e-11)
+        np.testing.assert_allclose(p.detach().numpy(), x, rtol, atol)
+
+
+def test_muon_makes_updates_orthogonal() -> None:
+    p = nn.Parameter(ts.zeros((4, 8)))
+    p.grad = ts.tensor(np.random.default_rng(0).standard_normal((4, 8)).astype("float32"))
+    optim.Muon([p], lr=1.0, weight_decay=0.0).step()
+    values = np.linalg.svd(p.detach().numpy(), compute_uv=False)
+    assert values.min() > 0.6 and values.max() < 1.3
+
+
+@pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("Optimizer", "functional")])
+def test_defaults_are_those_of_the_core(kind: str) -> None:
+    from tessera._core import ffi, lib
+    from tessera._errors import check
+
+    p = nn.Parameter(ts.ones((1, 1)))
+    options = ffi.new("tsr_optimizer_options*")
+    options.struct_size = ffi.sizeof("tsr_optimizer_options")
+    check(lib.tsr_optimizer_defaults(getattr(lib, f"TSR_OPTIMIZER_{kind.upper()}"), options))
+    for name, value in getattr(optim, kind)([p]).defaults.items():
+        assert value == ((options.beta1, options.beta2) if name == "betas" else getattr(options, name)), name
 
 
 def test_groups_have_their_own_options() -> None:
@@ -87,19 +207,122 @@ def test_state_continues_where_it_was() -> None:
         optim.Adam([p, q]).load_state_dict(first.state_dict())
 
 
+def test_changes_of_groups_take_effect_at_the_next_step() -> None:
+    p, q = nn.Parameter(ts.zeros(1)), nn.Parameter(ts.zeros(1))
+    optimizer = optim.SGD([p], lr=1.0)
+    p.grad, q.grad = ts.ones(1), ts.ones(1)
+    group = optimizer.param_groups[0]
+    group["lr"], group["initial_lr"] = 0.5, 1.0  # a schedule keeps what it needs there
+    optimizer.step()
+    assert p.item() == -0.5
+    group["params"].append(q)
+    optimizer.step()
+    assert p.item() == -1 and q.item() == -0.5
+    del group["params"][0]
+    optimizer.step()
+    assert p.item() == -1 and q.item() == -1
+    group["lr"] = -1
+    with pytest.raises(ValueError, match="sgd: expected .* for lr, got -1"):
+        optimizer.step()
+    group["lr"] = "fast"
+    with pytest.raises(TypeError):
+        optimizer.step()
+    assert optimizer.state_dict()["param_groups"][0]["initial_lr"] == 1.0
+
+
+def test_parameters_that_change_their_group_keep_their_state() -> None:
+    p, q = nn.Parameter(ts.zeros(1)), nn.Parameter(ts.zeros(1))
+    optimizer = optim.SGD([{"params": [p]}, {"params": [q]}], lr=1.0, momentum=0.5)
+    p.grad, q.grad = ts.ones(1), ts.ones(1)
+    optimizer.step()
+    optimizer.param_groups[0]["params"], optimizer.param_groups[1]["params"] = [], [q, p]
+    optimizer.step()
+    assert p.item() == q.item() == -2.5
+    assert optimizer.state[p]["step"] == 2
+    optimizer.param_groups.pop(0)
+    optimizer.step()
+    assert p.item() == q.item() == -4.25
+    optimizer.param_groups.append({**optimizer.param_groups[0], "params": [p]})
+    with pytest.raises(ValueError, match="once in all groups"):
+        optimizer.step()
+
+
+@pytest.mark.parametrize("name, options", CASES + NEWER, ids=[str(i) for i in range(len(CASES + NEWER))])
+def test_files_continue_where_the_run_was(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    def run(optimizer: Any, p: ts.Tensor, steps: range) -> None:
+        for i in steps:
+            p.grad = ts.tensor([[np.sin(i), 0.5], [-1.0, np.cos(i)]], dtype=ts.float32)
+            optimizer.step()
+
+    p = nn.Parameter(ts.tensor([[1.0, -2.0], [0.5, 3.0]]))
+    first = getattr(optim, name)([p], **{"lr": 0.1, **options})
+    run(first, p, range(5))
+    first.save(tmp_path / "state.safetensors")
+    q, r = nn.Parameter(p.detach().clone()), nn.Parameter(p.detach().clone())
+    second, third = getattr(optim, name)([q]), getattr(optim, name)([r])
+    second.load(tmp_path / "state.safetensors")
+    third.load_state_dict(first.state_dict())
+    assert second.param_groups[0] == {**first.param_groups[0], "params": [q]}
+    for optimizer, parameter in ((first, p), (second, q), (third, r)):
+        run(optimizer, parameter, range(5, 10))
+    assert p.tolist() == q.tolist() == r.tolist()
+
+
+def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
+    p = nn.Parameter(ts.ones(1))
+    optim.SGD([p]).save(tmp_path / "state")
+    adam = optim.Adam([p])
+    with pytest.raises(ValueError, match="expected the state of adam, got that of sgd"):
+        adam.load(tmp_path / "state")
+    with pytest.raises(FileNotFoundError):
+        adam.load(tmp_path / "none")
+    with pytest.raises(ValueError):
+        adam.load_state_dict({"state": {0: {"momentum": ts.ones(1)}}, "param_groups": [{"params": [0], "lr": 0.5}]})
+    assert adam.param_groups[0]["lr"] == 1e-3
+
+
+class Falling(optim.Optimizer):
+    """An optimizer written in Python."""
+
+    def __init__(self, params: Any) -> None:
+        super().__init__(params, {"lr": 1.0})
+
+    def step(self, closure: Any = None) -> Any:
+        with ts.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    self.state[p]["times"] = self.state[p].get("times", 0) + 1
+                    p -= group["lr"]
+
+
+def test_optimizers_written_in_python_have_groups_and_state() -> None:
+    p, q = nn.Parameter(ts.zeros(1)), nn.Parameter(ts.zeros(1))
+    optimizer = Falling([p])
+    optimizer.step()
+    assert p.item() == -1 and optimizer.state[p] == {"times": 1}
+    other = Falling([q])
+    other.load_state_dict(optimizer.state_dict())
+    twin, copied = copy.deepcopy((p, optimizer))
+    copied.step()
+    assert other.state[q] == {"times": 1} and twin.item() == -2 and p.item() == -1
+    with pytest.raises(NotImplementedError):
+        optim.Optimizer([p], {}).step()
+
+
 def train_once(net: nn.Module, optimizer: optim.Optimizer, x: ts.Tensor) -> None:
     optimizer.zero_grad()
     (net(x) ** 2).mean().backward()
     optimizer.step()
 
 
-@pytest.mark.parametrize("name, options", CASES, ids=[str(i) for i in range(len(CASES))])
+@pytest.mark.parametrize("name, options", CASES + NEWER, ids=[str(i) for i in range(len(CASES + NEWER))])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
 def test_a_copy_of_a_model_with_its_optimizer_goes_on_as_the_original(
     name: str, options: dict[str, Any], copied: Callable[[Any], Any]
 ) -> None:
     net, x = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), ts.rand((5, 3))
-    optimizer = getattr(optim, name)(net.parameters(), **{"lr": 1e-2, **options})
+    matrices = [p for p in net.parameters() if p.ndim == 2 or name != "Muon"]
+    optimizer = getattr(optim, name)(matrices, **{"lr": 1e-2, **options})
     for _ in range(3):
         train_once(net, optimizer, x)
     twin, its_optimizer = copied((net, optimizer))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizer: groups of parameters with their options, and the state of each parameter."""
+"""Optimizer: groups of parameters with their options, as dicts."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._core import TensorBase
-from .._errors import (
-    ArgumentTypeError,
-    DTypeError,
-    DeviceError,
-    InvalidValueError,
-    NotSupportedError,
-    as_list,
-    as_number,
-)
+from .._errors import ArgumentTypeError, InvalidValueError, NotSupportedError, as_list
 from .._tensor import Tensor
-from ..autograd import enable_grad, no_grad
+from ..autograd import enable_grad
 
 Group = dict[str, Any]
+State = defaultdict[Tensor, dict[str, Any]]
 
 
 class Optimizer:
     """Base of optimizers. `params` are tensors, or dicts with "params" and options of their own.
 
-    `state[parameter]` is what the optimizer keeps for a parameter. It belongs to the object, so that copies and pickles
-    of a model together with its optimizer go on as the originals do.
+    `param_groups` may be changed between steps. An optimizer of your own overrides `step` and keeps in
+    `self.state[parameter]` what it needs; the state belongs to the object, so that copies and pickles of a model together
+    with its optimizer go on as the originals do.
     """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
@@ -36,7 +30,7 @@ class Optimizer:
             raise ArgumentTypeError(f"defaults: expected a dict of options, got {type(defaults).__name__}")
         self.defaults = defaults
         self.param_groups: list[Group] = []
-        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self._own_state: State = defaultdict(dict)
         if isinstance(params, TensorBase) or not isinstance(params, Iterable):
             kind = "a Tensor" if isinstance(params, TensorBase) else type(params).__name__
             raise ArgumentTypeError(f"params: expected a list of Tensors or of dicts, got {kind}")
@@ -46,6 +40,11 @@ class Optimizer:
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
+    @property
+    def state(self) -> State:
+        """What is kept for each parameter."""
+        return self._own_state
+
     def add_param_group(self, group: Group) -> None:
         """Adds parameters with options of their own."""
         if not isinstance(group, dict):
@@ -54,18 +53,13 @@ class Optimizer:
             raise InvalidValueError(f"params: expected a dict with \"params\", got the keys {list(group)}")
         params = group["params"]
         items = [params] if isinstance(params, TensorBase) else as_list(params, "params")
-        known = {id(p) for g in self.param_groups for p in g["params"]}
         for item in items:
             if not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"params: expected Tensors, got {type(item).__name__}")
-            if not item.is_leaf:
-                raise InvalidValueError("params: only leaves can be optimized")
-            if id(item) in known:
-                raise InvalidValueError("params: a parameter stands in more than one group")
-            known.add(id(item))
         self.param_groups.append({**self.defaults, **group, "params": items})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drops the gradients of all parameters, or fills those that are there with zeros."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if set_to_none:
@@ -75,41 +69,14 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Changes the parameters by their gradients. A closure computes the loss anew."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                pairs = [(p, grad) for p in group["params"] if (grad := p.grad) is not None]
-                if pairs:
-                    self._update(group, [p for p, _ in pairs], [grad for _, grad in pairs])
-        return loss
+        raise NotSupportedError(f"{type(self).__name__}: expected a class with a step() of its own")
 
-    def _update(self, group: Group, params: list[Tensor], grads: list[Any]) -> None:
-        raise NotSupportedError
-
-    def _run(self, op: Callable[..., None], params: list[Tensor], *args: Any) -> None:
-        """op(params, *args), after bringing the state to the parameters when those were converted since."""
-        try:
-            op(params, *args)
-        except (DTypeError, DeviceError):
-            if not self._follow(params):
-                raise
-            op(params, *args)
-
-    def _follow(self, params: list[Tensor]) -> bool:
-        """Gives the state of the parameters their dtype and device; whether there was anything to do."""
-        changed = False
-        for parameter in params:
-            for value in self.state[parameter].values():
-                if not isinstance(value, TensorBase):
-                    continue
-                made = value.to(parameter.dtype, parameter.device)
-                if made is not value:
-                    value.data = made
-                    changed = True
-        return changed
+    @staticmethod
+    def _loss(closure: Callable[[], Tensor] | None) -> Tensor | None:
+        if closure is None:
+            return None
+        with enable_grad():
+            return closure()
 
     # ---- state ----
 
@@ -132,21 +99,27 @@ class Optimizer:
         if missing := {"state", "param_groups"} - state_dict.keys():
             raise InvalidValueError(f"load_state_dict(): expected what state_dict() gives, without {sorted(missing)}")
         saved = state_dict["param_groups"]
-        sizes = [len(g["params"]) for g in saved]
-        own = [len(g["params"]) for g in self.param_groups]
+        sizes, own = ([len(g["params"]) for g in groups] for groups in (saved, self.param_groups))
         if sizes != own:
-            raise InvalidValueError(f"the state has groups of {sizes} parameters, this optimizer of {own}")
+            raise InvalidValueError(f"load_state_dict(): expected groups of {own} parameters, got {sizes}")
         params = [p for g in self.param_groups for p in g["params"]]
         numbers = [n for g in saved for n in g["params"]]
-        for group, options in zip(self.param_groups, saved):
-            group.update({k: v for k, v in options.items() if k != "params"})
-        self.state = defaultdict(dict)
-        for number, parameter in zip(numbers, params):
-            if number in state_dict["state"]:
-                entry = state_dict["state"][number]
-                self.state[parameter] = {
-                    k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()
-                }
+        entries = {p: state_dict["state"][n] for n, p in zip(numbers, params) if n in state_dict["state"]}
+        groups = [
+            {**group, **{k: v for k, v in options.items() if k != "params"}}
+            for group, options in zip(self.param_groups, saved)
+        ]
+        self._load(groups, entries)
+        for group, changed in zip(self.param_groups, groups):
+            group.update(changed)
+
+    def _load(self, groups: list[Group], entries: dict[Tensor, dict[str, Any]]) -> None:
+        """Takes over a copy of the state."""
+        self._own_state = defaultdict(dict)
+        for parameter, entry in entries.items():
+            self._own_state[parameter] = {
+                k: v.detach().clone() if isinstance(v, TensorBase) else v for k, v in entry.items()
+            }
 
     def __repr__(self) -> str:
         lines = [type(self).__name__ + " ("]
@@ -154,10 +127,3 @@ class Optimizer:
             lines.append(f"Parameter Group {index}")
             lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
         return "\n".join([*lines, ")"])
-
-
-def positive(**options: float) -> None:
-    """Raises unless all options are at least 0."""
-    for name, value in options.items():
-        if not as_number(value, name) >= 0.0:
-            raise InvalidValueError(f"{name}: expected at least 0, got {value}")

@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers of the library: the dicts of groups are Python's, step and state are the core's."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import _ops
+from .._core import ffi, lib
+from .._dtypes import float64, int64
+from .._errors import ArgumentTypeError, InvalidValueError, about_file, as_int, as_list, as_number, check
+from .._interop import adopt
+from .._tensor import Tensor
+from ..io._safetensors import Path, _encoded
+from .optimizer import Group, Optimizer, State
+
+SCALARS = {"step": int64, "mu_product": float64}  # states that are a number
+FLAGS = {"nesterov", "amsgrad", "centered", "maximize"}
+
+
+class CoreOptimizer(Optimizer):
+    """An optimizer of the library. Changes of `param_groups` take effect at the next step; `state` is what the library
+    keeps now, its tensors share the library's memory."""
+
+    _kind = ""
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self._begin()
+        super().__init__(params, defaults)
+
+    def _begin(self) -> None:
+        self._handle: Any = None
+        self._known: list[tuple[list[Tensor], dict[str, Any]]] = []  # parameters and options that the core has
+
+    def add_param_group(self, group: Group) -> None:
+        """Adds parameters with options of their own."""
+        super().add_param_group(group)
+        try:
+            self._add(self.param_groups[-1])
+        except BaseException:
+            self.param_groups.pop()
+            raise
+
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
+        """Changes the parameters by their gradients; those without one stay. A closure computes the loss anew."""
+        loss = self._loss(closure)
+        self._tell()
+        if self._handle is not None:
+            check(lib.tsr_optimizer_step(self._handle))
+        return loss
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drops the gradients of all parameters, or fills those that are there with zeros."""
+        self._tell()
+        if self._handle is not None:
+            check(lib.tsr_optimizer_zero_grad(self._handle, bool(set_to_none)))
+
+    # ---- groups: from Python to the core ----
+
+    def _options(self, group: Group) -> dict[str, Any]:
+        """The options of a group as the core names them."""
+        found: dict[str, Any] = {}
+        for name in self.defaults:
+            value = group[name]
+            if name == "betas":
+                betas = [as_number(b, "betas") for b in as_list(value, "betas")]
+                if len(betas) != 2:
+                    raise InvalidValueError(f"betas: expected two numbers, got {value}")
+                found["beta1"], found["beta2"] = betas
+            elif name in FLAGS:
+                found[name] = bool(value)
+            else:
+                found[name] = as_int(value, name) if name == "ns_steps" else as_number(value, name)
+        return found
+
+    def _struct(self, options: dict[str, Any]) -> Any:
+        struct = ffi.new("tsr_optimizer_options*")
+        struct.struct_size = ffi.sizeof("tsr_optimizer_options")
+        check(lib.tsr_optimizer_defaults(getattr(lib, f"TSR_OPTIMIZER_{self._kind.upper()}"), struct))
+        for name, value in options.items():
+            setattr(struct, name, value)
+        return struct
+
+    def _add(self, group: Group) -> None:
+        params, options = list(group["params"]), self._options(group)
+        struct = self._struct(options)
+        if self._handle is None:
+            first = params or [_ops.zeros((1, 1))]  # the core's first group cannot be empty
+            made = ffi.new("tsr_optimizer*")
+            check(lib.tsr_optimizer_new(struct, _handles(first), len(first), made))
+            self._handle = ffi.gc(made[0], lib.tsr_optimizer_release)
+            if not params:
+                check(lib.tsr_optimizer_params_set(self._handle, 0, ffi.NULL, 0))
+        else:
+            check(lib.tsr_optimizer_add_group(self._handle, struct, _handles(params), len(params)))
+        self._known.append((params, options))
+
+    def _tell(self) -> None:
+        """Tells the core what was changed in `param_groups`."""
+        if len(self._known) != len(self.param_groups) or not all(
+            len(known) == len(group["params"]) and all(map(operator.is_, known, group["params"]))
+            for (known, _), group in zip(self._known, self.param_groups)
+        ):
+            self._rebuild(self.state)
+        for number, group in enumerate(self.param_groups):
+            params, known = self._known[number]
+            options = self._options(group)
+            if options != known:
+                check(lib.tsr_optimizer_options_set(self._handle, number, self._struct(options)))
+                self._known[number] = (params, options)
+
+    def _rebuild(self, state: State) -> None:
+        """Begins anew with the groups as they are now; parameters that are still there keep their state."""
+        before = self._handle, self._known
+        self._begin()
+        try:
+            for group in self.param_groups:
+                self._add(group)
+            if state:
+                self._load(self.param_groups, {p: state[p] for g in self.param_groups for p in g["params"] if p in state})
+        except BaseException:
+            self._handle, self._known = before
+            raise
+
+    # ---- state: from the core to Python and back ----
+
+    @property
+    def state(self) -> State:
+        """What the library keeps for each parameter, by name; the tensors share its memory."""
+        found: State = defaultdict(dict)
+        if self._handle is None:
+            return found
+        description, names, tensors = _state_of(self._handle)
+        for name, tensor in zip(json.loads(names), tensors):
+            group, index, state = name.split(".", 2)
+            parameter = self._known[int(group)][0][int(index)]
+            found[parameter][state] = tensor.item() if state in SCALARS else tensor
+        return found
+
+    def _load(self, groups: list[Group], entries: dict[Tensor, dict[str, Any]]) -> None:
+        names, tensors, told = [], [], []
+        for number, (params, _) in enumerate(self._known):
+            options = self._options(groups[number])
+            told.append((params, options))
+            for index, parameter in enumerate(params):
+                for state, value in entries.get(parameter, {}).items():
+                    names.append(f"{number}.{index}.{state}")
+                    tensors.append(value if isinstance(value, Tensor) else _ops.full((), value, dtype=SCALARS.get(state)))
+        described = [{"params": len(params), "options": options} for params, options in told]
+        description = json.dumps({"format": 1, "kind": self._kind, "groups": described}).encode()
+        text = json.dumps(names).encode()
+        check(
+            lib.tsr_optimizer_state_load(
+                self._handle, description, len(description), text, len(text), _handles(tensors), len(tensors)
+            )
+        )
+        self._known = told
+
+    def save(self, path: Path) -> None:
+        """Writes options and state to a file that every language loads."""
+        self._tell()
+        encoded = _encoded(path, "save")
+        with about_file(path):
+            check(lib.tsr_optimizer_save(self._handle, encoded, len(encoded)))
+
+    def load(self, path: Path) -> None:
+        """Takes over options and state that save() of any language wrote."""
+        self._tell()
+        encoded = _encoded(path, "load")
+        with about_file(path):
+            check(lib.tsr_optimizer_load(self._handle, encoded, len(encoded)))
+        struct = ffi.new("tsr_optimizer_options*")
+        struct.struct_size = ffi.sizeof("tsr_optimizer_options")
+        for number, group in enumerate(self.param_groups):
+            check(lib.tsr_optimizer_options_get(self._handle, number, struct))
+            for name in self.defaults:
+                value = (struct.beta1, struct.beta2) if name == "betas" else getattr(struct, name)
+                group[name] = bool(value) if name in FLAGS else value
+            self._known[number] = (self._known[number][0], self._options(group))
+
+    # ---- copies ----
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_known")}
+        return {**kept, "_own_state": list(self.state.items())}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._own_state = defaultdict(dict)
+        self._begin()
+        self._rebuild(defaultdict(dict, kept["_own_state"]))
+
+
+def _handles(tensors: list[Tensor]) -> Any:
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"params: expected Tensors, got {type(tensor).__name__}")
+    return ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", t._address) for t in tensors])
+
+
+def _state_of(handle: Any) -> tuple[str, str, list[Tensor]]:
+    """Description, names and tensors of an optimizer's state."""
+    room, count = 64, ffi.new("int32_t*")
+    while True:
+        buffers, places = ffi.new("tsr_buffer[2]"), ffi.new("tsr_tensor[]", room)
+        status = lib.tsr_optimizer_state(handle, buffers, buffers + 1, places, room, count)
+        if status == 0 or count[0] <= room:
+            check(status)
+            break
+        room = count[0]
+    texts = []
+    for buffer in buffers:
+        text, size = ffi.new("const char**"), ffi.new("int64_t*")
+        check(lib.tsr_buffer_data(buffer, text, size))
+        texts.append(ffi.unpack(text[0], size[0]).decode())
+        lib.tsr_buffer_release(buffer)
+    return texts[0], texts[1], [adopt(places + i) for i in range(count[0])]
