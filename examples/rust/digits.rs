@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use digits_model::{logits_of, share_right, Net};
 use tessera::data::{DataLoader, TensorDataset};
 use tessera::nn::Module;
-use tessera::optim::{AdamConfig, AdamW, Optimizer};
+use tessera::optim::{AdamW, Optimizer};
 use tessera::{io, manual_seed, Generator, Result};
 
 const LEARNING_RATE: f64 = 2e-3;
@@ -52,7 +52,7 @@ fn rate_of(epoch: usize, epochs: usize) -> f64 {
 /// The mean loss over the batches, as they were met.
 fn train_epoch(
     model: &Net,
-    optimizer: &mut AdamW,
+    optimizer: &mut Optimizer<AdamW>,
     loader: &DataLoader<TensorDataset>,
 ) -> Result<f64> {
     let (mut total, mut count) = (0.0, 0);
@@ -74,14 +74,14 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let tensor = |name: &str| data.get(name).cloned().ok_or(format!("{name} is missing"));
     manual_seed(options.seed)?;
     let model = Net::new()?;
-    let config = AdamConfig { weight_decay: Some(WEIGHT_DECAY), ..Default::default() };
-    let mut optimizer = AdamW::new(model.parameters(), LEARNING_RATE, config)?;
+    let rule = AdamW { lr: LEARNING_RATE, weight_decay: WEIGHT_DECAY, ..Default::default() };
+    let mut optimizer = Optimizer::new(rule, &model.parameters())?;
     let dataset = TensorDataset::new(tensor("train_images")?, tensor("train_classes")?)?;
     let generator = Generator::new(options.seed)?;
     let loader = DataLoader::new(dataset).batch_size(BATCH_SIZE).shuffle(true).generator(generator);
 
     for epoch in 0..options.epochs {
-        optimizer.set_learning_rate(rate_of(epoch, options.epochs));
+        optimizer.set_lr(rate_of(epoch, options.epochs))?;
         let loss = train_epoch(&model, &mut optimizer, &loader)?;
         eprint!("\repoch {} of {}, loss {loss:.4}", epoch + 1, options.epochs);
     }

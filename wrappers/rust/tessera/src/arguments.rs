@@ -228,7 +228,7 @@ pub(crate) fn two(
 
 /// A call with a list of results: once more with enough room when there are many.
 pub(crate) fn many(
-    call: impl Fn(*mut sys::tsr_tensor, i32, *mut i32) -> i32,
+    mut call: impl FnMut(*mut sys::tsr_tensor, i32, *mut i32) -> i32,
 ) -> Result<Vec<Tensor>> {
     let mut found = 0;
     let mut room = vec![null_mut(); 16];

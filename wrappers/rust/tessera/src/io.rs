@@ -34,7 +34,7 @@ impl Drop for Archive {
     }
 }
 
-fn path_text(path: &Path) -> Result<&str> {
+pub(crate) fn path_text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| Error::new(ErrorKind::Io, format!("{path:?} is not UTF-8")))
 }
 

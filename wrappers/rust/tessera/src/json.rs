@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! As much JSON as the ABI speaks: texts, and objects of texts.
+//! As much JSON as the ABI speaks: texts, and lists and objects of texts.
 
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
@@ -21,6 +21,11 @@ pub(crate) fn quote(text: &str) -> String {
 pub(crate) fn texts(json: &str) -> Result<BTreeMap<String, String>> {
     object(&mut json.chars())
         .ok_or_else(|| Error::new(ErrorKind::Io, "the metadata is no object of texts"))
+}
+
+/// The texts of a JSON array.
+pub(crate) fn list(json: &str) -> Result<Vec<String>> {
+    array(&mut json.chars()).ok_or_else(|| Error::new(ErrorKind::Io, "expected an array of texts"))
 }
 
 type Chars<'a> = std::str::Chars<'a>;
@@ -45,6 +50,21 @@ fn object(chars: &mut Chars<'_>) -> Option<BTreeMap<String, String>> {
                 }
                 found.insert(key, string(chars)?);
             }
+            _ => return None,
+        }
+    }
+}
+
+fn array(chars: &mut Chars<'_>) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    if next(chars)? != '[' {
+        return None;
+    }
+    loop {
+        match next(chars)? {
+            ']' => return Some(found),
+            ',' if !found.is_empty() => {}
+            '"' => found.push(string(chars)?),
             _ => return None,
         }
     }
@@ -79,7 +99,7 @@ fn string(chars: &mut Chars<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{quote, texts};
+    use super::{list, quote, texts};
     use std::collections::BTreeMap;
 
     #[test]
@@ -87,6 +107,13 @@ mod tests {
         let text = "\"quoted\" \\ \u{0}\u{1f}\n\t \u{e9} \u{1f600}";
         let object = format!("{{{}:{}}}", quote("k\"ey"), quote(text));
         assert_eq!(texts(&object).unwrap(), BTreeMap::from([("k\"ey".into(), text.into())]));
+    }
+
+    #[test]
+    fn lists_are_read() {
+        assert_eq!(list(r#"["a", "\u00e9"]"#).unwrap(), ["a", "\u{e9}"]);
+        assert!(list("[]").unwrap().is_empty());
+        assert!(list("{}").is_err() && list("[1]").is_err() && list("[").is_err());
     }
 
     #[test]

@@ -37,6 +37,7 @@ mod log;
 pub mod memory;
 pub mod nn;
 mod operators;
+#[allow(unsafe_code)]
 pub mod optim;
 #[allow(unsafe_code)]
 mod random;

@@ -10,7 +10,7 @@ use tessera::nn::{
     Embedding, Flatten, Func, Gelu, Identity, LayerNorm, LeakyRelu, Linear, LogSoftmax, MaxPool2d,
     Module, Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
 };
-use tessera::optim::{Adam, AdamConfig, Optimizer, Sgd, SgdConfig};
+use tessera::optim::{Adam, Optimizer, Rule, Sgd};
 use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
 
 fn close(tensor: &Tensor, expected: &[f64]) {
@@ -162,7 +162,7 @@ fn modules_can_be_shared() -> Result<()> {
     let names: Vec<_> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["0.weight", "0.bias"]);
     assert_eq!(model.state_dict()?.len(), 4);
-    let mut sgd = Sgd::new(model.parameters(), 0.1, SgdConfig::default())?;
+    let mut sgd = Optimizer::new(Sgd::default(), &model.parameters())?;
     model.forward(&Tensor::ones(&[1, 2])?)?.sum()?.backward()?;
     sgd.step()
 }
@@ -259,37 +259,36 @@ fn converted<M: Module>(module: M, dtype: DType) -> Result<M> {
     Ok(module)
 }
 
-#[test]
-fn conversion_keeps_parameters_and_an_optimizer_goes_on() -> Result<()> {
+fn train_over_conversions<R: Rule>(rule: R) -> Result<()> {
     let net = Sequential::new().with(Linear::new(2, 4)?).with(Tanh).with(Linear::new(4, 1)?);
     let before = net.parameters();
     let x = Tensor::rand(&[8, 2])?;
-    let config = SgdConfig { momentum: 0.9, ..Default::default() };
-    let optimizers: [Box<dyn Optimizer>; 2] = [
-        Box::new(Sgd::new(before.clone(), 0.01, config)?),
-        Box::new(Adam::new(before.clone(), 0.002, AdamConfig::default())?),
-    ];
-    for mut optimizer in optimizers {
-        let mut step = |input: &Tensor| -> Result<f64> {
-            optimizer.zero_grad()?;
-            let loss = net.forward(input)?.square()?.mean()?;
-            loss.backward()?;
-            optimizer.step()?;
-            loss.item::<f64>()
-        };
-        unsafe { convert(&net, DType::F32, None)? };
-        step(&x)?;
-        unsafe { convert(&net, DType::F64, None)? };
-        for (old, new) in before.iter().zip(net.parameters()) {
-            assert!(old.is_same(&new) && new.dtype() == DType::F64);
-            assert_eq!(new.grad()?.expect("kept").dtype(), DType::F64);
-        }
-        let wide = x.astype(DType::F64)?;
-        let first = step(&wide)?;
-        (0..10).try_for_each(|_| step(&wide).map(drop))?;
-        assert!(step(&wide)? < first);
+    let mut optimizer = Optimizer::new(rule, &before)?;
+    let mut step = |input: &Tensor| -> Result<f64> {
+        optimizer.zero_grad()?;
+        let loss = net.forward(input)?.square()?.mean()?;
+        loss.backward()?;
+        optimizer.step()?;
+        loss.item::<f64>()
+    };
+    step(&x)?;
+    unsafe { convert(&net, DType::F64, None)? };
+    for (old, new) in before.iter().zip(net.parameters()) {
+        assert!(old.is_same(&new) && new.dtype() == DType::F64);
+        assert_eq!(new.grad()?.expect("kept").dtype(), DType::F64);
     }
-    let error = unsafe { convert(&net, DType::I64, None) }.unwrap_err();
+    let wide = x.astype(DType::F64)?;
+    let first = step(&wide)?;
+    (0..10).try_for_each(|_| step(&wide).map(drop))?;
+    assert!(step(&wide)? < first);
+    Ok(())
+}
+
+#[test]
+fn conversion_keeps_parameters_and_an_optimizer_goes_on() -> Result<()> {
+    train_over_conversions(Sgd { lr: 0.01, momentum: 0.9, ..Default::default() })?;
+    train_over_conversions(Adam { lr: 0.002, ..Default::default() })?;
+    let error = unsafe { convert(&Linear::new(2, 2)?, DType::I64, None) }.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Dtype);
     Ok(())
 }

@@ -4,8 +4,11 @@
 
 use tessera::nn::{Linear, Module, Relu, Sequential};
 use tessera::optim::{clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm};
-use tessera::optim::{Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
-use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
+use tessera::optim::{
+    Adadelta, Adagrad, Adam, AdamW, Adamax, Lamb, Lion, Muon, NAdam, Optimizer, RAdam, RmsProp,
+    Rule, Sgd,
+};
+use tessera::{manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
 
 const START: [f64; 2] = [1.0, -2.0];
 
@@ -19,8 +22,8 @@ fn set_gradient(p: &Tensor) -> Result<()> {
     p.set_grad(Some(&p.detach()?.pow(3)?))
 }
 
-fn run(optimizer: &mut dyn Optimizer, steps: usize) -> Result<Vec<f64>> {
-    let p = optimizer.parameters()[0].clone();
+fn run<R: Rule>(optimizer: &mut Optimizer<R>, steps: usize) -> Result<Vec<f64>> {
+    let p = optimizer.parameters(0)?[0].clone();
     for _ in 0..steps {
         optimizer.zero_grad()?;
         set_gradient(&p)?;
@@ -35,7 +38,7 @@ fn assert_close(found: &[f64], expected: &[f64]) {
     }
 }
 
-fn sgd_by_hand(c: SgdConfig, rate: f64, steps: usize) -> Vec<f64> {
+fn sgd_by_hand(c: Sgd, steps: usize) -> Vec<f64> {
     let update = |mut p: f64| {
         let mut buffer = 0.0;
         for step in 0..steps {
@@ -45,15 +48,15 @@ fn sgd_by_hand(c: SgdConfig, rate: f64, steps: usize) -> Vec<f64> {
                 buffer = if step == 0 { g } else { c.momentum * buffer + (1.0 - c.dampening) * g };
                 g = if c.nesterov { g + c.momentum * buffer } else { buffer };
             }
-            p -= rate * g;
+            p -= c.lr * g;
         }
         p
     };
     START.map(update).to_vec()
 }
 
-fn adam_by_hand(c: AdamConfig, decay: f64, decoupled: bool, rate: f64, steps: i32) -> Vec<f64> {
-    let (b1, b2) = c.betas;
+fn adam_by_hand(c: Adam, decoupled: bool, steps: i32) -> Vec<f64> {
+    let (b1, b2, rate, decay) = (c.beta1, c.beta2, c.lr, c.weight_decay);
     let update = |mut p: f64| {
         let (mut m, mut v, mut largest) = (0.0, 0.0, 0.0f64);
         for step in 1..=steps {
@@ -77,40 +80,39 @@ fn adam_by_hand(c: AdamConfig, decay: f64, decoupled: bool, rate: f64, steps: i3
 
 #[test]
 fn twenty_steps_of_sgd_match_the_formula() -> Result<()> {
-    let plain = SgdConfig::default();
-    let configs = [
+    let plain = Sgd { lr: 0.02, ..Default::default() };
+    let rules = [
         plain,
-        SgdConfig { weight_decay: 0.1, ..plain },
-        SgdConfig { momentum: 0.9, ..plain },
-        SgdConfig { momentum: 0.9, dampening: 0.5, weight_decay: 0.1, ..plain },
-        SgdConfig { momentum: 0.9, nesterov: true, ..plain },
-        SgdConfig { momentum: 0.5, maximize: true, ..plain },
+        Sgd { weight_decay: 0.1, ..plain },
+        Sgd { momentum: 0.9, ..plain },
+        Sgd { momentum: 0.9, dampening: 0.5, weight_decay: 0.1, ..plain },
+        Sgd { momentum: 0.9, nesterov: true, ..plain },
+        Sgd { momentum: 0.5, maximize: true, lr: 1e-3, ..plain },
     ];
-    for config in configs {
-        let rate = if config.maximize { 1e-3 } else { 0.02 };
-        let mut optimizer = Sgd::new(vec![parameter()], rate, config)?;
-        assert_close(&run(&mut optimizer, 20)?, &sgd_by_hand(config, rate, 20));
+    for rule in rules {
+        let mut optimizer = Optimizer::new(rule, &[parameter()])?;
+        assert_close(&run(&mut optimizer, 20)?, &sgd_by_hand(rule, 20));
     }
     Ok(())
 }
 
 #[test]
 fn twenty_steps_of_adam_match_the_formula() -> Result<()> {
-    let plain = AdamConfig::default();
-    let configs = [
+    let plain = Adam { lr: 0.05, ..Default::default() };
+    let rules = [
         plain,
-        AdamConfig { betas: (0.8, 0.99), eps: 1e-6, ..plain },
-        AdamConfig { weight_decay: Some(0.1), ..plain },
-        AdamConfig { amsgrad: true, ..plain },
-        AdamConfig { maximize: true, ..plain },
+        Adam { beta1: 0.8, beta2: 0.99, eps: 1e-6, ..plain },
+        Adam { weight_decay: 0.1, ..plain },
+        Adam { amsgrad: true, ..plain },
+        Adam { maximize: true, ..plain },
     ];
-    for c in configs {
-        let mut adam = Adam::new(vec![parameter()], 0.05, c)?;
-        let decay = c.weight_decay.unwrap_or(0.0);
-        assert_close(&run(&mut adam, 20)?, &adam_by_hand(c, decay, false, 0.05, 20));
-        let mut adamw = AdamW::new(vec![parameter()], 0.05, c)?;
-        let decay = c.weight_decay.unwrap_or(0.01);
-        assert_close(&run(&mut adamw, 20)?, &adam_by_hand(c, decay, true, 0.05, 20));
+    for rule in rules {
+        let mut adam = Optimizer::new(rule, &[parameter()])?;
+        assert_close(&run(&mut adam, 20)?, &adam_by_hand(rule, false, 20));
+        let Adam { lr, beta1, beta2, eps, weight_decay, amsgrad, maximize } = rule;
+        let decoupled = AdamW { lr, beta1, beta2, eps, weight_decay, amsgrad, maximize };
+        let mut adamw = Optimizer::new(decoupled, &[parameter()])?;
+        assert_close(&run(&mut adamw, 20)?, &adam_by_hand(rule, true, 20));
     }
     Ok(())
 }
@@ -118,101 +120,116 @@ fn twenty_steps_of_adam_match_the_formula() -> Result<()> {
 #[test]
 fn parameters_without_a_gradient_stay() -> Result<()> {
     let (a, b) = (parameter(), parameter());
-    let momentum = SgdConfig { momentum: 0.9, ..Default::default() };
-    let mut sgd = Sgd::new(vec![a.clone(), b.clone()], 0.02, momentum)?;
+    let momentum = Sgd { lr: 0.02, momentum: 0.9, ..Default::default() };
+    let mut sgd = Optimizer::new(momentum, &[a.clone(), b.clone()])?;
     set_gradient(&a)?;
     sgd.step()?;
     assert_eq!(b.to_vec::<f64>()?, START);
     set_gradient(&a)?;
     set_gradient(&b)?;
     sgd.step()?; // the second step of one, the first of the other
-    assert_close(&a.to_vec::<f64>()?, &sgd_by_hand(momentum, 0.02, 2));
-    assert_close(&b.to_vec::<f64>()?, &sgd_by_hand(momentum, 0.02, 1));
-
-    let (a, b) = (parameter(), parameter());
-    let mut adam = Adam::new(vec![a.clone(), b.clone()], 0.05, AdamConfig::default())?;
-    set_gradient(&a)?;
-    adam.step()?;
-    set_gradient(&a)?;
-    set_gradient(&b)?;
-    adam.step()?;
-    let c = AdamConfig::default();
-    assert_close(&a.to_vec::<f64>()?, &adam_by_hand(c, 0.0, false, 0.05, 2));
-    assert_close(&b.to_vec::<f64>()?, &adam_by_hand(c, 0.0, false, 0.05, 1));
+    assert_close(&a.to_vec::<f64>()?, &sgd_by_hand(momentum, 2));
+    assert_close(&b.to_vec::<f64>()?, &sgd_by_hand(momentum, 1));
     Ok(())
 }
 
+#[test]
+fn gradients_may_be_given() -> Result<()> {
+    let (a, b) = (parameter(), parameter());
+    let rule = Sgd { lr: 0.5, ..Default::default() };
+    let mut sgd = Optimizer::new(rule, &[a.clone(), b.clone()])?;
+    sgd.step_with(&[Some(&Tensor::from([2.0, 2.0])), None])?;
+    assert_eq!((a.to_vec::<f64>()?, b.to_vec::<f64>()?), (vec![0.0, -3.0], START.to_vec()));
+    assert_eq!(sgd.step_with(&[None]).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    Ok(())
+}
+
+#[test]
+fn groups_have_their_own_rules() -> Result<()> {
+    let (a, b) = (parameter(), parameter());
+    let slow = Sgd { lr: 0.5, ..Default::default() };
+    let mut sgd = Optimizer::new(slow, std::slice::from_ref(&a))?;
+    sgd.add_group(Sgd { lr: 1.0, ..slow }, std::slice::from_ref(&b))?;
+    assert_eq!((sgd.group_count(), sgd.rule(1)?.lr), (2, 1.0));
+    a.set_grad(Some(&Tensor::from([1.0, 1.0])))?;
+    b.set_grad(Some(&Tensor::from([1.0, 1.0])))?;
+    sgd.step()?;
+    assert_eq!((a.to_vec::<f64>()?, b.to_vec::<f64>()?), (vec![0.5, -2.5], vec![0.0, -3.0]));
+    sgd.set_rule(0, Sgd { lr: 0.25, ..slow })?;
+    sgd.set_parameters(1, &[])?;
+    sgd.step()?;
+    assert_eq!((a.to_vec::<f64>()?, b.to_vec::<f64>()?), (vec![0.25, -2.75], vec![0.0, -3.0]));
+    assert_eq!(sgd.rule(2).unwrap_err().kind(), ErrorKind::Index);
+    sgd.zero_grad()?;
+    assert!(a.grad()?.is_none());
+    Ok(())
+}
+
+/// Every kind, saved after some steps and resumed by one with the defaults.
 #[test]
 fn state_continues_where_it_was() -> Result<()> {
-    fn check(make: impl Fn(Tensor) -> Box<dyn Optimizer>, name: &str) -> Result<()> {
-        let whole = run(&mut *make(parameter()), 20)?;
-        let mut first = make(parameter());
-        run(&mut *first, 10)?;
-        let half = first.parameters()[0].detach()?.deep_clone()?.requiring_grad()?;
-        let mut second = make(half);
-        let path = std::env::temp_dir().join(format!("tessera-{name}-{}", std::process::id()));
-        io::save_file(&first.state_dict()?, &path)?;
-        second.load_state_dict(&io::load_file(&path)?)?;
-        std::fs::remove_file(path).unwrap();
-        assert_eq!(run(&mut *second, 10)?, whole);
+    fn check<R: Rule>(rule: R) -> Result<()> {
+        let start = || Tensor::from([[1.0, -2.0]]).requiring_grad();
+        let whole = run(&mut Optimizer::new(rule, &[start()?])?, 10)?;
+        let mut first = Optimizer::new(rule, &[start()?])?;
+        run(&mut first, 5)?;
+        let half = || first.parameters(0)?[0].detach()?.deep_clone()?.requiring_grad();
+        let path = std::env::temp_dir().join(format!(
+            "tessera-optimizer-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        ));
+        first.save(&path)?;
+        let mut second = Optimizer::new(R::default(), &[half()?])?;
+        second.load(&path)?;
+        std::fs::remove_file(&path).unwrap();
+        let mut third = Optimizer::new(R::default(), &[half()?])?;
+        third.load_state(&first.state()?)?;
+        assert_eq!(run(&mut second, 5)?, whole);
+        assert_eq!(run(&mut third, 5)?, whole);
+        assert_eq!(second.load(&path).unwrap_err().kind(), ErrorKind::Io);
         Ok(())
     }
-    let momentum = SgdConfig { momentum: 0.9, ..Default::default() };
-    let amsgrad = AdamConfig { amsgrad: true, ..Default::default() };
-    check(|p| Box::new(Sgd::new(vec![p], 0.02, momentum).unwrap()), "sgd")?;
-    check(|p| Box::new(Adam::new(vec![p], 0.05, amsgrad).unwrap()), "adam")?;
-    check(|p| Box::new(AdamW::new(vec![p], 0.05, amsgrad).unwrap()), "adamw")
-}
-
-#[test]
-fn incomplete_states_are_refused() -> Result<()> {
-    let mut adam = Adam::new(vec![parameter()], 0.05, AdamConfig::default())?;
-    let state = io::TensorMap::from([("step.0".to_string(), Tensor::scalar(3i64)?)]);
-    assert_eq!(adam.load_state_dict(&state).unwrap_err().kind(), ErrorKind::Value);
-    let max_norm = AdamConfig { amsgrad: true, ..Default::default() };
-    run(&mut adam, 1)?;
-    let error = Adam::new(vec![parameter()], 0.05, max_norm)?
-        .load_state_dict(&adam.state_dict()?)
-        .unwrap_err();
-    assert!(error.message().contains("max_exp_avg_sq.0"), "{error}");
-    Ok(())
+    check(Sgd { lr: 0.02, momentum: 0.9, ..Default::default() })?;
+    check(Adam { lr: 0.05, amsgrad: true, ..Default::default() })?;
+    check(AdamW { lr: 0.05, maximize: true, ..Default::default() })?;
+    check(RmsProp { lr: 0.05, centered: true, momentum: 0.5, ..Default::default() })?;
+    check(Adagrad { lr: 0.05, lr_decay: 0.1, ..Default::default() })?;
+    check(Adadelta { rho: 0.8, ..Default::default() })?;
+    check(Adamax { weight_decay: 0.1, ..Default::default() })?;
+    check(NAdam { momentum_decay: 0.1, ..Default::default() })?;
+    check(RAdam { beta2: 0.9, ..Default::default() })?;
+    check(Lamb { lr: 0.05, ..Default::default() })?;
+    check(Lion { lr: 0.05, ..Default::default() })?;
+    check(Muon { ns_steps: 3, ..Default::default() })
 }
 
 #[test]
 fn states_of_others_are_refused_and_change_nothing() -> Result<()> {
-    let config = SgdConfig { momentum: 0.9, ..Default::default() };
-    let mut sgd = Sgd::new(vec![parameter()], 0.1, config)?;
+    let mut sgd = Optimizer::new(Sgd { momentum: 0.9, ..Default::default() }, &[parameter()])?;
     run(&mut sgd, 2)?;
-    let mut adam = Adam::new(vec![parameter()], 0.1, AdamConfig::default())?;
+    let mut adam = Optimizer::new(Adam::default(), &[parameter()])?;
     run(&mut adam, 2)?;
-    let text = |state: io::TensorMap| format!("{state:?}");
-    let (of_sgd, of_adam) = (sgd.state_dict()?, adam.state_dict()?);
-    let error = sgd.load_state_dict(&of_adam).unwrap_err();
-    assert!(
-        error.message().contains(r#"unexpected: ["exp_avg.0", "exp_avg_sq.0", "step.0"]"#),
-        "{error}"
-    );
-    assert_eq!(adam.load_state_dict(&of_sgd).unwrap_err().kind(), ErrorKind::Value);
-    let mut longer = of_adam.clone();
-    longer.insert("exp_avg_sq.0".into(), Tensor::zeros(&[3])?);
-    let error = adam.load_state_dict(&longer).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Shape);
-    assert!(error.message().contains("exp_avg_sq.0: the parameter has shape [2]"), "{error}");
-    longer.insert("exp_avg.1".into(), Tensor::zeros(&[2])?);
-    assert_eq!(adam.load_state_dict(&longer).unwrap_err().kind(), ErrorKind::Value);
-    assert_eq!(text(sgd.state_dict()?), text(of_sgd));
-    assert_eq!(text(adam.state_dict()?), text(of_adam));
+    let before = format!("{:?}", adam.state()?);
+    let error = adam.load_state(&sgd.state()?).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Value);
+    assert!(error.message().contains("expected the state of adam, got that of sgd"), "{error}");
+    let mut wrong = adam.state()?;
+    wrong.tensors.insert("0.0.exp_avg_sq".into(), Tensor::zeros(&[3])?);
+    assert_eq!(adam.load_state(&wrong).unwrap_err().kind(), ErrorKind::Shape);
+    wrong.tensors.remove("0.0.exp_avg_sq");
+    let error = adam.load_state(&wrong).unwrap_err();
+    assert!(error.message().contains("expected also '0.0.exp_avg_sq'"), "{error}");
+    assert_eq!(format!("{:?}", adam.state()?), before);
     Ok(())
 }
 
 #[test]
 fn learning_rates_can_be_scheduled() -> Result<()> {
-    let mut sgd = Sgd::new(vec![parameter()], 0.5, SgdConfig::default())?;
-    sgd.set_learning_rate(0.0);
-    assert_eq!((run(&mut sgd, 3)?, sgd.learning_rate()), (START.to_vec(), 0.0));
-    let mut adam = AdamW::new(vec![parameter()], 0.5, AdamConfig::default())?;
-    adam.set_learning_rate(0.0);
-    assert_eq!((run(&mut adam, 3)?, adam.learning_rate()), (START.to_vec(), 0.0));
+    let mut sgd = Optimizer::new(Sgd::default(), &[parameter()])?;
+    sgd.set_lr(0.0)?;
+    assert_eq!((run(&mut sgd, 3)?, sgd.rule(0)?.lr), (START.to_vec(), 0.0));
+    assert_eq!(sgd.set_lr(-1.0).unwrap_err().kind(), ErrorKind::Value);
     Ok(())
 }
 
@@ -268,27 +285,30 @@ fn clip_norm_takes_tensors_and_refuses_leaves() -> Result<()> {
 
 #[test]
 fn optimizers_print_without_elements() -> Result<()> {
-    let adam = Adam::new(vec![parameter()], 0.1, AdamConfig::default())?;
-    let found = format!("{adam:?}");
-    assert!(found.starts_with("Adam(1 parameters, rate=0.1, AdamConfig { betas: (0.9"), "{found}");
-    let sgd = format!("{:?}", Sgd::new(vec![parameter()], 0.5, SgdConfig::default())?);
-    assert!(sgd.starts_with("Sgd(1 parameters, rate=0.5, SgdConfig { momentum: 0.0"), "{sgd}");
+    let sgd =
+        format!("{:?}", Optimizer::new(Sgd { lr: 0.5, ..Default::default() }, &[parameter()])?);
+    assert!(sgd.starts_with("Optimizer([Sgd { lr: 0.5, momentum: 0.0"), "{sgd}");
     Ok(())
 }
 
 #[test]
 fn wrong_options_are_refused() -> Result<()> {
-    let value = |result: Result<Sgd>| assert_eq!(result.unwrap_err().kind(), ErrorKind::Value);
-    let plain = SgdConfig::default();
+    let value = |result: Result<Optimizer<Sgd>>| {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Value);
+    };
+    let plain = Sgd::default();
     let p = parameter();
-    value(Sgd::new(vec![], 0.1, plain));
-    value(Sgd::new(vec![&p * 2], 0.1, plain));
-    value(Sgd::new(vec![p.clone(), p.clone()], 0.1, plain));
-    value(Sgd::new(vec![p.clone()], -0.1, plain));
-    value(Sgd::new(vec![p.clone()], f64::NAN, plain));
-    value(Sgd::new(vec![p.clone()], 0.1, SgdConfig { nesterov: true, ..plain }));
-    let betas = AdamConfig { betas: (1.0, 0.9), ..Default::default() };
-    assert_eq!(Adam::new(vec![p], 0.1, betas).unwrap_err().kind(), ErrorKind::Value);
+    value(Optimizer::new(plain, &[]));
+    value(Optimizer::new(plain, &[&p * 2]));
+    value(Optimizer::new(plain, &[p.clone(), p.clone()]));
+    value(Optimizer::new(Sgd { lr: -0.1, ..plain }, &[p.clone()]));
+    value(Optimizer::new(Sgd { lr: f64::NAN, ..plain }, &[p.clone()]));
+    value(Optimizer::new(Sgd { nesterov: true, ..plain }, &[p.clone()]));
+    let error = Optimizer::new(Adam { beta1: 1.0, ..Default::default() }, &[p]).unwrap_err();
+    assert!(
+        error.message().contains("adam: expected a number from 0 below 1 for beta1"),
+        "{error}"
+    );
     Ok(())
 }
 
@@ -298,7 +318,8 @@ fn a_small_network_learns() -> Result<()> {
     let x = Tensor::rand(&[64, 3])?;
     let y = x.matmul(&Tensor::from([[1.0f32], [-2.0], [0.5]]))?;
     let model = Sequential::new().with(Linear::new(3, 16)?).with(Relu).with(Linear::new(16, 1)?);
-    let mut optimizer = Adam::new(model.parameters(), 1e-2, AdamConfig::default())?;
+    let rule = Adam { lr: 1e-2, ..Default::default() };
+    let mut optimizer = Optimizer::new(rule, &model.parameters())?;
     let mut losses = Vec::new();
     for _ in 0..200 {
         optimizer.zero_grad()?;

@@ -1,132 +1,225 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Optimizers: SGD, Adam, AdamW. Each step is one call of the library for all parameters.
+//! Optimizers. Arithmetic, state and files are the library's; each step is one call for all parameters.
 
-mod adam;
-mod sgd;
+mod rules;
 
-use crate::io::TensorMap;
-use crate::{Error, ErrorKind, Result, Tensor};
+use crate::arguments::{count, handles, many, sparse_handles};
+use crate::error::done;
+use crate::io::{path_text, TensorMap};
+use crate::memory::buffer_text;
+use crate::{json, Result, Tensor};
+use rules::private::Raw;
 use std::fmt;
+use std::path::Path;
+use std::ptr::{null_mut, NonNull};
+use tessera_sys as sys;
 
-pub use adam::{Adam, AdamConfig, AdamW};
-pub use sgd::{Sgd, SgdConfig};
+pub use rules::{
+    Adadelta, Adagrad, Adam, AdamW, Adamax, Lamb, Lion, Muon, NAdam, RAdam, RmsProp, Rule, Sgd,
+};
 
 pub use crate::ops::{
     clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm, clip_norm_with,
 };
 
-/// Changes parameters by their gradients.
-pub trait Optimizer {
+/// Changes parameters by their gradients, as a [`Rule`] says.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{nn::{Linear, Module}, optim::{Optimizer, Sgd}};
+/// let model = Linear::new(2, 1)?;
+/// let rule = Sgd { lr: 0.1, momentum: 0.9, ..Default::default() };
+/// let mut optimizer = Optimizer::new(rule, &model.parameters())?;
+/// optimizer.step()?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Optimizer<R: Rule> {
+    handle: NonNull<sys::tsr_optimizer_s>,
+    _rule: std::marker::PhantomData<R>,
+}
+
+// SAFETY: the ABI lets any handle be used from any thread, one at a time: what changes takes `&mut`.
+unsafe impl<R: Rule> Send for Optimizer<R> {}
+// SAFETY: as above; what takes `&self` reads.
+unsafe impl<R: Rule> Sync for Optimizer<R> {}
+
+impl<R: Rule> Drop for Optimizer<R> {
+    fn drop(&mut self) {
+        // SAFETY: this is our reference.
+        unsafe { sys::tsr_optimizer_release(self.raw()) };
+    }
+}
+
+/// What a file keeps of an optimizer: kind and options as JSON, and tensors by name, which share memory
+/// with the optimizer.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Kind and options, as JSON.
+    pub description: String,
+    /// `<group>.<index in the group>.<state>`.
+    pub tensors: TensorMap,
+}
+
+impl<R: Rule> Optimizer<R> {
+    /// For these parameters, its first group.
+    pub fn new(rule: R, parameters: &[Tensor]) -> Result<Self> {
+        let (options, list) = (rule.to_raw(), handles(parameters));
+        let mut handle = null_mut();
+        // SAFETY: a list with its length, a writable pointer.
+        done(unsafe {
+            sys::tsr_optimizer_new(&options, list.as_ptr(), count(list.len()), &mut handle)
+        })?;
+        let handle = NonNull::new(handle).expect("a handle after a success");
+        Ok(Self { handle, _rule: std::marker::PhantomData })
+    }
+
+    fn raw(&self) -> sys::tsr_optimizer {
+        self.handle.as_ptr()
+    }
+
+    /// Adds parameters with options of their own.
+    pub fn add_group(&mut self, rule: R, parameters: &[Tensor]) -> Result<()> {
+        let (options, list) = (rule.to_raw(), handles(parameters));
+        // SAFETY: a valid handle, a list with its length.
+        done(unsafe {
+            sys::tsr_optimizer_add_group(self.raw(), &options, list.as_ptr(), count(list.len()))
+        })
+    }
+
+    /// How many groups there are.
+    pub fn group_count(&self) -> usize {
+        let mut found = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_optimizer_group_count(self.raw(), &mut found) })
+            .expect("an optimizer can be counted");
+        found as usize
+    }
+
+    /// The options of a group.
+    pub fn rule(&self, group: usize) -> Result<R> {
+        let (mut rule, mut options) = (R::default(), sys::tsr_optimizer_options::default());
+        // SAFETY: a valid handle, a struct with its size.
+        done(unsafe { sys::tsr_optimizer_options_get(self.raw(), group as i64, &mut options) })?;
+        rule.set_raw(&options);
+        Ok(rule)
+    }
+
+    /// Sets the options of a group, from its next step on.
+    pub fn set_rule(&mut self, group: usize, rule: R) -> Result<()> {
+        // SAFETY: a valid handle, a struct with its size.
+        done(unsafe { sys::tsr_optimizer_options_set(self.raw(), group as i64, &rule.to_raw()) })
+    }
+
+    /// Sets the learning rate of all groups, for a schedule.
+    pub fn set_lr(&mut self, lr: f64) -> Result<()> {
+        for group in 0..self.group_count() {
+            let mut options = self.rule(group)?.to_raw();
+            options.lr = lr;
+            // SAFETY: as in set_rule.
+            done(unsafe { sys::tsr_optimizer_options_set(self.raw(), group as i64, &options) })?;
+        }
+        Ok(())
+    }
+
+    /// The parameters of a group.
+    pub fn parameters(&self, group: usize) -> Result<Vec<Tensor>> {
+        // SAFETY: a valid handle; `many` gives places with their number.
+        many(|out, capacity, found| unsafe {
+            sys::tsr_optimizer_params_get(self.raw(), group as i64, out, capacity, found)
+        })
+    }
+
+    /// Sets the parameters of a group; those that stay keep their state.
+    pub fn set_parameters(&mut self, group: usize, parameters: &[Tensor]) -> Result<()> {
+        let list = handles(parameters);
+        // SAFETY: a valid handle, a list with its length.
+        done(unsafe {
+            sys::tsr_optimizer_params_set(
+                self.raw(),
+                group as i64,
+                list.as_ptr(),
+                count(list.len()),
+            )
+        })
+    }
+
     /// One step. Parameters without a gradient stay as they are.
-    fn step(&mut self) -> Result<()>;
+    pub fn step(&mut self) -> Result<()> {
+        // SAFETY: a valid handle.
+        done(unsafe { sys::tsr_optimizer_step(self.raw()) })
+    }
 
-    /// The parameters.
-    fn parameters(&self) -> &[Tensor];
-
-    /// The factor of a step.
-    fn learning_rate(&self) -> f64;
-
-    /// Sets the factor of a step, for a schedule.
-    fn set_learning_rate(&mut self, rate: f64);
-
-    /// The state beyond the parameters, for a file: `<name>.<number of the parameter>`.
-    fn state_dict(&self) -> Result<TensorMap>;
-
-    /// Takes over a copy of the state of an optimizer of the same parameters; after an error the state
-    /// is what it was.
-    fn load_state_dict(&mut self, state: &TensorMap) -> Result<()>;
+    /// One step by these gradients: one for each parameter, in the order of the groups; `None` leaves
+    /// the parameter.
+    pub fn step_with(&mut self, gradients: &[Option<&Tensor>]) -> Result<()> {
+        let list = sparse_handles(gradients);
+        // SAFETY: a valid handle, a list with its length.
+        done(unsafe { sys::tsr_optimizer_step_with(self.raw(), list.as_ptr(), count(list.len())) })
+    }
 
     /// Clears the gradients of the parameters.
-    fn zero_grad(&self) -> Result<()> {
-        self.parameters().iter().try_for_each(|parameter| parameter.set_grad(None))
+    pub fn zero_grad(&mut self) -> Result<()> {
+        // SAFETY: a valid handle.
+        done(unsafe { sys::tsr_optimizer_zero_grad(self.raw(), 1) })
+    }
+
+    /// What a file keeps: see [`State`].
+    pub fn state(&self) -> Result<State> {
+        let (mut description, mut names) = (null_mut(), null_mut());
+        // SAFETY: a valid handle; `many` gives places with their number.
+        let tensors = many(|out, capacity, found| unsafe {
+            sys::tsr_optimizer_state(self.raw(), &mut description, &mut names, out, capacity, found)
+        })?;
+        // SAFETY: buffers of the call that succeeded, given away.
+        let (description, names) = unsafe { (buffer_text(description), buffer_text(names)) };
+        let names = json::list(&names?)?;
+        Ok(State { description: description?, tensors: names.into_iter().zip(tensors).collect() })
+    }
+
+    /// Takes over the options and a copy of the tensors; after an error nothing has changed.
+    pub fn load_state(&mut self, state: &State) -> Result<()> {
+        let quoted: Vec<String> = state.tensors.keys().map(|name| json::quote(name)).collect();
+        let names = format!("[{}]", quoted.join(","));
+        let list = handles(&state.tensors.values().collect::<Vec<_>>());
+        // SAFETY: a valid handle; texts and a list with their lengths.
+        done(unsafe {
+            sys::tsr_optimizer_state_load(
+                self.raw(),
+                state.description.as_ptr().cast(),
+                state.description.len() as i64,
+                names.as_ptr().cast(),
+                names.len() as i64,
+                list.as_ptr(),
+                count(list.len()),
+            )
+        })
+    }
+
+    /// Writes options and state to a file that every language loads.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path_text(path.as_ref())?;
+        // SAFETY: a valid handle, text and its length.
+        done(unsafe {
+            sys::tsr_optimizer_save(self.raw(), path.as_ptr().cast(), path.len() as i64)
+        })
+    }
+
+    /// Takes over options and state that any language saved.
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path_text(path.as_ref())?;
+        // SAFETY: a valid handle, text and its length.
+        done(unsafe {
+            sys::tsr_optimizer_load(self.raw(), path.as_ptr().cast(), path.len() as i64)
+        })
     }
 }
 
-/// Prints an optimizer without the elements of anything.
-fn describe(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    optimizer: &dyn Optimizer,
-    config: &dyn fmt::Debug,
-) -> fmt::Result {
-    let (count, rate) = (optimizer.parameters().len(), optimizer.learning_rate());
-    write!(f, "{name}({count} parameters, rate={rate}, {config:?})")
-}
-
-/// The parameters that have a gradient now: their numbers, themselves, their gradients.
-fn live(parameters: &[Tensor]) -> Result<Vec<(usize, Tensor, Tensor)>> {
-    let mut found = Vec::with_capacity(parameters.len());
-    for (number, parameter) in parameters.iter().enumerate() {
-        if let Some(grad) = parameter.grad()? {
-            found.push((number, parameter.clone(), grad));
-        }
+/// Without the elements of anything.
+impl<R: Rule + fmt::Debug> fmt::Debug for Optimizer<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let groups: Vec<_> = (0..self.group_count()).filter_map(|g| self.rule(g).ok()).collect();
+        write!(f, "Optimizer({groups:?})")
     }
-    Ok(found)
-}
-
-/// Brings what is kept for a parameter to where and what the parameter is now: it may have been
-/// converted since.
-fn follow(kept: &mut Tensor, parameter: &Tensor) -> Result<()> {
-    if kept.dtype() != parameter.dtype() || kept.device() != parameter.device() {
-        *kept = kept.to_with(|o| o.dtype(parameter.dtype()).device(parameter.device()))?;
-    }
-    Ok(())
-}
-
-fn check_parameters(parameters: &[Tensor]) -> Result<()> {
-    if parameters.is_empty() {
-        return Err(Error::new(ErrorKind::Value, "an optimizer needs at least one parameter"));
-    }
-    for (number, parameter) in parameters.iter().enumerate() {
-        if !parameter.is_leaf()? {
-            return Err(Error::new(ErrorKind::Value, "only leaves can be optimized"));
-        }
-        if parameters[..number].iter().any(|other| other.is_same(parameter)) {
-            return Err(Error::new(ErrorKind::Value, "a parameter is given twice"));
-        }
-    }
-    Ok(())
-}
-
-fn check_not_negative(options: &[(&str, f64)]) -> Result<()> {
-    match options.iter().find(|(_, value)| value.is_nan() || *value < 0.0) {
-        None => Ok(()),
-        Some((name, value)) => {
-            Err(Error::new(ErrorKind::Value, format!("{name}: expected at least 0, got {value}")))
-        }
-    }
-}
-
-/// An error for entries of a state that this optimizer has no use for.
-fn check_entries(state: &TensorMap, names: &[&str], parameters: &[Tensor]) -> Result<()> {
-    let known = |entry: &str| {
-        let (name, number) = entry.rsplit_once('.')?;
-        let number: usize = number.parse().ok()?;
-        (names.contains(&name) && number < parameters.len()).then_some(())
-    };
-    let unexpected: Vec<_> = state.keys().filter(|entry| known(entry).is_none()).collect();
-    if unexpected.is_empty() {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Value, format!("load_state_dict: unexpected: {unexpected:?}")))
-}
-
-/// What a state says of one parameter under a name, as a copy.
-fn restored(
-    state: &TensorMap,
-    name: &str,
-    number: usize,
-    parameter: &Tensor,
-) -> Result<Option<Tensor>> {
-    let entry = format!("{name}.{number}");
-    let Some(found) = state.get(&entry) else { return Ok(None) };
-    let (have, got) = (parameter.shape(), found.shape());
-    if have != got {
-        let text = format!(
-            "load_state_dict: {entry}: the parameter has shape {have:?}, the state {got:?}"
-        );
-        return Err(Error::new(ErrorKind::Shape, text));
-    }
-    found.detach()?.deep_clone().map(Some)
 }
