@@ -22,7 +22,8 @@ export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, aft
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
 export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
-export SGD, Adam, AdamW, setup, update!, DataLoader
+export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon
+export setup, update!, add_group!, save_state, load_state!, DataLoader
 
 include("library.jl")
 include("bfloat16.jl")

@@ -89,10 +89,11 @@ function json_text(text)
     return "\"" * String(take!(escaped)) * "\""
 end
 
-# The library writes it: an object of texts, without blanks.
+# The library writes them: lists and objects of texts, without blanks.
+parse_json_array(json) = String[unescape_json(m.captures[1]) for m in eachmatch(r"\"((?:[^\"\\]|\\.)*)\"", json)]
 function parse_json_object(json)
     found = Dict{String,String}()
-    texts = [unescape_json(m.captures[1]) for m in eachmatch(r"\"((?:[^\"\\]|\\.)*)\"", json)]
+    texts = parse_json_array(json)
     for i in 1:2:length(texts)
         found[texts[i]] = texts[i + 1]
     end

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Optimizers in the way of Optimisers.jl: a rule, its state for a model, update!.
+# Optimizers in the way of Optimisers.jl: a rule, its state for a model, update!. Arithmetic, state and files
+# are the library's.
 
+"A kind of optimizer with its options."
 abstract type Rule end
 
 "Gradient descent, with momentum (Nesterov's on request) and weight decay."
@@ -12,76 +14,193 @@ Base.@kwdef struct SGD <: Rule
     weight_decay::Float64 = 0.0
     nesterov::Bool = false
     maximize::Bool = false
-
-    function SGD(lr, momentum, dampening, weight_decay, nesterov, maximize)
-        not_negative(lr=lr, momentum=momentum, weight_decay=weight_decay)
-        nesterov && (momentum <= 0 || dampening != 0) &&
-            throw(ArgumentError("SGD: nesterov needs a momentum and no dampening"))
-        return new(lr, momentum, dampening, weight_decay, nesterov, maximize)
-    end
+end
+"Steps scaled by running moments of the gradients; weight decay adds to the gradient."
+Base.@kwdef struct Adam <: Rule
+    lr::Float64 = 1e-3
+    betas::Tuple{Float64,Float64} = (0.9, 0.999)
+    eps::Float64 = 1e-8
+    weight_decay::Float64 = 0.0
+    amsgrad::Bool = false
+    maximize::Bool = false
+end
+"As Adam, but weight decay shrinks the parameters directly."
+Base.@kwdef struct AdamW <: Rule
+    lr::Float64 = 1e-3
+    betas::Tuple{Float64,Float64} = (0.9, 0.999)
+    eps::Float64 = 1e-8
+    weight_decay::Float64 = 1e-2
+    amsgrad::Bool = false
+    maximize::Bool = false
+end
+"Steps divided by the root of the mean square of the gradients, or of their variance (centered)."
+Base.@kwdef struct RMSprop <: Rule
+    lr::Float64 = 1e-2
+    alpha::Float64 = 0.99
+    eps::Float64 = 1e-8
+    weight_decay::Float64 = 0.0
+    momentum::Float64 = 0.0
+    centered::Bool = false
+    maximize::Bool = false
+end
+"Steps divided by the root of the sum of the squares of all gradients."
+Base.@kwdef struct Adagrad <: Rule
+    lr::Float64 = 1e-2
+    lr_decay::Float64 = 0.0
+    weight_decay::Float64 = 0.0
+    initial_accumulator_value::Float64 = 0.0
+    eps::Float64 = 1e-10
+    maximize::Bool = false
+end
+"Steps whose size is that of the steps before, relative to the gradients."
+Base.@kwdef struct Adadelta <: Rule
+    lr::Float64 = 1.0
+    rho::Float64 = 0.9
+    eps::Float64 = 1e-6
+    weight_decay::Float64 = 0.0
+    maximize::Bool = false
+end
+"Adam with the largest gradient in the place of the second moment."
+Base.@kwdef struct Adamax <: Rule
+    lr::Float64 = 2e-3
+    betas::Tuple{Float64,Float64} = (0.9, 0.999)
+    eps::Float64 = 1e-8
+    weight_decay::Float64 = 0.0
+    maximize::Bool = false
+end
+"Adam with Nesterov's momentum."
+Base.@kwdef struct NAdam <: Rule
+    lr::Float64 = 2e-3
+    betas::Tuple{Float64,Float64} = (0.9, 0.999)
+    eps::Float64 = 1e-8
+    weight_decay::Float64 = 0.0
+    momentum_decay::Float64 = 4e-3
+    maximize::Bool = false
+end
+"Adam whose first steps go by the first moment alone, until the second can be trusted."
+Base.@kwdef struct RAdam <: Rule
+    lr::Float64 = 1e-3
+    betas::Tuple{Float64,Float64} = (0.9, 0.999)
+    eps::Float64 = 1e-8
+    weight_decay::Float64 = 0.0
+    maximize::Bool = false
+end
+"Adam whose step has, for each parameter, the size of the parameter itself; for large batches."
+Base.@kwdef struct LAMB <: Rule
+    lr::Float64 = 1e-3
+    betas::Tuple{Float64,Float64} = (0.9, 0.999)
+    eps::Float64 = 1e-6
+    weight_decay::Float64 = 1e-2
+    maximize::Bool = false
+end
+"Steps of one size, in the direction of the sign of the momentum; weight decay shrinks the parameters."
+Base.@kwdef struct Lion <: Rule
+    lr::Float64 = 1e-4
+    betas::Tuple{Float64,Float64} = (0.9, 0.99)
+    weight_decay::Float64 = 0.0
+    maximize::Bool = false
+end
+"Momentum made orthogonal, for the matrices of hidden layers."
+Base.@kwdef struct Muon <: Rule
+    lr::Float64 = 1e-3
+    weight_decay::Float64 = 0.1
+    momentum::Float64 = 0.95
+    eps::Float64 = 1e-7
+    ns_steps::Int = 5
+    nesterov::Bool = true
+    maximize::Bool = false
 end
 
-for (rule, decay, text) in ((:Adam, 0.0, "adds to the gradient"), (:AdamW, 1e-2, "shrinks the parameters directly"))
-    @eval begin
-        Base.@kwdef struct $rule <: Rule
-            lr::Float64 = 1e-3
-            betas::Tuple{Float64,Float64} = (0.9, 0.999)
-            eps::Float64 = 1e-8
-            weight_decay::Float64 = $decay
-            amsgrad::Bool = false
-            maximize::Bool = false
+kind(::Type{SGD}) = C.TSR_OPTIMIZER_SGD
+kind(::Type{Adam}) = C.TSR_OPTIMIZER_ADAM
+kind(::Type{AdamW}) = C.TSR_OPTIMIZER_ADAMW
+kind(::Type{RMSprop}) = C.TSR_OPTIMIZER_RMSPROP
+kind(::Type{Adagrad}) = C.TSR_OPTIMIZER_ADAGRAD
+kind(::Type{Adadelta}) = C.TSR_OPTIMIZER_ADADELTA
+kind(::Type{Adamax}) = C.TSR_OPTIMIZER_ADAMAX
+kind(::Type{NAdam}) = C.TSR_OPTIMIZER_NADAM
+kind(::Type{RAdam}) = C.TSR_OPTIMIZER_RADAM
+kind(::Type{LAMB}) = C.TSR_OPTIMIZER_LAMB
+kind(::Type{Lion}) = C.TSR_OPTIMIZER_LION
+kind(::Type{Muon}) = C.TSR_OPTIMIZER_MUON
 
-            function $rule(lr, betas, eps, weight_decay, amsgrad, maximize)
-                not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-                all(b -> 0 <= b < 1, betas) ||
-                    throw(ArgumentError("betas: expected numbers from 0 below 1, got $betas"))
-                return new(lr, betas, eps, weight_decay, amsgrad, maximize)
-            end
-        end
-        @doc $("Steps scaled by running moments of the gradients; weight decay $text.") $rule
+# ---- Between rules and the struct of the C ABI ----
+
+function c_options(rule::Rule)
+    given = Dict{Symbol,Any}(:struct_size => sizeof(C.tsr_optimizer_options), :kind => kind(typeof(rule)))
+    for field in fieldnames(typeof(rule))
+        value = getfield(rule, field)
+        field === :betas ? (given[:beta1] = value[1]; given[:beta2] = value[2]) : (given[field] = value)
     end
+    return C.tsr_optimizer_options((get(given, f, 0) for f in fieldnames(C.tsr_optimizer_options))...)
 end
 
-function not_negative(; options...)
-    for (name, value) in options
-        value >= 0 || throw(ArgumentError("$name: expected at least 0, got $value"))
-    end
+function rule_of(::Type{R}, options) where {R<:Rule}
+    values = (f === :betas ? (options.beta1, options.beta2) : getfield(options, f) for f in fieldnames(R))
+    return R(values...)
 end
 
-"What [`setup`](@ref) makes."
+# ---- The optimizer ----
+
+"What [`setup`](@ref) makes. One thread at a time may use it."
 mutable struct OptimizerState{R<:Rule}
-    rule::R
+    handle::C.tsr_optimizer
     params::Vector{Tensor}
-    buffers::Vector{Vector{Tensor}}  # one list for each kind, in the order of params; empty at first
-    steps::Vector{Int}  # how often each parameter was changed
+    function OptimizerState{R}(handle, params) where {R}
+        state = new{R}(handle, params)
+        finalizer(x -> C.tsr_optimizer_release(x.handle), state)
+        return state
+    end
 end
+
+Base.unsafe_convert(::Type{C.tsr_optimizer}, state::OptimizerState) = state.handle
+spare!(spared, state::OptimizerState) = spare!(spared, state.params)
 
 """
     setup(rule, model)
     setup(rule, tensors)
 
-What a rule keeps for the parameters of a model. `state.rule` may be replaced by one of the same kind
-with other numbers, for a schedule: `adjust!(state, lr=...)`.
+An optimizer for the parameters of a model, its first group. [`add_group!`](@ref) adds parameters with options of
+their own; `adjust!(state, lr=...)` changes options, for a schedule.
 """
-function setup(rule::Rule, tensors::AbstractVector{Tensor})
-    isempty(tensors) && throw(ArgumentError("setup: expected at least one parameter"))
-    all(is_leaf, tensors) || throw(ArgumentError("setup: only leaves can be optimized"))
-    kinds = buffer_count(rule)
-    buffers = [Tensor[zeros_like(t) for t in tensors] for _ in 1:kinds]
-    return OptimizerState(rule, collect(tensors), buffers, fill(0, length(tensors)))
+function setup(rule::R, tensors::AbstractVector{Tensor}) where {R<:Rule}
+    list = collect(tensors)
+    raw, out = handles(list), Ref{C.tsr_optimizer}()
+    GC.@preserve list check(C.tsr_optimizer_new(Ref(c_options(rule)), raw, length(raw), out))
+    return OptimizerState{R}(out[], list)
 end
 setup(rule::Rule, model::Layer) = setup(rule, params(model))
 
-spare!(spared, state::OptimizerState) = spare!(spared, (state.params, state.buffers))
+"Adds parameters with options of their own, a rule of the same kind."
+function add_group!(state::OptimizerState{R}, rule::R, tensors::AbstractVector{Tensor}) where {R}
+    list = collect(tensors)
+    raw = handles(list)
+    GC.@preserve list check(C.tsr_optimizer_add_group(state, Ref(c_options(rule)), raw, length(raw)))
+    append!(state.params, list)
+    return state
+end
 
-buffer_count(rule::SGD) = rule.momentum == 0 ? 0 : 1
-buffer_count(rule::Rule) = rule.amsgrad ? 3 : 2
+function group_count(state::OptimizerState)
+    count = Ref{Int64}(0)
+    check(C.tsr_optimizer_group_count(state, count))
+    return Int(count[])
+end
 
-"Changes options of the rule, such as `lr`, and keeps the rest."
-function adjust!(state::OptimizerState; options...)
-    rule = state.rule
-    current = Dict{Symbol,Any}(f => getfield(rule, f) for f in fieldnames(typeof(rule)))
-    state.rule = typeof(rule)(; merge(current, Dict{Symbol,Any}(options))...)
+"The rule of a group, with its options as they are now."
+function rule(state::OptimizerState{R}, group::Integer=1) where {R}
+    options = Ref(C.tsr_optimizer_options())
+    check(C.tsr_optimizer_options_get(state, group - 1, options))
+    return rule_of(R, options[])
+end
+
+"Changes options, such as `lr`, of one group or of all, and keeps the rest."
+function adjust!(state::OptimizerState{R}; group::Union{Integer,Nothing}=nothing, options...) where {R}
+    for g in (group === nothing ? (1:group_count(state)) : (group:group))
+        now = rule(state, g)
+        current = Dict{Symbol,Any}(f => getfield(now, f) for f in fieldnames(R))
+        changed = R(; merge(current, Dict{Symbol,Any}(options))...)
+        check(C.tsr_optimizer_options_set(state, g - 1, Ref(c_options(changed))))
+    end
     return state
 end
 
@@ -93,69 +212,56 @@ Changes the parameters by the gradients that they hold, or by these: one for eac
 leaves it.
 """
 function update!(state::OptimizerState)
-    follow!(state)
-    gradients = fill(tsr_tensor(C_NULL), length(state.params))
-    try
-        for (i, t) in enumerate(state.params)
-            check(C.tsr_tensor_grad(t, Ref(gradients, i)))
-        end
-        if any(==(C_NULL), gradients) || !all(==(state.steps[1]), state.steps)
-            return update!(state, map(borrow_or_nothing, gradients))
-        end
-        return update_all!(state, gradients)
-    finally
-        C.tsr_tensor_release_many(gradients, length(gradients))
-    end
-end
-
-# Brings what is kept to parameters that were converted since.
-function follow!(state::OptimizerState)
-    for list in state.buffers, (i, t) in enumerate(state.params)
-        kept, wanted = info(list[i]), info(t)
-        kept.dtype == wanted.dtype && kept.device_type == wanted.device_type &&
-            kept.device_index == wanted.device_index && continue
-        list[i] = _to(list[i], device(t), element_type(wanted.dtype), false, false)
-    end
-end
-
-borrow_or_nothing(handle) = handle == C_NULL ? nothing : borrow(handle)
-
-function update_all!(state, gradients)
-    state.steps .+= 1
-    no_grad(() -> apply!(state.rule, state.params, gradients, state.buffers, state.steps[1]))
+    check(C.tsr_optimizer_step(state))
     return state
 end
 
 function update!(state::OptimizerState, gradients)
     length(gradients) == length(state.params) || throw(DimensionMismatch(
         "update!: $(length(gradients)) gradients for $(length(state.params)) parameters"))
-    follow!(state)
-    live = findall(!isnothing, gradients)
-    state.steps[live] .+= 1
-    # Parameters that were left out at times are at another step than the rest.
-    for step in unique(state.steps[live])
-        chosen = filter(i -> state.steps[i] == step, live)
-        lists = [list[chosen] for list in state.buffers]
-        no_grad() do
-            apply!(state.rule, state.params[chosen], Tensor[gradients[i] for i in chosen], lists, step)
-        end
-    end
+    list = collect(gradients)
+    raw = handles(list)
+    GC.@preserve list check(C.tsr_optimizer_step_with(state, raw, length(raw)))
     return state
 end
 
-apply!(r::SGD, params, gradients, lists, step) = sgd_step!(params, gradients,
-    isempty(lists) ? Tensor[] : lists[1], r.lr; momentum=r.momentum, dampening=r.dampening,
-    weight_decay=r.weight_decay, nesterov=r.nesterov, maximize=r.maximize, first_step=step == 1)
-apply!(r::Adam, params, gradients, lists, step) =
-    adam_step!(params, gradients, moments(lists)..., step, r.lr; adam_options(r)...)
-apply!(r::AdamW, params, gradients, lists, step) =
-    adamw_step!(params, gradients, moments(lists)..., step, r.lr; adam_options(r)...)
+zero_grad!(state::OptimizerState) = (check(C.tsr_optimizer_zero_grad(state, 1)); nothing)
+
+# ---- State ----
+
+"""
+    state_dict(state)
+
+What a file keeps of an optimizer: `description`, its kind and options as JSON, and `tensors` by the names
+`<group>.<index>.<state>`, counted from 0 as in every language. The tensors share memory with the optimizer.
+"""
+function state_dict(state::OptimizerState)
+    description, names = Ref{C.tsr_buffer}(C_NULL), Ref{C.tsr_buffer}(C_NULL)
+    tensors = many((out, capacity, found) ->
+        C.tsr_optimizer_state(state, description, names, out, capacity, found))
+    texts = parse_json_array(take_text(names[]))
+    return (description=take_text(description[]), tensors=Dict{String,Tensor}(zip(texts, tensors)))
+end
+
+"Takes over options and a copy of the tensors that `state_dict` gave; after an error nothing has changed."
+function load_state_dict!(state::OptimizerState, saved)
+    named = pairs_of(saved.tensors)
+    names, list = json_array(first.(named)), Tensor[last(p) for p in named]
+    raw = handles(list)
+    GC.@preserve list check(C.tsr_optimizer_state_load(state, saved.description, sizeof(saved.description), names,
+        sizeof(names), raw, length(raw)))
+    return state
+end
+
+"Writes options and state of an optimizer to a file that every language loads."
+save_state(path::AbstractString, state::OptimizerState) =
+    (check(C.tsr_optimizer_save(state, path, sizeof(path))); nothing)
+
+"Takes over options and state that any language saved."
+load_state!(state::OptimizerState, path::AbstractString) =
+    (check(C.tsr_optimizer_load(state, path, sizeof(path))); state)
 
 "The gradients of a model's parameters, clipped together."
 clip_grad_norm!(model::Layer, max_norm::Real; options...) =
     clip_grad_norm!(params(model), max_norm; options...)
 clip_grad_value!(model::Layer, clip_value::Real) = clip_grad_value!(params(model), clip_value)
-
-moments(lists) = (lists[1], lists[2], length(lists) == 3 ? lists[3] : Tensor[])
-adam_options(r) = (beta1=r.betas[1], beta2=r.betas[2], eps=r.eps, weight_decay=r.weight_decay,
-    maximize=r.maximize)

@@ -46,7 +46,7 @@ end
     state = setup(SGD(lr=0.5), [x, y])
     update!(state, [Tensor([1.0]), nothing])
     @test Array(detach(x)) == [0.5] && Array(detach(y)) == [1]
-    @test state.steps == [1, 0]
+    @test sort!(collect(keys(state_dict(state).tensors))) == ["0.0.step"]
     update!(state, [nothing, Tensor([2.0])])
     @test Array(detach(y)) == [0]
     @test_throws DimensionMismatch update!(state, [nothing])
@@ -61,13 +61,61 @@ end
     @test_throws ArgumentError Tessera.adjust!(state; lr=-1.0)
 end
 
+const RULES = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon)
+
+@testset "test_defaults_are_those_of_the_core" begin
+    for R in RULES
+        options = Ref(Tessera.C.tsr_optimizer_options())
+        Tessera.check(Tessera.C.tsr_optimizer_defaults(Tessera.kind(R), options))
+        @test R() == Tessera.rule_of(R, options[])
+        @test Tessera.c_options(R()) == options[]
+    end
+end
+
+@testset "test_groups_have_their_own_options" begin
+    x, y = leaf([1.0]), leaf([1.0])
+    state = add_group!(setup(SGD(lr=0.5), [x]), SGD(lr=1.0), [y])
+    gradients = [Tensor([1.0]), Tensor([1.0])]
+    update!(state, gradients)
+    @test Array(detach(x)) == [0.5] && Array(detach(y)) == [0]
+    Tessera.adjust!(state; group=2, lr=0.25)
+    @test Tessera.rule(state, 1).lr == 0.5 && Tessera.rule(state, 2).lr == 0.25
+    update!(state, gradients)
+    @test Array(detach(x)) == [0] && Array(detach(y)) == [-0.25]
+    grad!(x, Tensor([1.0]))
+    zero_grad!(state)
+    @test grad(x) === nothing
+end
+
+@testset "test_state_continues_where_it_was" begin
+    gradient(n) = [Tensor([sin(n) 0.5; -1.0 cos(n)])]
+    run!(state, steps) = foreach(n -> update!(state, gradient(n)), steps)
+    path = tempname()
+    for R in RULES
+        x = leaf([1.0 -2.0; 0.5 3.0])
+        first_run = setup(R(lr=0.1, weight_decay=0.25, maximize=true), [x])
+        run!(first_run, 1:5)
+        save_state(path, first_run)
+        from_file, from_state = leaf(Array(detach(x))), leaf(Array(detach(x)))
+        second = load_state!(setup(R(), [from_file]), path)
+        third = load_state_dict!(setup(R(), [from_state]), state_dict(first_run))
+        @test Tessera.rule(second).lr == 0.1 && Tessera.rule(third).maximize
+        foreach(state -> run!(state, 6:10), (first_run, second, third))
+        @test Array(detach(x)) == Array(detach(from_file)) == Array(detach(from_state))
+    end
+    @test_throws ArgumentError load_state!(setup(SGD(), [leaf([1.0])]), path)
+    rm(path)
+end
+
 @testset "test_wrong_options_are_refused" begin
-    @test_throws ArgumentError SGD(lr=-1.0)
-    @test_throws ArgumentError SGD(nesterov=true)
-    @test_throws ArgumentError Adam(betas=(1.0, 0.9))
-    @test_throws ArgumentError AdamW(eps=-1.0)
+    x = leaf([1.0])
+    @test_throws ArgumentError setup(SGD(lr=-1.0), [x])
+    @test_throws ArgumentError setup(SGD(nesterov=true), [x])
+    @test_throws ArgumentError setup(Adam(betas=(1.0, 0.9)), [x])
+    @test_throws ArgumentError setup(AdamW(eps=-1.0), [x])
     @test_throws ArgumentError setup(SGD(), Tensor[])
-    @test_throws ArgumentError setup(SGD(), [leaf([1.0]) .* 2])
+    @test_throws ArgumentError setup(SGD(), [x, x])
+    @test_throws ArgumentError setup(SGD(), [x .* 2])
 end
 
 @testset "test_a_small_network_learns" begin
