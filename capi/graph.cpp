@@ -7,6 +7,7 @@
 #include "autograd/tensor_grad.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "optim/owners.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -109,7 +110,10 @@ tsr_status tsr_node_saved_count(tsr_node node, int64_t* count) {
 tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg) {
   return guard(kInfo_tensor_traverse, [&] {
     const TensorArg of(tensor, "tensor");
-    visit_host_data(of.get(), {out_arg(visit, "visit"), arg});
+    const TensorImpl* impl = of.get().impl();
+    const bool shared = impl->refs.load(std::memory_order_acquire) != 1;
+    visit_host_data(of.get(), {out_arg(visit, "visit"), arg},
+                    1 + (shared ? optim::owners_of(impl) : 0));
   });
 }
 

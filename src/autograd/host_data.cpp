@@ -60,9 +60,9 @@ void visit_host_data(const Node& node, HostVisitor visitor) {
   if (is_owned_alone(node)) visit_graph(node, visitor);
 }
 
-void visit_host_data(const Tensor& tensor, HostVisitor visitor) {
+void visit_host_data(const Tensor& tensor, HostVisitor visitor, uint32_t owners) {
   TensorRecord* record = record_of(tensor);
-  if (record == nullptr || !is_owned_alone(*tensor.impl())) return;
+  if (record == nullptr || tensor.impl()->refs.load(std::memory_order_acquire) != owners) return;
   NodePtr node;  // given back after the lock
   {
     const std::lock_guard guard(record->lock);

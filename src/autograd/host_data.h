@@ -16,8 +16,9 @@ struct HostVisitor {
 
 // For a tensor or node whose only reference is the caller's: the callables of its hooks and of the
 // custom functions in its graph, as far as this reference alone keeps them alive. For others
-// nothing: whoever else holds them must be able to rely on them.
-void visit_host_data(const Tensor& tensor, HostVisitor visitor);
+// nothing: whoever else holds them must be able to rely on them. A tensor may have `owners`
+// references that count as the caller's own.
+void visit_host_data(const Tensor& tensor, HostVisitor visitor, uint32_t owners = 1);
 void visit_host_data(const Node& node, HostVisitor visitor);
 
 }  // namespace tsr

@@ -91,7 +91,10 @@ void Optimizer::check_params(std::span<const Tensor> params, const Group* skippe
 void Optimizer::add_group(const Options& options, std::span<const Tensor> params) {
   check_options(options);
   check_params(params, nullptr);
-  groups_.push_back({options, {params.begin(), params.end()}});
+  Group group{options, {params.begin(), params.end()}};
+  groups_.reserve(groups_.size() + 1);
+  owned_.add(params);
+  groups_.push_back(std::move(group));
 }
 
 void Optimizer::set_options(int64_t number, const Options& options) {
@@ -106,8 +109,10 @@ void Optimizer::set_params(int64_t number, std::span<const Tensor> params) {
   for (const Tensor& param : params) kept.insert(param.impl());
   // The old ones die at the end, when everything here is in order again.
   std::vector<Tensor> old(params.begin(), params.end());
+  owned_.add(params);
   old.swap(groups_[static_cast<size_t>(number)].params);
   for (const Tensor& param : old) {
+    owned_.remove(param.impl());
     if (!kept.contains(param.impl())) states_.erase(param.impl());
   }
 }

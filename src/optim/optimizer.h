@@ -13,6 +13,7 @@
 #include "autograd/grad_mode.h"
 #include "base/intrusive_ptr.h"
 #include "optim/kinds.h"
+#include "optim/owners.h"
 #include "tensor/tensor.h"
 
 namespace tsr::optim {
@@ -99,6 +100,7 @@ class Optimizer final : public Object {
   Options defaults_;
   std::vector<Group> groups_;
   States states_;  // of parameters in groups only
+  Owners owned_;   // the parameters in groups
 };
 
 }  // namespace tsr::optim

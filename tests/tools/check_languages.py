@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same programs in five languages: the tour's lines, and every language's predictions with every language's model.
+"""The same programs in five languages: the tour's lines, every language's predictions with every language's model, and
+training runs that begin in one language and go on in another.
 
 Trains one small network per language, each from its own seed, lets every language predict with each of them, and prints
-how far the logits differ from those of the first language, at most 1e-6. Run it with the interpreter of .venv; what it
+how far the logits differ from those of the first language, at most 1e-6. A run that was saved by any language and resumed
+by any must give the same files, byte by byte. Run it with the interpreter of .venv; what it
 writes goes to build/languages. A language that is not there fails by name unless TESSERA_SKIP names it.
 
 Usage: check_languages.py [--report junit.xml] [--epochs N]
@@ -159,6 +161,63 @@ def compare(language: str, model: str, reference: np.ndarray | None, cells: dict
     return logits
 
 
+def begin_run() -> Path:
+    """The folder of a run that has not begun: a model and its data."""
+    rng = np.random.default_rng(0)
+    shapes = {"weight": (2, 3), "bias": (2,), "x": (8, 3), "y": (8, 2)}
+    folder = FOLDER / "resume/start"
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {name: ts.tensor(rng.standard_normal(s).astype("float32")) for name, s in shapes.items()}
+    ts.save_file(tensors, folder / "model.safetensors")
+    return folder
+
+
+def resume(language: str, start: Path, name: str) -> Path:
+    """The folder of the run after five more steps in this language."""
+    folder = FOLDER / "resume" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    run(language, "resume", start, folder)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, tuple[object, bytes]]:
+    """What the files of a run say, whatever the order in which a language writes tensors."""
+    found: dict[str, tuple[object, bytes]] = {}
+    for part in ("model", "state"):
+        with ts.io.safe_open(folder / f"{part}.safetensors") as archive:
+            found[part] = (archive.metadata(), b"")
+            for name in archive:
+                tensor = archive[name]
+                found[f"{part} {name}"] = ((tensor.dtype, tensor.shape), np.array(tensor.numpy()).tobytes())
+    return found
+
+
+def check_resumed(language: str, start: Path, name: str, expected: dict[str, tuple[object, bytes]] | None) -> Path:
+    folder = resume(language, start, name)
+    found = contents(folder)
+    if expected is not None and found != expected:
+        keys = sorted(found.keys() | expected.keys())
+        raise Failed(f"differ from the first language's: {[k for k in keys if found.get(k) != expected.get(k)]}")
+    return folder
+
+
+def check_resuming(cases: Cases, languages: list[str]) -> None:
+    """Every language begins a run, every language goes on with each: all files say the same bits."""
+    start = begin_run()
+    first = second = None
+    for name in languages:
+        begun = cases.check("resume", f"{name}_begins", lambda: check_resumed(name, start, name, first))
+        if begun is None:
+            continue
+        first = first or contents(begun)
+        for other in languages:
+            label = f"{name}_by_{other}"
+            done = cases.check("resume", label, lambda: check_resumed(other, begun, label, second))
+            second = second or (contents(done) if done else None)
+
+
 def table(languages: list[str], accuracies: dict[str, float], cells: dict[tuple[str, str], str]) -> str:
     lines = ["| model of | test accuracy | " + " | ".join(f"predicted by {name}" for name in languages) + " |"]
     lines.append("|---" * (len(languages) + 2) + "|")
@@ -196,6 +255,7 @@ def main() -> int:
         for name in languages:
             logits = cases.check("predict", f"{model}_by_{name}", lambda: compare(name, model, reference, cells))
             reference = logits if reference is None else reference
+    check_resuming(cases, languages)
     print(table(languages, accuracies, cells))
     if options.report:
         ET.ElementTree(cases.suite).write(options.report, encoding="unicode")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tessera as ts
-from tessera import autograd, nn
+from tessera import autograd, nn, optim
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,27 @@ def function_that_keeps_its_result(thing: Thing) -> None:
     Keeps.apply(ts.ones(2, requires_grad=True), thing)
 
 
-MAKERS = [hook_on_itself, hook_on_a_result, hook_deep_in_the_graph, function_that_keeps_its_result]
+def hook_that_steps(thing: Thing) -> None:
+    """The optimizer's step as part of the backward."""
+    p, q = nn.Parameter(ts.ones(2)), nn.Parameter(ts.ones(2))
+    optimizers = [optim.Adam([p]), optim.SGD([{"params": [q]}, {"params": [p]}], momentum=0.9)]
+    p.register_post_accumulate_grad_hook(lambda p: thing and [o.step() for o in optimizers] and None)
+    (p * p).sum().backward()
+
+
+def hook_of_a_parameter_that_left(thing: Thing) -> None:
+    p, q = nn.Parameter(ts.ones(2)), nn.Parameter(ts.ones(2))
+    optimizer = optim.Adam([p, q])
+    for parameter in (p, q):
+        parameter.register_hook(lambda g: thing and optimizer and None)
+    optimizer.param_groups[0]["params"] = [p]
+    optimizer.step()
+
+
+MAKERS = [
+    hook_that_steps, hook_of_a_parameter_that_left, hook_on_itself, hook_on_a_result, hook_deep_in_the_graph,
+    function_that_keeps_its_result,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("make", MAKERS)

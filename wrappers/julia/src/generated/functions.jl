@@ -326,9 +326,10 @@
 
 # Calls visit(arg, user, drop) for each callback that is kept alive through this reference
 # alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls
-# nothing when anybody else holds the tensor. A host with a tracing collector finds cycles
-# that go through the library with it: it calls this where it looks for the references of the
-# object that owns the handle.
+# nothing when anybody else holds the tensor, but for optimizers: a host that traces lets its
+# optimizers reach their parameters. A host with a tracing collector finds cycles that go
+# through the library with it: it calls this where it looks for the references of the object
+# that owns the handle.
 # What saved-tensor hooks have packed is not visited.
 @c tsr_tensor_traverse(tensor::tsr_tensor, visit::Ptr{Cvoid}, arg::Ptr{Cvoid})::tsr_status
 

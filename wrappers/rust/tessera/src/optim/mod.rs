@@ -9,7 +9,6 @@ use crate::error::done;
 use crate::io::{path_text, TensorMap};
 use crate::memory::buffer_text;
 use crate::{json, Result, Tensor};
-use rules::private::Raw;
 use std::fmt;
 use std::path::Path;
 use std::ptr::{null_mut, NonNull};

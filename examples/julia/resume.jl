@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Goes on with a training run that any language began: five steps from the files in FROM to TO.
+#
+# Usage: resume.jl FROM TO      FROM holds model.safetensors and, unless the run begins, state.safetensors
+
+using Tessera
+
+function main(arguments)
+    if length(arguments) != 2
+        println(stderr, "usage: resume.jl FROM TO")
+        exit(2)
+    end
+    from, to = arguments
+    model = load_file(joinpath(from, "model.safetensors"))
+    weight, bias = requires_grad!(model["weight"]), requires_grad!(model["bias"])
+    state = setup(AdamW(lr=0.1, amsgrad=true), [weight])
+    add_group!(state, AdamW(lr=0.2, weight_decay=0.0, amsgrad=true), [bias])
+    begun = joinpath(from, "state.safetensors")
+    isfile(begun) && load_state!(state, begun)
+    for _ in 1:5
+        zero_grad!(state)
+        backward!(Tessera.mse_loss(Tessera.linear(model["x"], weight; bias=bias), model["y"]))
+        update!(state)
+    end
+    save_file(joinpath(to, "model.safetensors"), model)
+    save_state(joinpath(to, "state.safetensors"), state)
+end
+
+main(ARGS)

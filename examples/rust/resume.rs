@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Goes on with a training run that any language began: five steps from the files in FROM to TO.
+//!
+//! Usage: resume FROM TO. FROM holds model.safetensors and, unless the run begins, state.safetensors.
+
+use std::error::Error;
+use std::path::Path;
+use std::slice::from_ref;
+
+use tessera::io;
+use tessera::optim::{AdamW, Optimizer};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [from, to] = arguments.as_slice() else {
+        return Err("usage: resume FROM TO".into());
+    };
+    let (from, to) = (Path::new(from), Path::new(to));
+    let model = io::load_file(from.join("model.safetensors"))?;
+    let tensor = |name: &str| model.get(name).cloned().ok_or(format!("{name} is missing"));
+    let (weight, bias) = (tensor("weight")?.requiring_grad()?, tensor("bias")?.requiring_grad()?);
+    let rule = AdamW { lr: 0.1, amsgrad: true, ..Default::default() };
+    let mut optimizer = Optimizer::new(rule, from_ref(&weight))?;
+    optimizer.add_group(AdamW { lr: 0.2, weight_decay: 0.0, ..rule }, from_ref(&bias))?;
+    let state = from.join("state.safetensors");
+    if state.exists() {
+        optimizer.load(state)?;
+    }
+    let (x, y) = (tensor("x")?, tensor("y")?);
+    for _ in 0..5 {
+        optimizer.zero_grad()?;
+        x.linear_with(&weight, |o| o.bias(&bias))?.mse_loss(&y)?.backward()?;
+        optimizer.step()?;
+    }
+    io::save_file(&model, to.join("model.safetensors"))?;
+    optimizer.save(to.join("state.safetensors"))?;
+    Ok(())
+}
