@@ -82,8 +82,9 @@ build_python() {
   key="$(cat "$tsr_root"/include/tessera/*.h "$tsr_root"/wrappers/python/native/* \
          "$tsr_root"/wrappers/python/*.py | sha256sum) $tsr_root"
   if [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] ||
+    ! compgen -G "$tsr_root/wrappers/python/src/tessera/_core.*.so" >/dev/null ||
     ! compgen -G "$tsr_root/wrappers/python/src/tessera/_native.*.so" >/dev/null; then
-    say "building the Python extension"
+    say "building the Python extensions"
     (cd "$tsr_root/wrappers/python" &&
       TESSERA_BUILD_DIR="$tsr_root/build/release" CC="$(cached_compiler "$tsr_root")" \
         run_quietly "$tsr_root/build/python.log" "$tsr_venv/bin/python" setup.py build_ext --inplace)

@@ -357,9 +357,9 @@ def _operator(op: Op) -> str:
 
 
 def _ops(ops: list[Op]) -> str:
-    text = banner("#", "The functions of all ops, as the extension made them.") + "\nfrom ._core import table as _table\n\n"
+    text = banner("#", "The functions of all ops, as the extension made them.") + "\nfrom . import _core\n\n"
     for op, _, name in functions(ops):
-        text += "".join(f'{spelled} = _table["{name}"]\n' for spelled in (name, *op.python.aliases))
+        text += "".join(f"{spelled} = _core.{name}\n" for spelled in (name, *op.python.aliases))
     return text + "".join("\n" + exports(namespace, ops) for namespace in namespaces(ops))
 
 

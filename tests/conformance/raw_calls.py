@@ -9,9 +9,7 @@ from typing import Any
 from generator.replay import Given, Replay, Stored, number_fields
 
 import tessera as ts
-from tessera._core import ffi, lib
-from tessera._errors import check
-from tessera._interop import adopt, handle
+from tessera.capi import adopt, check, ffi, handle, lib
 
 MANY = 16  # slots for a list of results; more than any case has
 

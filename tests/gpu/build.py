@@ -101,27 +101,28 @@ class Extension:
         import build_native
 
         BUILD.mkdir(parents=True, exist_ok=True)
-        source, folder = BUILD / "_native.c", BUILD / "native"
-        folder.mkdir(exist_ok=True)
+        source = BUILD / "_native.c"
         build_native.make_builder(str(ROOT / "include")).emit_c_code(str(source))
         includes = [f"-I{folder}" for folder in (*headers, ROOT / "include", build_native.HERE / "native")]
         flags = ["-c", "-fPIC", "-DNDEBUG", "-D_CFFI_NO_LIMITED_API", *build_native.FLAGS]
-        sources = [source, *map(Path, build_native.sources())]
-        self.objects = [folder / f"{path.stem}.o" for path in sources]
+        sources = {"_native": [source], "_core": [Path(path) for path in build_native.sources()]}
+        self.objects = {name: [BUILD / f"{name}_{path.stem}.o" for path in paths] for name, paths in sources.items()}
         self.processes = [
             subprocess.Popen(["gcc", *flags, *includes, str(path), "-o", str(made)], env=machine.environment())
-            for path, made in zip(sources, self.objects)
+            for name, paths in sources.items()
+            for path, made in zip(paths, self.objects[name])
         ]
 
     def link(self) -> None:
         if any([process.wait() != 0 for process in self.processes]):
-            raise SystemExit("the Python extension was not compiled")
+            raise SystemExit("the Python extensions were not compiled")
         shutil.rmtree(SITE, ignore_errors=True)
         for entry in (ROOT / "wrappers/python/src/tessera").iterdir():
             if entry.suffix != ".so" and entry.name != "__pycache__":
                 link(entry, SITE / "tessera" / entry.name)
-        output = SITE / "tessera" / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
-        run("gcc", "-shared", *self.objects, "-o", output, f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-ltessera")
+        for name, objects in self.objects.items():
+            output = SITE / "tessera" / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+            run("gcc", "-shared", *objects, "-o", output, f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-ltessera")
         run(sys.executable, "-c", "import tessera; print(tessera.__version__, tessera.__file__)")
 
 

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import tessera as ts
-from tessera._core import ffi, lib
 from tessera._device import device_pair
-from tessera._errors import check
+from tessera.capi import check, ffi, handle, lib
 
 from machine import PRETEND
 from runner import SKIPPED
@@ -96,7 +95,7 @@ class Stream:
 
     def uses(self, tensor: ts.Tensor) -> None:
         """The tensor's memory is not lent again before what is queued here is done."""
-        check(lib.tsr_tensor_record_stream(ffi.cast("tsr_tensor", tensor._address), self.handle))
+        check(lib.tsr_tensor_record_stream(handle(tensor), self.handle))
 
     def wait_for(self, other: Stream) -> None:
         """What is queued here from now on starts after what is queued there now."""

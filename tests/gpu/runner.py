@@ -127,7 +127,7 @@ def place(outcome: Outcome) -> int:
 
 
 def built() -> bool:
-    return any(machine.SITE.glob("tessera/_native*.so"))
+    return any(machine.SITE.glob("tessera/_core*.so"))
 
 
 def chosen(names: Sequence[str]) -> list[Part]:

@@ -41,15 +41,17 @@ assert ts.ones(2).sum().item() == 2 and ts.device_count('cuda') == 0
 "
 
 package="$(python "import tessera, os; print(os.path.dirname(tessera.__file__))")"
-if readelf -d "$package"/_native.*.so "$package/lib/libtessera.so.0" | grep -E 'RPATH|RUNPATH' |
+if readelf -d "$package"/_native.*.so "$package"/_core.*.so "$package/lib/libtessera.so.0" | grep -E 'RPATH|RUNPATH' |
   grep -F -e "$root" -e "$area" -e "$build"; then
   echo "the run paths above name a folder of this machine's build"
   exit 1
 fi
-readelf -d "$package"/_native.*.so | grep -qF "[\$ORIGIN/lib]" || {
-  echo "the extension does not look for the library beside itself"
-  exit 1
-}
+for extension in "$package"/_native.*.so "$package"/_core.*.so; do
+  readelf -d "$extension" | grep -qF "[\$ORIGIN/lib]" || {
+    echo "$extension does not look for the library beside itself"
+    exit 1
+  }
+done
 
 mkdir -p "$package/lib/tessera"
 cp "$plugin" "$package/lib/tessera/libtessera_cuda.so"

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module tessera._native (cffi's API mode over tessera_ffi.h, linked with the C files of native/) and the
-library that it needs, which a wheel carries along."""
+"""The two extension modules, tessera._core (the C files of native/) and tessera._native (cffi's API mode over
+tessera_ffi.h), and the library that they need, which a wheel carries along."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import cffi
 
 HERE = Path(__file__).resolve().parent
-EXTRA = "int32_t tpy_install(uintptr_t table_address);\n"
-MODULE = "tessera._native"
+CORE = "tessera._core"
+NATIVE = "tessera._native"
 SONAME = "libtessera.so.0"
 # -fexceptions: callbacks.h meets the unwinding by which Python ends threads.
 FLAGS = ["-O2", "-g0", "-fvisibility=hidden", "-fexceptions", "-Wno-missing-field-initializers"]
@@ -108,13 +108,13 @@ def fill(folder: Path, library: Library | None) -> None:
 
 
 def sources() -> list[str]:
-    """Our C files, which are linked into the extension beside what cffi writes."""
+    """The C files of tessera._core."""
     return [str(path) for path in sorted((HERE / "native").glob("*.c"))]
 
 
 def make_builder(include: str) -> cffi.FFI:
     header = Path(include) / "tessera" / "tessera_ffi.h"
     builder = cffi.FFI()
-    builder.cdef(header.read_text("utf-8") + EXTRA)
-    builder.set_source(MODULE, '#include "native.h"\n')
+    builder.cdef(header.read_text("utf-8"))
+    builder.set_source(NATIVE, "#include <tessera/tessera.h>\n")
     return builder

@@ -18,8 +18,7 @@ from dlpack_structs import DLTensor, pointer_of
 
 import tessera as ts
 from tessera import _ops
-from tessera._core import ffi, lib
-from tessera._errors import check
+from tessera.capi import check, ffi, handle, lib
 
 
 def program(text: str, **variables: str) -> str:
@@ -130,11 +129,11 @@ def test_large_copies_go_through_in_pieces() -> None:
 @pytest.mark.parametrize("layout", ["dense", "transposed"])
 def test_elements_are_read_and_written_across_the_border(layout: str) -> None:
     x = ts.zeros((3, 2), device="cuda").T if layout == "transposed" else ts.zeros((2, 3), device="cuda")
-    handle, values = ffi.cast("tsr_tensor", x._address), ffi.new("float[6]", [1, 2, 3, 4, 5, 6])
-    check(lib.tsr_tensor_write(handle, values, 24))
+    raw, values = handle(x), ffi.new("float[6]", [1, 2, 3, 4, 5, 6])
+    check(lib.tsr_tensor_write(raw, values, 24))
     x += 1
     assert x[1, 2].item() == 7 and float(x[0, 1]) == 3 and int(x[1, 0].astype(ts.int64)) == 5
-    check(lib.tsr_tensor_read(handle, values, 24))
+    check(lib.tsr_tensor_read(raw, values, 24))
     assert list(values) == [2, 3, 4, 5, 6, 7]
 
 

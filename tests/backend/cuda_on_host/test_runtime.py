@@ -18,8 +18,7 @@ import pytest
 
 import tessera as ts
 from tessera import _ops
-from tessera._core import ffi, lib
-from tessera._errors import check
+from tessera.capi import check, ffi, lib
 from tessera.nn import functional as F
 from tessera.utils.data import DataLoader, TensorDataset
 

@@ -243,14 +243,10 @@ int tpy_enum(const tpy_signature* sig, int i, PyObject* object, const tpy_consta
 int tpy_generator(const tpy_signature* sig, int i, PyObject* object, tsr_generator* out) {
   *out = NULL;
   if (tpy_absent(object)) return 1;
-  PyObject* address = PyObject_GetAttrString(object, "_address");
-  if (address == NULL) {
-    PyErr_Clear();
+  if (!PyObject_TypeCheck(object, tpy.generator))
     return tpy_mismatch(sig, i, "a Generator", object);
-  }
-  *out = (tsr_generator)PyLong_AsVoidPtr(address);
-  Py_DECREF(address);
-  return *out != NULL || !PyErr_Occurred();
+  *out = ((tpy_held*)object)->handle;
+  return 1;
 }
 
 /* out=(a, b): exactly `count` tensors; items stays NULL when absent. */

@@ -45,10 +45,12 @@ static tsr_dtype tpy_array_dtype(const tpy_array* array) {
  */
 static PyObject* tpy_from_struct(PyObject* owner, const tpy_array* array) {
   const tsr_dtype dtype = tpy_array_dtype(array);
-  if (dtype < 0 || array->nd > TPY_MAX_NEST) return NULL;
-  int64_t sizes[TPY_MAX_NEST], strides[TPY_MAX_NEST];
+  if (dtype < 0 || array->two != 2 || array->nd > TPY_MAX_AXES) return NULL;
+  int64_t sizes[TPY_MAX_AXES], strides[TPY_MAX_AXES];
+  int empty = 0;
+  for (int i = 0; i < array->nd; ++i) empty = empty || array->shape[i] == 0;
   for (int i = 0; i < array->nd; ++i) {
-    if (array->strides[i] % array->itemsize != 0) return NULL;
+    if (array->strides[i] % array->itemsize != 0 && !empty) return NULL;
     sizes[i] = array->shape[i];
     strides[i] = array->strides[i] / array->itemsize;
   }
@@ -65,6 +67,10 @@ static PyObject* tpy_from_struct(PyObject* owner, const tpy_array* array) {
 PyObject* py_from_array(PyObject* self, PyObject* given) {
   (void)self;
   static PyObject* struct_name;
+  if (!tpy_is_array(given)) {
+    return PyErr_Format(tpy.type_error, "from_array(): expected a numpy.ndarray, got %s",
+                        Py_TYPE(given)->tp_name);
+  }
   PyObject* capsule = tpy_attribute(given, &struct_name, "__array_struct__");
   if (capsule == NULL) return NULL;
   const tpy_array* array = PyCapsule_GetPointer(capsule, NULL);
@@ -80,31 +86,56 @@ PyObject* tpy_array_operand(PyObject* array, int recorded) {
                                       recorded && tsr_grad_mode() ? Py_True : Py_False, NULL);
 }
 
-/* from_data(owner, address, dtype bits, shape, strides or None, flags): a tensor that keeps owner.
- */
-PyObject* py_from_data(PyObject* self, PyObject* args) {
-  (void)self;
-  PyObject *owner, *address, *shape, *strides;
-  int bits = 0, flags = 0;
-  if (!PyArg_ParseTuple(args, "OOiOOi", &owner, &address, &bits, &shape, &strides, &flags))
+/* Bytes of `count` elements; -1 when they are more than fit into memory. */
+static int64_t tpy_count_bytes(const int64_t* sizes, int32_t ndim, int64_t itemsize) {
+  int64_t bytes = itemsize;
+  for (int32_t i = 0; i < ndim; ++i) {
+    if (sizes[i] < 0 || (sizes[i] > 0 && bytes > INT64_MAX / sizes[i])) return -1;
+    bytes *= sizes[i];
+  }
+  return bytes;
+}
+
+/* A row-major tensor in the memory of a view, which it keeps. */
+static PyObject* tpy_from_view(PyObject* view, tsr_dtype dtype, const tpy_list* sizes,
+                               int64_t offset) {
+  const Py_buffer* memory = PyMemoryView_GET_BUFFER(view);
+  const int64_t wanted = tpy_count_bytes(sizes->at, sizes->n, tpy_itemsize(dtype));
+  const int64_t there = offset >= 0 && offset < memory->len ? (int64_t)memory->len - offset : 0;
+  if (wanted < 0 || wanted > there || !PyBuffer_IsContiguous(memory, 'C')) {
+    PyErr_Format(tpy.value_error, "expected at least %lld contiguous bytes from %lld on, got %lld",
+                 (long long)wanted, (long long)offset, (long long)there);
     return NULL;
-  static const char* const names[] = {"shape", "strides"};
-  static PyObject* keys[2 * TPY_MAX_ALIASES];
-  static const tpy_signature sig = {"from_data", 2, 2, 2, -1, names, keys};
-  if (keys[0] == NULL && !tpy_prepare(&sig)) return NULL;
-  void* data = PyLong_AsVoidPtr(address);
-  if (data == NULL && PyErr_Occurred()) return NULL;
-  tpy_list sizes, steps;
-  steps.at = steps.room;
-  tsr_tensor out = NULL;
-  tsr_status status = TSR_OK;
-  const int good = tpy_ints(&sig, 0, shape, &sizes) && tpy_ints(&sig, 1, strides, &steps);
-  if (good) {
-    void* user = Py_NewRef(owner);
-    TPY_CALL(status, tsr_tensor_from_data(data, bits, TSR_DEVICE_CPU, 0, sizes.at, sizes.n,
-                                          steps.at, steps.n, flags, user, tpy_drop, &out));
+  }
+  const int32_t flags = memory->readonly ? TSR_FROM_DATA_READ_ONLY : 0;
+  char* data = wanted > 0 ? (char*)memory->buf + offset : NULL;
+  tsr_tensor made = NULL;
+  tsr_status status;
+  void* user = Py_NewRef(view);
+  TPY_CALL(status, tsr_tensor_from_data(data, dtype, TSR_DEVICE_CPU, 0, sizes->at, sizes->n, NULL,
+                                        -1, flags, user, tpy_drop, &made));
+  return tpy_result(status, made);
+}
+
+/* from_buffer(owner, dtype, shape, offset): a tensor on the bytes of an object with the buffer
+ * protocol. */
+PyObject* py_from_buffer(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  static const char* const names[] = {"buffer", "dtype", "shape", "offset"};
+  static PyObject* keys[4 * TPY_MAX_ALIASES];
+  static const tpy_signature sig = {"frombuffer", 4, 4, 4, -1, names, keys, 0};
+  if (!tpy_count_arguments("from_buffer", nargs, 4) || (keys[0] == NULL && !tpy_prepare(&sig)))
+    return NULL;
+  tsr_dtype dtype = -1;
+  int64_t offset = 0;
+  tpy_list sizes;
+  if (!tpy_dtype(&sig, 1, args[1], &dtype) || !tpy_int64(&sig, 3, args[3], 0, &offset)) return NULL;
+  PyObject* made = NULL;
+  if (tpy_ints(&sig, 2, args[2], &sizes)) {
+    PyObject* view = PyMemoryView_FromObject(args[0]);
+    if (view != NULL) made = tpy_from_view(view, dtype, &sizes, offset);
+    Py_XDECREF(view);
   }
   tpy_free_list(&sizes);
-  tpy_free_list(&steps);
-  return good ? tpy_result(status, out) : NULL;
+  return made;
 }

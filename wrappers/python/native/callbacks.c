@@ -22,24 +22,6 @@ void tpy_drop(void* user) {
   TPY_LEAVE;
 }
 
-/* Hands the exception in flight to the library, which gives it back where the outer call fails. */
-tsr_status tpy_hand_over(void) {
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  if (trace != NULL) PyException_SetTraceback(value, trace);
-  Py_XDECREF(type);
-  Py_XDECREF(trace);
-  PyObject* text = PyObject_Str(value);
-  if (text == NULL) PyErr_Clear();
-  const char* message = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
-  if (message == NULL) PyErr_Clear();
-  if (message == NULL) message = "a Python callback failed";
-  const tsr_status kept = tsr_error_set(TSR_CALLBACK, message, -1, value, tpy_drop);
-  Py_XDECREF(text);
-  return kept == TSR_OK ? TSR_CALLBACK : kept;
-}
-
 /* What a callback returned becomes an owned handle; None becomes NULL. Returns 0 for what is no
  * tensor. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who) {

@@ -1,12 +1,135 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Failed calls as exceptions. */
+ * Failed calls as exceptions, and exceptions of Python callbacks on their way through the library.
+ */
 #include "native.h"
 
-/* Raises the exception of a status; returns NULL. */
+/* ---- exceptions of callbacks ---- */
+
+/* An exception that the library holds as the payload of an error. A payload may also come from
+ * another language in this process, so one is taken for ours only when it is found in this list.
+ * Guarded by the interpreter's lock. */
+typedef struct tpy_parcel {
+  PyObject* exception; /* owned */
+  struct tpy_parcel* next;
+} tpy_parcel;
+
+static tpy_parcel* parcels;
+
+/* What the library calls when nobody needs the payload any more. */
+static void tpy_drop_parcel(void* payload) {
+  if (!Py_IsInitialized()) return;
+  TPY_ENTER;
+  tpy_parcel** at = &parcels;
+  while (*at != NULL && *at != payload) at = &(*at)->next;
+  tpy_parcel* parcel = *at;
+  if (parcel != NULL) {
+    *at = parcel->next;
+    Py_DECREF(parcel->exception);
+    PyMem_Free(parcel);
+  }
+  TPY_LEAVE;
+}
+
+/* The exception in flight with its traceback, taken out of the air. */
+static PyObject* tpy_catch(void) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != NULL) PyException_SetTraceback(value, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  return value;
+}
+
+tsr_status tpy_hand_over(void) {
+  PyObject* value = tpy_catch();
+  PyObject* text = PyObject_Str(value);
+  const char* message = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+  if (message == NULL) PyErr_Clear();
+  tpy_parcel* parcel = PyMem_Malloc(sizeof *parcel);
+  if (parcel != NULL) {
+    *parcel = (tpy_parcel){value, parcels};
+    parcels = parcel;
+  } else {
+    Py_DECREF(value);
+  }
+  const tsr_status kept =
+      tsr_error_set(TSR_CALLBACK, message != NULL ? message : "a Python callback failed", -1,
+                    parcel, tpy_drop_parcel);
+  Py_XDECREF(text);
+  return kept == TSR_OK ? TSR_CALLBACK : kept;
+}
+
+/* The exception of a payload, borrowed; NULL when it is none of ours. */
+static PyObject* tpy_unpack_parcel(const void* payload) {
+  const tpy_parcel* parcel = parcels;
+  while (parcel != NULL && parcel != payload) parcel = parcel->next;
+  return parcel != NULL ? parcel->exception : NULL;
+}
+
+/* Raises an exception of a callback, and empties this thread's record, which would keep it and all
+ * its frames alive. */
+static void tpy_raise_again(PyObject* exception) {
+  Py_INCREF(exception);
+  tsr_error record = NULL;
+  if (tsr_error_take(&record) == TSR_OK) tsr_error_release(record);
+  PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
+  Py_DECREF(exception);
+}
+
+/* ---- failures of the library ---- */
+
+/* The class of a failure; borrowed, NULL with an exception set. */
+static PyObject* tpy_error_class(PyObject* classes, int64_t number, PyObject* otherwise) {
+  PyObject* key = PyLong_FromLongLong(number);
+  PyObject* found = key != NULL ? PyDict_GetItemWithError(classes, key) : NULL;
+  Py_XDECREF(key);
+  return found != NULL || PyErr_Occurred() ? found : otherwise;
+}
+
+/* A text of the record, without the prefix of C. */
+static PyObject* tpy_record_text(const char* text, int64_t length) {
+  const int prefixed = length >= 4 && memcmp(text, "tsr_", 4) == 0;
+  return PyUnicode_DecodeUTF8(text + 4 * prefixed, (Py_ssize_t)length - 4 * prefixed, "replace");
+}
+
+static void tpy_raise_record(tsr_status status, const tsr_error_view* view) {
+  PyObject* kind = tpy_error_class(tpy.errors, status, tpy.error);
+  if (kind != NULL && status == TSR_IO)
+    kind = tpy_error_class(tpy.file_errors, view->native_code, kind);
+  PyObject* message = kind != NULL ? tpy_record_text(view->message, view->message_len) : NULL;
+  PyObject* op = message != NULL ? tpy_record_text(view->op, view->op_len) : NULL;
+  if (op != NULL) {
+    PyObject* argument =
+        view->arg_index < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(view->arg_index);
+    PyObject* made =
+        PyObject_CallFunction(kind, "OONL", message, op, argument, (long long)view->native_code);
+    if (made != NULL) PyErr_SetObject(kind, made);
+    Py_XDECREF(made);
+  }
+  Py_XDECREF(message);
+  Py_XDECREF(op);
+}
+
 PyObject* tpy_fail(tsr_status status) {
-  PyObject* none = PyObject_CallFunction(tpy.raise_status, "i", (int)status);
-  Py_XDECREF(none);
-  if (!PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "tessera status %d", (int)status);
+  tsr_error_view view = {sizeof view};
+  if (tsr_error_last(&view) != TSR_OK || tpy.errors == NULL) {
+    return PyErr_Format(PyExc_RuntimeError, "tessera status %d", (int)status);
+  }
+  PyObject* host = view.payload != NULL ? tpy_unpack_parcel(view.payload) : NULL;
+  if (host != NULL)
+    tpy_raise_again(host);
+  else
+    tpy_raise_record(status, &view);
   return NULL;
+}
+
+/* check(status): raises unless the status of a call of C is 0. */
+PyObject* py_check(PyObject* self, PyObject* given) {
+  (void)self;
+  const long status = PyLong_AsLong(given);
+  if (status == -1 && PyErr_Occurred()) return NULL;
+  if (status != TSR_OK) return tpy_fail((tsr_status)status);
+  Py_RETURN_NONE;
 }

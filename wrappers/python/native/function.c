@@ -3,8 +3,7 @@
  * Custom functions: nodes whose backward is a Python callable. */
 #include "native.h"
 
-/* user: callable (address of the node, tuple of gradients or None) -> tuple, one entry per input.
- */
+/* user: callable (node, tuple of gradients or None) -> tuple, one entry per input. */
 static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor* grad_out,
                                     int32_t n_out, tsr_tensor* grad_in, int32_t n_in) {
   TPY_ENTER;
@@ -16,7 +15,10 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
     good = grad != NULL;
     if (good) PyTuple_SET_ITEM(grads, i, grad);
   }
-  if (good) back = PyObject_CallFunction((PyObject*)user, "NO", PyLong_FromVoidPtr(node), grads);
+  tsr_node_retain(node);
+  PyObject* owner = tpy_wrap_node(node);
+  if (good && owner != NULL)
+    back = PyObject_CallFunctionObjArgs((PyObject*)user, owner, grads, NULL);
   good = back != NULL && PyTuple_Check(back) && PyTuple_GET_SIZE(back) == n_in;
   int32_t given = 0;
   for (; good && given < n_in; ++given) {
@@ -33,6 +35,7 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
       PyErr_Format(tpy.value_error, "expected a tuple of %d gradients", (int)n_in);
     status = tpy_hand_over();
   }
+  Py_XDECREF(owner);
   Py_XDECREF(grads);
   Py_XDECREF(back);
   TPY_LEAVE;

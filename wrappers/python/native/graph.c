@@ -7,55 +7,35 @@
 
 static void node_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  if (((tpy_node*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
-  tsr_node_release(((tpy_node*)self)->node);
+  if (((tpy_held*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  tsr_node_release(((tpy_held*)self)->handle);
   type->tp_free(self);
   Py_DECREF(type);
 }
 
-static PyObject* node_get_address(PyObject* self, void* closure) {
-  (void)closure;
-  return PyLong_FromVoidPtr(((tpy_node*)self)->node);
-}
-
-static PyGetSetDef node_getset[] = {
-    {"_address", node_get_address, NULL, "The handle as a number.", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
-static PyMemberDef node_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(tpy_node, weakrefs), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-
 int tpy_make_nodes(PyObject* table) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, node_dealloc},
-      {Py_tp_getset, node_getset},
-      {Py_tp_members, node_members},
+      {Py_tp_members, held_members},
+      {Py_tp_richcompare, held_compare},
+      {Py_tp_hash, held_hash},
       {0, NULL},
   };
   const unsigned flags =
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  PyType_Spec spec = {"tessera.NodeBase", sizeof(tpy_node), 0, flags, slots};
+  PyType_Spec spec = {"tessera.NodeBase", sizeof(tpy_held), 0, flags, slots};
   tpy.node = (PyTypeObject*)PyType_FromSpec(&spec);
   return tpy.node != NULL && PyDict_SetItemString(table, "NodeBase", (PyObject*)tpy.node) == 0;
 }
 
-/* adopt_node(address): a node that takes over a reference; None for none. */
-PyObject* py_adopt_node(PyObject* self, PyObject* address) {
+/* saved_tensors(node): what a node kept for the backward. */
+PyObject* py_saved_tensors(PyObject* self, PyObject* given) {
   (void)self;
-  tsr_node node = PyLong_AsVoidPtr(address);
-  if (node == NULL && PyErr_Occurred()) return NULL;
-  return tpy_wrap_node(node);
-}
-
-/* saved_tensors(address): what a node kept for the backward. */
-PyObject* py_saved_tensors(PyObject* self, PyObject* address) {
-  (void)self;
-  tsr_node node = PyLong_AsVoidPtr(address);
-  if (node == NULL)
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "saved_tensors() of no node");
+  if (!PyObject_TypeCheck(given, tpy.node)) {
+    return PyErr_Format(tpy.type_error, "saved_tensors(): expected a Node, got %s",
+                        Py_TYPE(given)->tp_name);
+  }
+  const tsr_node node = ((tpy_held*)given)->handle;
   int64_t count = 0;
   tsr_status status = tsr_node_saved_count(node, &count);
   if (status != TSR_OK) return tpy_fail(status);

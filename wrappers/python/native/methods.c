@@ -133,76 +133,106 @@ PyObject* tensor_get_data(PyObject* self, void* closure) {
 
 /* ---- conversions ---- */
 
-/* The tensor itself when it has this dtype and device already; -1 stands for what it has. */
+/* What a conversion may do about the memory. */
+enum { TPY_MAY_COPY = -1, TPY_NEVER_COPY = 0, TPY_MUST_COPY = 1 };
+
+/* Whether the tensor has this dtype and device already; -1 stands for what it has. -1: failed. */
+static int tpy_fits(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index) {
+  tsr_info info;
+  if (!tpy_info(self, &info)) return -1;
+  const int there = type < 0 || (type == info.device_type && index == info.device_index);
+  return there && (dtype < 0 || dtype == info.dtype);
+}
+
 static PyObject* tpy_move(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index, int copy,
                           int non_blocking) {
-  tsr_info info;
-  if (!tpy_info(self, &info)) return NULL;
-  const int there = type < 0 || (type == info.device_type && index == info.device_index);
-  if (!copy && there && (dtype < 0 || dtype == info.dtype)) return Py_NewRef(self);
+  const int fits = tpy_fits(self, dtype, type, index);
+  if (fits < 0) return NULL;
+  if (fits && !copy) return Py_NewRef(self);
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, tsr_to(tpy_handle(self), type, index, dtype, copy, non_blocking, &out));
   return tpy_result_alias(status, out, self);
 }
 
-static PyObject* tpy_convert(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index) {
-  return tpy_move(self, dtype, type, index, 0, 0);
+static PyObject* tpy_convert(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index,
+                             int copy) {
+  const int fits = tpy_fits(self, dtype, type, index);
+  if (fits < 0) return NULL;
+  if (fits && copy != TPY_MUST_COPY) return Py_NewRef(self);
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, tsr_asarray(tpy_handle(self), dtype, type, index, copy, &out));
+  return tpy_result_alias(status, out, self);
+}
+
+/* convert(tensor, dtype or None, device or None, copy or None) */
+PyObject* py_convert(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("convert", nargs, 4)) return NULL;
+  tsr_dtype dtype;
+  int32_t type, index;
+  if (!tpy_is_tensor(args[0])) return PyErr_Format(tpy.type_error, "convert(): expected a Tensor");
+  if (!tpy_dtype(NULL, 0, args[1], &dtype) || !tpy_device(NULL, 0, args[2], &type, &index))
+    return NULL;
+  const int copy = args[3] == Py_None ? TPY_MAY_COPY : PyObject_IsTrue(args[3]);
+  if (PyErr_Occurred()) return NULL;
+  return tpy_convert(args[0], dtype, type, index, copy);
 }
 
 static PyObject* tensor_to_float(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_FLOAT32, -1, -1);
+  return tpy_convert(self, TSR_FLOAT32, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_double(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_FLOAT64, -1, -1);
+  return tpy_convert(self, TSR_FLOAT64, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_half(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_FLOAT16, -1, -1);
+  return tpy_convert(self, TSR_FLOAT16, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_bfloat16(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_BFLOAT16, -1, -1);
+  return tpy_convert(self, TSR_BFLOAT16, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_int(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT32, -1, -1);
+  return tpy_convert(self, TSR_INT32, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_short(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT16, -1, -1);
+  return tpy_convert(self, TSR_INT16, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_char(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT8, -1, -1);
+  return tpy_convert(self, TSR_INT8, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_byte(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_UINT8, -1, -1);
+  return tpy_convert(self, TSR_UINT8, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_long(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_INT64, -1, -1);
+  return tpy_convert(self, TSR_INT64, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_to_bool(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, TSR_BOOL, -1, -1);
+  return tpy_convert(self, TSR_BOOL, -1, -1, TPY_MAY_COPY);
 }
 
 static PyObject* tensor_cpu(PyObject* self, PyObject* unused) {
   (void)unused;
-  return tpy_convert(self, -1, TSR_DEVICE_CPU, 0);
+  return tpy_convert(self, -1, TSR_DEVICE_CPU, 0, TPY_MAY_COPY);
 }
 
 /* What to() was told; borrowed references. */

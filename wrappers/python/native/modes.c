@@ -4,7 +4,7 @@
  * decorates functions. */
 #include "native.h"
 
-enum { TPY_NO_GRAD, TPY_ENABLE_GRAD, TPY_INFERENCE, TPY_SET_GRAD };
+enum { TPY_NO_GRAD, TPY_ENABLE_GRAD, TPY_INFERENCE, TPY_SET_GRAD, TPY_KINDS };
 
 typedef struct {
   PyObject_HEAD char* before; /* what to restore, the innermost block last */
@@ -71,9 +71,14 @@ static PyObject* mode_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
   static PyObject* tag_name;
   PyObject* tag = tpy_attribute((PyObject*)type, &tag_name, "_kind");
   if (tag == NULL) return NULL;
-  const int kind = (int)PyLong_AsLong(tag);
+  const long number = PyLong_AsLong(tag);
   Py_DECREF(tag);
-  if (kind < 0 && PyErr_Occurred()) return NULL;
+  if (PyErr_Occurred()) return NULL;
+  if (number < 0 || number >= TPY_KINDS) {
+    return PyErr_Format(tpy.type_error, "%s._kind: expected a mode, got %ld", type->tp_name,
+                        number);
+  }
+  const int kind = (int)number;
   PyObject* first = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
   PyObject* mode = Py_True;
   const int decorates = first != NULL && PyCallable_Check(first);

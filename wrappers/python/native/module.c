@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Puts the types and the functions of the C parts into a dictionary of the Python layer. */
+ * The module tessera._core: types and functions put together, and what C needs of the Python layer.
+ */
 #include "native.h"
 
 tpy_state tpy;
@@ -38,76 +39,111 @@ static void tpy_make_light(PyTypeObject* type) {
   type->tp_dealloc = tensor_dealloc;
 }
 
-/* register(name=object, ...): what C needs of the Python layer. `dtypes` maps bits to objects. */
+/* ---- register: what C needs of the Python layer ---- */
+
+/* One name of register(): where the object is kept, and what it must be, for C reads it as that
+ * from then on. */
+typedef struct {
+  const char* name;
+  void* place;         /* a pointer to an object or to a type: read and written as bytes */
+  PyTypeObject* type;  /* an instance of it; NULL for any object */
+  PyTypeObject** base; /* a subclass of it */
+} tpy_entry;
+
+static const tpy_entry entries[] = {
+    {"tensor", &tpy.tensor, &PyType_Type, &tpy.base},
+    {"node", &tpy.node, &PyType_Type, &tpy.node},
+    {"generator", &tpy.generator, &PyType_Type, &tpy.generator},
+    {"ndarray", &tpy.ndarray, &PyType_Type, NULL},
+    {"device_class", &tpy.device_class, &PyType_Type, NULL},
+    {"error", &tpy.error, &PyType_Type, NULL},
+    {"access_error", &tpy.access_error, &PyType_Type, NULL},
+    {"type_error", &tpy.type_error, &PyType_Type, NULL},
+    {"value_error", &tpy.value_error, &PyType_Type, NULL},
+    {"index_error", &tpy.index_error, &PyType_Type, NULL},
+    {"errors", &tpy.errors, &PyDict_Type, NULL},
+    {"file_errors", &tpy.file_errors, &PyDict_Type, NULL},
+    {"dtype_names", &tpy.dtype_names, &PyDict_Type, NULL},
+    {"results", &tpy.results, &PyDict_Type, NULL},
+    {"number", &tpy.number, NULL, NULL},
+    {"storable", &tpy.storable, NULL, NULL},
+    {"to_dtype", &tpy.to_dtype, NULL, NULL},
+    {"to_device", &tpy.to_device, NULL, NULL},
+    {"make_device", &tpy.make_device, NULL, NULL},
+    {"cpu", &tpy.cpu, NULL, NULL},
+    {"to_index", &tpy.to_index, NULL, NULL},
+    {"as_array", &tpy.as_array, NULL, NULL},
+    {"no_array", &tpy.no_array, NULL, NULL},
+    {"from_ndarray", &tpy.from_ndarray, NULL, NULL},
+};
+
+static int tpy_register_dtypes(PyObject* dtypes) {
+  PyObject *bits, *dtype;
+  for (Py_ssize_t at = 0; PyDict_Next(dtypes, &at, &bits, &dtype);) {
+    if (tpy.n_dtypes == TPY_MAX_DTYPES)
+      return PyErr_SetString(PyExc_SystemError, "too many dtypes"), 0;
+    tpy.dtype_bits[tpy.n_dtypes] = (tsr_dtype)PyLong_AsLong(bits);
+    tpy.dtype_at[tpy_dtype_place(tpy.dtype_bits[tpy.n_dtypes])] = dtype;
+    tpy.dtypes[tpy.n_dtypes++] = Py_NewRef(dtype);
+  }
+  return !PyErr_Occurred();
+}
+
+static int tpy_register_one(PyObject* name, PyObject* object) {
+  if (PyUnicode_CompareWithASCIIString(name, "dtypes") == 0 && PyDict_Check(object) &&
+      tpy.n_dtypes == 0) {
+    return tpy_register_dtypes(object);
+  }
+  for (size_t i = 0; i < sizeof entries / sizeof entries[0]; ++i) {
+    const tpy_entry* entry = entries + i;
+    if (PyUnicode_CompareWithASCIIString(name, entry->name) != 0) continue;
+    const int is_base =
+        entry->base == NULL || PyObject_IsSubclass(object, (PyObject*)*entry->base) == 1;
+    PyObject* before = NULL;
+    memcpy(&before, entry->place, sizeof before);
+    const int is_first =
+        before == NULL || (entry->base != NULL && before == (PyObject*)*entry->base);
+    if (!is_first || !is_base || (entry->type != NULL && !PyObject_TypeCheck(object, entry->type)))
+      break;
+    Py_INCREF(object);
+    memcpy(entry->place, &object, sizeof object);
+    if (object == (PyObject*)tpy.tensor) tpy_make_light(tpy.tensor);
+    if (object == (PyObject*)tpy.node) tpy_leave_to_counting(tpy.node);
+    if (object == (PyObject*)tpy.generator) tpy_leave_to_counting(tpy.generator);
+    return 1;
+  }
+  if (!PyErr_Occurred())
+    PyErr_Format(PyExc_TypeError, "register(): %U is no name, known already, or of another type",
+                 name);
+  return 0;
+}
+
+/* register(name=object, ...): each once. */
 static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   (void)self;
   if (PyTuple_GET_SIZE(args) > 0 || given == NULL) {
     PyErr_SetString(PyExc_TypeError, "register() takes keywords");
     return NULL;
   }
-  const struct {
-    const char* name;
-    PyObject** place;
-  } places[] = {
-      {"tensor", (PyObject**)&tpy.tensor},
-      {"raise_status", &tpy.raise_status},
-      {"number", &tpy.number},
-      {"storable", &tpy.storable},
-      {"to_dtype", &tpy.to_dtype},
-      {"to_device", &tpy.to_device},
-      {"make_device", &tpy.make_device},
-      {"cpu", &tpy.cpu},
-      {"device_class", &tpy.device_class},
-      {"node", (PyObject**)&tpy.node},
-      {"dtype_names", &tpy.dtype_names},
-      {"to_index", &tpy.to_index},
-      {"as_array", &tpy.as_array},
-      {"no_array", &tpy.no_array},
-      {"access_error", &tpy.access_error},
-      {"type_error", &tpy.type_error},
-      {"value_error", &tpy.value_error},
-      {"index_error", &tpy.index_error},
-      {"results", &tpy.results},
-      {"ndarray", (PyObject**)&tpy.ndarray},
-      {"from_ndarray", &tpy.from_ndarray},
-  };
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
-    PyObject* object = PyDict_GetItemString(given, places[i].name);
-    if (object != NULL) *places[i].place = Py_NewRef(object);
+  PyObject *name, *object;
+  for (Py_ssize_t at = 0; PyDict_Next(given, &at, &name, &object);) {
+    if (!tpy_register_one(name, object)) return NULL;
   }
-  PyObject* dtypes = PyDict_GetItemString(given, "dtypes");
-  PyObject *bits, *dtype;
-  for (Py_ssize_t at = 0; dtypes != NULL && PyDict_Next(dtypes, &at, &bits, &dtype);) {
-    if (tpy.n_dtypes == TPY_MAX_DTYPES) break;
-    tpy.dtype_bits[tpy.n_dtypes] = (tsr_dtype)PyLong_AsLong(bits);
-    tpy.dtype_at[tpy_dtype_place(tpy.dtype_bits[tpy.n_dtypes])] = dtype;
-    tpy.dtypes[tpy.n_dtypes++] = Py_NewRef(dtype);
-  }
-  if (PyErr_Occurred()) return NULL;
-  tpy_make_light(tpy.tensor);
-  tpy_leave_to_counting(tpy.node);
   Py_RETURN_NONE;
 }
 
-static PyObject* py_object_at(PyObject* self, PyObject* address) {
-  (void)self;
-  PyObject* object = PyLong_AsVoidPtr(address);
-  if (object == NULL && PyErr_Occurred()) return NULL;
-  return Py_NewRef(object != NULL ? object : Py_None);
-}
-
-/* adopt(address): a tensor that takes over a handle. */
-static PyObject* py_adopt(PyObject* self, PyObject* address) {
-  (void)self;
-  tsr_tensor handle = PyLong_AsVoidPtr(address);
-  if (handle == NULL && PyErr_Occurred()) return NULL;
-  return tpy_result(TSR_OK, handle);
-}
+/* ---- the module ---- */
 
 static PyMethodDef tpy_private[] = {
     {"register", (PyCFunction)(void (*)(void))py_register, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"object_at", py_object_at, METH_O, "The object at an address."},
-    {"adopt", py_adopt, METH_O, "A tensor that takes over a handle."},
+    {"check", py_check, METH_O,
+     "check(status)\n--\n\nRaises the exception of a call of C unless its status is 0."},
+    {"lend", (PyCFunction)(void (*)(void))py_lend, METH_FASTCALL,
+     "Writes the handle of an object into a cell."},
+    {"adopt", (PyCFunction)(void (*)(void))py_adopt, METH_FASTCALL,
+     "An object that takes over the handle in a cell."},
+    {"is_same", (PyCFunction)(void (*)(void))py_is_same, METH_FASTCALL,
+     "Whether two Tensors are one tensor."},
     {"add_hook", (PyCFunction)(void (*)(void))py_add_hook, METH_FASTCALL,
      "Adds a hook to a tensor."},
     {"queue_callback", py_queue_callback, METH_O,
@@ -118,7 +154,6 @@ static PyMethodDef tpy_private[] = {
     {"attach_node", (PyCFunction)(void (*)(void))py_attach_node, METH_FASTCALL,
      "Makes tensors the results of a custom function."},
     {"needs_grad", py_needs_grad, METH_O, "Which arguments want gradients."},
-    {"adopt_node", py_adopt_node, METH_O, "A node that takes over a reference."},
     {"saved_tensors", py_saved_tensors, METH_O, "What a node kept."},
     {"backward", (PyCFunction)(void (*)(void))py_backward, METH_FASTCALL,
      "Adds gradients to leaves."},
@@ -135,17 +170,26 @@ static PyMethodDef tpy_private[] = {
      "start, start + step, ... before stop."},
     {"is_tensor", py_is_tensor, METH_O, "Whether an object is a Tensor."},
     {"from_array", py_from_array, METH_O, "A tensor on the memory of a NumPy array, or None."},
-    {"from_data", py_from_data, METH_VARARGS, "A tensor on memory that an object owns."},
+    {"from_buffer", (PyCFunction)(void (*)(void))py_from_buffer, METH_FASTCALL,
+     "A tensor on memory that an object lends."},
+    {"convert", (PyCFunction)(void (*)(void))py_convert, METH_FASTCALL,
+     "A tensor with another dtype or device."},
     {"to_capsule", py_to_capsule, METH_VARARGS, "A DLPack capsule of a tensor."},
     {"from_capsule", py_from_capsule, METH_VARARGS, "A tensor on the memory of a DLPack capsule."},
     {NULL, NULL, 0, NULL},
 };
 
+/* Functions without a self: what tpy_parse is told as one is a tensor. No name may come twice. */
 static int tpy_add_functions(PyObject* table, PyMethodDef* defs) {
   for (; defs->ml_name != NULL; ++defs) {
     PyObject* function = PyCFunction_New(defs, NULL);
-    if (function == NULL || PyDict_SetItemString(table, defs->ml_name, function) < 0) return 0;
+    if (function == NULL || PyDict_GetItemString(table, defs->ml_name) != NULL) {
+      Py_XDECREF(function);
+      return PyErr_Format(PyExc_SystemError, "two functions are named %s", defs->ml_name), 0;
+    }
+    const int failed = PyDict_SetItemString(table, defs->ml_name, function) < 0;
     Py_DECREF(function);
+    if (failed) return 0;
   }
   return 1;
 }
@@ -206,14 +250,18 @@ static int tpy_make_type(PyObject* table) {
          PyDict_SetItemString(table, "TensorBase", (PyObject*)tpy.base) == 0;
 }
 
-/* Called through cffi, thus without the lock. `table` is the address of a dict. */
-int32_t tpy_install(uintptr_t table_address) {
-  PyGILState_STATE lock = PyGILState_Ensure();
-  PyObject* table = (PyObject*)table_address;
-  const int good = tpy_prepare_signatures() && tpy_make_type(table) && tpy_make_nodes(table) &&
-                   tpy_make_modes(table) && tpy_make_devices(table) &&
-                   tpy_add_functions(table, tpy_private) && tpy_add_functions(table, tpy_functions);
-  if (!good) PyErr_WriteUnraisable(table);
-  PyGILState_Release(lock);
-  return good ? 0 : -1;
+static struct PyModuleDef tpy_module = {PyModuleDef_HEAD_INIT, "tessera._core",
+                                        "The C parts of the package.", -1, NULL};
+
+PyMODINIT_FUNC PyInit__core(void) {  // NOLINT(readability-identifier-naming)
+  PyObject* module = PyModule_Create(&tpy_module);
+  if (module == NULL) return NULL;
+  PyObject* table = PyModule_GetDict(module);
+  if (tpy_prepare_signatures() && tpy_make_type(table) && tpy_make_nodes(table) &&
+      tpy_make_modes(table) && tpy_make_devices(table) && tpy_make_generators(table) &&
+      tpy_add_functions(table, tpy_private) && tpy_add_functions(table, tpy_functions)) {
+    return module;
+  }
+  Py_DECREF(module);
+  return NULL;
 }

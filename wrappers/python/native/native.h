@@ -32,11 +32,11 @@ typedef struct tpy_object {
   struct tpy_object** place; /* what points to this one there */
 } tpy_object;
 
-/* A Python node owns one reference to its handle. */
+/* A node or a generator in Python owns one reference to its handle. */
 typedef struct {
-  PyObject_HEAD tsr_node node;
+  PyObject_HEAD void* handle;
   PyObject* weakrefs;
-} tpy_node;
+} tpy_held;
 
 enum { TPY_MAX_DTYPES = 32, TPY_DTYPE_PLACES = 64 /* 8 kinds, 8 sizes */ };
 
@@ -45,7 +45,6 @@ enum { TPY_MAX_DTYPES = 32, TPY_DTYPE_PLACES = 64 /* 8 kinds, 8 sizes */ };
 typedef struct {
   PyTypeObject* base;     /* TensorBase, made in module.c */
   PyTypeObject* tensor;   /* the class of results */
-  PyObject* raise_status; /* (status) raises the exception of this thread's error record */
   PyObject* number;       /* (object) gives a Python number, or NotImplemented */
   PyObject* storable;     /* (data, tensor) gives a tensor of what is stored in the tensor */
   PyObject* to_dtype;     /* (object) gives a dtype */
@@ -56,8 +55,13 @@ typedef struct {
   PyObject* dtype_names;  /* dict: name of a dtype -> dtype */
   PyObject* to_index;     /* (object) gives a tensor of integers or bools */
   PyTypeObject* node;     /* NodeBase, made in graph.c; Node once that is registered */
-  PyObject* as_array;     /* (buffer) gives a NumPy array on its memory */
-  PyObject* no_array;     /* (tensor) raises why it cannot be a NumPy array */
+  PyTypeObject*
+      generator;         /* GeneratorBase, made in generator.c; Generator once that is registered */
+  PyObject* as_array;    /* (buffer) gives a NumPy array on its memory */
+  PyObject* no_array;    /* (tensor) raises why it cannot be a NumPy array */
+  PyObject* errors;      /* dict: status -> exception class */
+  PyObject* file_errors; /* dict: errno -> exception class */
+  PyObject* error;       /* the class of all failures of the library */
   PyObject* access_error; /* the exception of memory that cannot be lent */
   PyObject*
       type_error; /* those of wrong types, values, indices: of the library and Python's at once */
@@ -116,16 +120,18 @@ static inline Py_ssize_t tpy_itemsize(tsr_dtype dtype) {
 
 /* ---- module.c: the parts put together ---- */
 
-/* Puts the types and the functions into a dict, whose address it is told. Called once through cffi,
- * without the lock. */
-int32_t tpy_install(uintptr_t table_address);
 /* An attribute by a name that is made a string once, in *cell. */
 PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* name);
 
 /* ---- errors.c: failed calls as exceptions ---- */
 
-/* Raises the exception of a status, from the record of this thread; returns NULL. */
+/* Raises the exception of a status, from the record of this thread; returns NULL. The exception of
+ * a Python callback comes out as itself. */
 PyObject* tpy_fail(tsr_status status);
+/* Hands the exception in flight to the library, from which tpy_fail gets it back where the outer
+ * call fails. */
+tsr_status tpy_hand_over(void);
+PyObject* py_check(PyObject* self, PyObject* status);
 
 /* ---- results.c: handles as Python objects ---- */
 
@@ -386,7 +392,7 @@ PyObject* nb_float(PyObject* self);
 PyObject* nb_int(PyObject* self);
 PyObject* nb_index(PyObject* self);
 
-enum { TPY_MAX_NEST = 32 }; /* axes of what Python and NumPy give */
+enum { TPY_MAX_NEST = 32, TPY_MAX_AXES = 64 }; /* levels of lists; axes of tensors and arrays */
 
 /* ---- sequences.c, arrays.c, creation.c: tensors from Python's data, from NumPy's arrays, by
  * counting ---- */
@@ -399,7 +405,7 @@ PyObject* py_from_numbers(PyObject* self, PyObject* const* args, Py_ssize_t narg
  * nobody counts the writes to an array. */
 PyObject* tpy_array_operand(PyObject* array, int recorded);
 PyObject* py_from_array(PyObject* self, PyObject* given);
-PyObject* py_from_data(PyObject* self, PyObject* args);
+PyObject* py_from_buffer(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 
 /* ---- buffer.c: the buffer protocol ---- */
@@ -417,6 +423,7 @@ int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value);
 
 extern PyMethodDef tensor_methods[];
 
+PyObject* py_convert(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 /* Another tensor on the same memory, whose writes autograd does not count. */
 PyObject* tensor_get_data(PyObject* self, void* closure);
 
@@ -433,8 +440,6 @@ void tpy_stay_when_unwound(const int* inside);
 /* Every user pointer that the library gets is an owned PyObject*; this gives it back. On any
  * thread, without the lock. */
 void tpy_drop(void* user);
-/* Hands the exception in flight to the library, which gives it back where the outer call fails. */
-tsr_status tpy_hand_over(void);
 /* What a callback returned becomes an owned handle; None becomes NULL. Returns 0 for what is no
  * tensor. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who);
@@ -442,20 +447,34 @@ PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_queue_callback(PyObject* self, PyObject* callback);
 
-/* ---- graph.c, function.c, saved_hooks.c, modes.c, device.c: autograd and devices ---- */
+/* ---- door.c: handles to and from cffi ---- */
 
-/* Make NodeBase, ModeBase and DeviceBase, and put them into a dict. */
+/* A handle goes through a cell: memory of one pointer that cffi made and knows the type of. No
+ * handle is ever a number, and none is read out of an object that is not of our types. */
+PyObject* py_lend(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_adopt(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_is_same(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+
+/* ---- graph.c, function.c, saved_hooks.c, modes.c, device.c, generator.c: autograd, devices,
+ * random numbers ---- */
+
+/* Make NodeBase, ModeBase, DeviceBase and GeneratorBase, and put them into the dict of the module.
+ */
 int tpy_make_nodes(PyObject* table);
 int tpy_make_modes(PyObject* table);
 int tpy_make_devices(PyObject* table);
+int tpy_make_generators(PyObject* table);
+/* Slots of the types that hold a handle (tpy_held): identity and hash are those of the handle. */
+PyObject* held_compare(PyObject* self, PyObject* other, int which);
+Py_hash_t held_hash(PyObject* self);
+extern PyMemberDef held_members[];
 /* Reads the first arguments as sequences of tensors, in which a None is a NULL; free them in any
  * case. */
 int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists);
 void tpy_free_lists(tpy_tensors* lists, int count);
 /* Raises unless a private function got as many arguments as it takes. */
 int tpy_count_arguments(const char* name, Py_ssize_t nargs, Py_ssize_t wanted);
-PyObject* py_adopt_node(PyObject* self, PyObject* address);
-PyObject* py_saved_tensors(PyObject* self, PyObject* address);
+PyObject* py_saved_tensors(PyObject* self, PyObject* node);
 PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_needs_grad(PyObject* self, PyObject* given);

@@ -10,7 +10,7 @@ PyObject* tpy_wrap_node(tsr_node node) {
   if (self == NULL)
     tsr_node_release(node);
   else
-    ((tpy_node*)self)->node = node;
+    ((tpy_held*)self)->handle = node;
   return self;
 }
 

@@ -256,11 +256,6 @@ static PyObject* tensor_get_version(PyObject* self, void* closure) {
   return status != TSR_OK ? tpy_fail(status) : PyLong_FromLongLong(value);
 }
 
-static PyObject* tensor_get_address(PyObject* self, void* closure) {
-  (void)closure;
-  return PyLong_FromVoidPtr(tpy_handle(self));
-}
-
 static int tensor_set_data(PyObject* self, PyObject* value, void* closure) {
   (void)closure;
   if (value == NULL || !tpy_is_tensor(value)) {
@@ -314,7 +309,6 @@ PyGetSetDef tensor_getset[] = {
     {"is_leaf", tensor_get_is_leaf, NULL, "Whether the tensor has no history.", NULL},
     {"retains_grad", tensor_get_retains_grad, NULL, "Whether a backward keeps its gradient.", NULL},
     {"_version", tensor_get_version, NULL, "How often the memory was changed in place.", NULL},
-    {"_address", tensor_get_address, NULL, "The handle as a number.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

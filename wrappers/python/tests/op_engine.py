@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import tessera as ts
-from tessera._core import lib
+from tessera.capi import lib
 
 # (rtol, atol) against a reference in double precision; numerics.md.
 TOLERANCE = {

@@ -11,7 +11,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from . import _ops
-from ._core import lib as _lib, table as _table
+from ._core import is_tensor
 from ._creation import arange, broadcast_shapes
 from ._device import Device, device_count, get_default_device, set_default_device, synchronize
 from ._dtypes import (
@@ -59,7 +59,7 @@ from ._errors import (
     ShapeError,
     TesseraError,
 )
-from ._errors import as_int as _as_int, check as _check
+from ._errors import as_int as _as_int
 from ._info import __array_namespace_info__  # noqa: F401
 from ._interop import asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._ops import *  # noqa: F403
@@ -73,7 +73,7 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
-from . import autograd, io, linalg, memory, nn, optim, utils
+from . import autograd, capi, io, linalg, memory, nn, optim, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -88,7 +88,7 @@ from .io import load_file, save_file
 __all__ = [
     "AbiError", "arange", "ArgumentTypeError", "asarray", "AsyncError", "autograd",
     "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_shapes",
-    "CallbackError", "can_cast", "CancelledError", "complex128", "complex64", "default_generator",
+    "CallbackError", "can_cast", "capi", "CancelledError", "complex128", "complex64", "default_generator",
     "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
     "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
@@ -115,12 +115,11 @@ e = _math.e
 inf = _math.inf
 nan = _math.nan
 newaxis = None
-is_tensor: _Callable[[_Any], _builtins.bool] = _table["is_tensor"]
 
 
 def get_num_threads() -> int:
     """How many threads an operation may use."""
-    return int(_lib.tsr_num_threads())
+    return int(capi.lib.tsr_num_threads())
 
 
 _PRECISIONS = ("highest", "high", "medium")  # in the order of tsr_precision
@@ -147,4 +146,4 @@ def set_num_threads(count: int) -> None:
     wanted = _as_int(count, "set_num_threads()")
     if not 0 < wanted < 2**31:
         raise InvalidValueError(f"set_num_threads(): expected at least 1, got {wanted}")
-    _check(_lib.tsr_set_num_threads(wanted))
+    capi.check(capi.lib.tsr_set_num_threads(wanted))

@@ -13,7 +13,8 @@ from ._constants import (
     BACKWARD_FREE_GRAPH,
     BACKWARD_RETAIN_GRAPH,
 )
-from ._core import TensorBase, table
+from . import _core
+from ._core import TensorBase
 from ._errors import ArgumentTypeError, InvalidValueError, as_list
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 Tensors = Union["Tensor", Sequence["Tensor"]]
 Grads = Union["Tensor", Sequence[Union["Tensor", None]], None]
-
-_backward, _grad = table["backward"], table["grad"]
 
 
 def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
@@ -61,7 +60,7 @@ def backward(
     wanted = [] if inputs is None else _many(inputs, "backward(): inputs")
     if inputs is not None and not wanted:
         raise InvalidValueError("backward(): inputs must not be empty")
-    _backward(roots, grads, wanted, flags)
+    _core.backward(roots, grads, wanted, flags)
 
 
 def grad(
@@ -80,10 +79,10 @@ def grad(
     if not wanted:
         raise InvalidValueError("grad(): inputs must not be empty")
     grads = _grads(grad_outputs, roots, "grad(): grad_outputs")
-    found: tuple[Any, ...] = _grad(roots, grads, wanted, _flags(retain_graph, create_graph, allow_unused))
+    found: tuple[Any, ...] = _core.grad(roots, grads, wanted, _flags(retain_graph, create_graph, allow_unused))
     return found
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
     """Runs the callable when the backward that is running on this thread has finished."""
-    table["queue_callback"](callback)
+    _core.queue_callback(callback)

@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._core import table
+from . import _core
 from ._errors import InvalidValueError, as_int, as_list
 from ._tensor import Tensor
-
-_arange = table["arange"]
 
 
 def arange(
@@ -19,7 +17,7 @@ def arange(
 ) -> Tensor:
     """start, start + step, ... before stop; arange(n) counts from 0. Integers give int64."""
     begin, end = (0, start) if stop is None else (start, stop)
-    made: Tensor = _arange(begin, end, step, dtype, device)
+    made: Tensor = _core.arange(begin, end, step, dtype, device)
     if requires_grad:
         made.requires_grad = True
     return made

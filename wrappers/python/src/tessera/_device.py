@@ -8,8 +8,9 @@ import threading
 from typing import Any, Final
 
 from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED
-from ._core import DeviceBase, ffi, lib
-from ._errors import ArgumentTypeError, DeviceError, check
+from ._core import DeviceBase
+from ._errors import ArgumentTypeError, DeviceError
+from .capi import check, ffi, lib, out
 
 TYPES: Final = {"cpu": DEVICE_CPU, "cuda": DEVICE_CUDA, "simulated": DEVICE_SIMULATED}
 _NAMES: Final = {v: k for k, v in TYPES.items()}
@@ -114,9 +115,7 @@ def device_count(kind: str = "cpu") -> int:
     """How many devices of a type can be used here."""
     if not isinstance(kind, str) or kind not in TYPES:
         raise DeviceError(f"expected a type of device, one of {', '.join(TYPES)}, got {kind!r}")
-    count = ffi.new("int32_t*")
-    check(lib.tsr_device_count(TYPES[kind], count))
-    return int(count[0])
+    return int(out("int32_t", lib.tsr_device_count, TYPES[kind]))
 
 
 def synchronize(device: Device | str = CPU) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ._constants import STATUS
-from ._core import ffi, lib, table
+from ._core import check, register
 
 
 class TesseraError(RuntimeError):
@@ -183,27 +183,15 @@ def as_list(given: Any, what: str) -> list[Any]:
 CLASSES: dict[int, type[TesseraError]] = {c.code: c for c in TesseraError.__subclasses__()}
 if CLASSES.keys() != STATUS.keys():
     raise ImportError("tessera._errors does not match the status codes of the library")
-
-
-def raise_status(code: int) -> None:
-    """Raises what the failed call on this thread left: a host exception as itself, else ours."""
-    view = ffi.new("tsr_error_view*")
-    view.struct_size = ffi.sizeof("tsr_error_view")
-    lib.tsr_error_last(view)
-    if view.payload != ffi.NULL:
-        host = table["object_at"](int(ffi.cast("intptr_t", view.payload)))
-        if isinstance(host, BaseException):
-            _forget()
-            try:
-                raise host
-            finally:
-                del host  # its traceback holds this frame: a cycle
-    message = ffi.unpack(view.message, view.message_len).decode("utf-8", "replace").removeprefix("tsr_")
-    op = ffi.unpack(view.op, view.op_len).decode("utf-8", "replace").removeprefix("tsr_")
-    argument = None if view.arg_index < 0 else int(view.arg_index)
-    native = int(view.native_code)
-    kind = _BY_ERRNO.get(native, FileError) if code == FileError.code else CLASSES.get(code, TesseraError)
-    raise kind(message, op, argument, native)
+register(
+    errors=CLASSES,
+    file_errors=_BY_ERRNO,
+    error=TesseraError,
+    access_error=MemoryAccessError,
+    type_error=ArgumentTypeError,
+    value_error=InvalidValueError,
+    index_error=OutOfRangeError,
+)
 
 
 @contextmanager
@@ -216,16 +204,3 @@ def about_file(path: Any) -> Iterator[None]:
             error = FolderError(str(error), error.op, error.argument, errno.EISDIR)
         error.filename = os.fspath(path)
         raise error from None
-
-
-def _forget() -> None:
-    """Empties this thread's record, which would keep an exception and all its frames alive."""
-    record = ffi.new("tsr_error*")
-    if lib.tsr_error_take(record) == 0:
-        lib.tsr_error_release(record[0])
-
-
-def check(status: int) -> None:
-    """Raises unless the status of a raw call is 0."""
-    if status != 0:
-        raise_status(status)

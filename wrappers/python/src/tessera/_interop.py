@@ -9,34 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED, DLPACK_COPY, DLPACK_READ_ONLY, FROM_DATA_READ_ONLY
-from ._core import TensorBase, ffi, lib, table
+from . import _core
+from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED, DLPACK_COPY, DLPACK_READ_ONLY
+from ._core import TensorBase
+from ._core import from_array as _from_array
+from ._core import from_numbers as _from_numbers
 from ._device import CPU, device_of, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
-from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, OutOfRangeError, check
+from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, OutOfRangeError
+from .capi import check, ffi, handle, lib
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
-
-
-_from_numbers, _from_array, _adopt = table["from_numbers"], table["from_array"], table["adopt"]
-
-
-def handle(tensor: Any) -> Any:
-    """The raw handle, for calls through lib."""
-    return ffi.cast("tsr_tensor", tensor._address)
-
-
-def adopt(cell: Any) -> Any:
-    """The tensor of a raw call's out cell."""
-    return _adopt(int(ffi.cast("intptr_t", cell[0])))
 
 
 # ---- to NumPy ----
 
 
 def array_interface(tensor: Tensor) -> dict[str, Any]:
-    if tensor.requires_grad and lib.tsr_grad_mode():
+    if tensor.requires_grad and _core.is_grad_enabled():
         raise MemoryAccessError("numpy(): the tensor requires grad; use .detach().numpy()")
     if tensor.device.type != "cpu":
         raise MemoryAccessError(f"numpy(): the tensor is on {tensor.device}; use .to('cpu').numpy()")
@@ -68,8 +59,9 @@ def bits(tensor: Tensor) -> Any:
     kind = np.dtype(f"u{min(tensor.itemsize, 8)}")
     if count == 0:
         return np.empty(0, kind)
-    memory = ffi.buffer(ffi.cast("char*", tensor._data_address), tensor.nbytes)
-    return np.frombuffer(memory, kind).copy()
+    info = ffi.new("tsr_info*", {"struct_size": ffi.sizeof("tsr_info")})
+    check(lib.tsr_tensor_info(handle(tensor), info))
+    return np.frombuffer(ffi.buffer(info.data, info.nbytes), kind).copy()
 
 
 # ---- from NumPy and memory ----
@@ -77,21 +69,16 @@ def bits(tensor: Tensor) -> Any:
 
 def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of a NumPy array, of any strides."""
-    if type(array) is np.ndarray and (quick := _from_array(array)) is not None:
-        return quick  # type: ignore[no-any-return]
+    if isinstance(array, np.ndarray) and (made := _from_array(array)) is not None:
+        return made
     if not isinstance(array, np.ndarray):
         raise ArgumentTypeError(f"from_numpy(): expected a numpy.ndarray, got {type(array).__name__}")
     dtype = ALL.get(array.dtype.name)
     if dtype is None or not array.dtype.isnative:
         raise DTypeError(f"from_numpy(): no dtype for numpy's {array.dtype.str}; one of {', '.join(ALL)}")
-    step = array.itemsize
-    if any(s % step for s in array.strides) and array.size:
-        raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
-    strides = tuple(s // step for s in array.strides)
-    flags = 0 if array.flags.writeable else FROM_DATA_READ_ONLY
-    address = array.__array_interface__["data"][0]
-    made: Tensor = table["from_data"](array, address, dtype.bits, array.shape, strides, flags)
-    return made
+    if array.ndim > 64:
+        raise InvalidValueError(f"from_numpy(): expected at most 64 axes, got {array.ndim}")
+    raise InvalidValueError("from_numpy(): strides must be multiples of the item size; copy the array")
 
 
 def from_ndarray(array: Any, copy: bool) -> Tensor:
@@ -105,13 +92,7 @@ def from_ndarray(array: Any, copy: bool) -> Tensor:
 
 def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0) -> Tensor:
     """A row-major tensor on an object with the buffer protocol."""
-    view = np.frombuffer(data, np.uint8, offset=offset) if len(data) > offset else np.empty(0, np.uint8)
-    if view.nbytes < math.prod(shape) * dtype.itemsize:
-        raise InvalidValueError(f"expected {math.prod(shape) * dtype.itemsize} bytes for {shape}, got {view.nbytes}")
-    flags = 0 if view.flags.writeable else FROM_DATA_READ_ONLY
-    address = view.__array_interface__["data"][0]
-    made: Tensor = table["from_data"](view, address, dtype.bits, shape, None, flags)
-    return made
+    return _core.from_buffer(data, dtype, shape, offset)
 
 
 def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: int = 0) -> Tensor:
@@ -198,7 +179,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if quick is not None:
         if requires_grad:
             quick.requires_grad = True
-        return quick  # type: ignore[no-any-return]
+        return quick
     made: Tensor = asarray(data, dtype=dtype, device=device, copy=True)
     if hasattr(data, "requires_grad"):
         made = made.detach()
@@ -213,7 +194,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     else:
         quick = _from_numbers(obj, dtype) if device is None and copy is not False else None
     if quick is not None:
-        return quick  # type: ignore[no-any-return]
+        return quick
     kind = None if dtype is None else dtype_of(dtype)
     if isinstance(obj, TensorBase):
         made, copied = obj, False
@@ -243,14 +224,7 @@ def _shared(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, 
 
 
 def _as(given: Any, dtype: DType | None, device: Any, copy: bool | None) -> Tensor:
-    if copy is not False:
-        made: Tensor = given.to(dtype=dtype, device=device, copy=bool(copy))
-        return made
-    cell = ffi.new("tsr_tensor*")
-    where = (-1, -1) if device is None else device_pair(device)
-    check(lib.tsr_asarray(handle(given), -1 if dtype is None else dtype.bits, *where, 0, cell))
-    made = adopt(cell)
-    return given if made._address == given._address else made  # type: ignore[no-any-return]
+    return _core.convert(given, dtype, device, copy)
 
 
 def to_index(item: Any) -> Tensor:
@@ -280,7 +254,7 @@ def to_dlpack(given: Tensor, stream: Any, max_version: Any, dl_device: Any, copy
         raise MemoryAccessError("__dlpack__(): the tensor requires grad; use .detach()")
     flags = DLPACK_COPY if copy else 0
     major = 0 if max_version is None or max_version[0] < 1 else int(max_version[0])
-    return table["to_capsule"](given, major, flags)
+    return _core.to_capsule(given, major, flags)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -294,7 +268,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         if kind not in _DLPACK_DEVICES:
             raise MemoryAccessError(f"from_dlpack(): device {(kind, index)} is not supported")
         capsule = _export(x, {"stream": _stream_for(index)} if kind == DEVICE_CUDA else {})
-    made: Tensor = table["from_capsule"](capsule, DLPACK_COPY if copy else 0)
+    made = _core.from_capsule(capsule, DLPACK_COPY if copy else 0)
     if device is not None and device_of(device) != made.device:
         if copy is False:
             raise InvalidValueError(f"from_dlpack(): moving to {device} needs a copy")
@@ -325,7 +299,7 @@ def _export(x: Any, options: dict[str, Any]) -> Any:
 
 def read_only_capsule(given: Tensor) -> Any:
     """A versioned capsule that consumers must not write through."""
-    return table["to_capsule"](given, 1, DLPACK_READ_ONLY)
+    return _core.to_capsule(given, 1, DLPACK_READ_ONLY)
 
 
 __all__ = ["CPU", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]

@@ -7,35 +7,22 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from ._core import ffi, lib
-from ._errors import InvalidValueError, as_int, as_list, check
+from ._core import GeneratorBase, register
+from ._errors import InvalidValueError, as_int, as_list
+from .capi import check, ffi, handle, lib, made
 
 
-class Generator:
+class Generator(GeneratorBase):
     """A stream of random numbers; its whole state is (seed, offset)."""
 
-    __slots__ = ("__weakref__", "_handle")
+    __slots__ = ()
 
-    def __init__(self, seed: int = 0) -> None:
-        handle = ffi.new("tsr_generator*")
-        check(lib.tsr_generator_new(as_int(seed, "seed") & (2**64 - 1), handle))
-        self._handle = ffi.gc(handle[0], lib.tsr_generator_release)
-
-    @classmethod
-    def _default(cls) -> Generator:
-        made = cls.__new__(cls)
-        handle = ffi.new("tsr_generator*")
-        check(lib.tsr_generator_default(handle))
-        made._handle = ffi.gc(handle[0], lib.tsr_generator_release)
-        return made
-
-    @property
-    def _address(self) -> int:
-        return int(ffi.cast("intptr_t", self._handle))
+    def __new__(cls, seed: int = 0) -> Generator:
+        return super().__new__(cls, seed)
 
     def manual_seed(self, seed: int) -> Generator:
         """Starts anew from a seed."""
-        check(lib.tsr_generator_seed(self._handle, as_int(seed, "seed") & (2**64 - 1)))
+        check(lib.tsr_generator_seed(handle(self), as_int(seed, "seed") & (2**64 - 1)))
         return self
 
     def seed(self) -> int:
@@ -49,14 +36,14 @@ class Generator:
 
     def get_state(self) -> tuple[int, int]:
         seed, offset = ffi.new("uint64_t*"), ffi.new("uint64_t*")
-        check(lib.tsr_generator_get_state(self._handle, seed, offset))
+        check(lib.tsr_generator_get_state(handle(self), seed, offset))
         return int(seed[0]), int(offset[0])
 
     def set_state(self, state: tuple[int, int]) -> None:
         numbers = [as_int(n, "state") for n in as_list(state, "state")]
         if len(numbers) != 2 or not all(0 <= n < 2**64 for n in numbers):
             raise InvalidValueError(f"state: expected what get_state() gives, two ints of 64 bits, got {state!r}")
-        check(lib.tsr_generator_set_state(self._handle, *numbers))
+        check(lib.tsr_generator_set_state(handle(self), *numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (self.get_state(),))
@@ -72,7 +59,8 @@ def _rebuild(state: tuple[int, int]) -> Generator:
     return made
 
 
-default_generator = Generator._default()
+register(generator=Generator)
+default_generator: Generator = made("tsr_generator", lib.tsr_generator_default)
 
 
 def manual_seed(seed: int) -> Generator:

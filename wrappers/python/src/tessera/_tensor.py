@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from . import _interop, _ops, _repr, _ufuncs
+from . import _core, _interop, _ops, _repr, _ufuncs
 from ._backward import backward as run_backward
-from ._core import TensorBase, table
+from ._core import TensorBase
 from ._device import CPU, Device, device_of, device_pair, make_device
 from ._dtypes import ALL, BY_BITS, DType, dtype_of
 from ._errors import (
@@ -23,11 +23,10 @@ from ._errors import (
     InvalidValueError,
     MemoryAccessError,
     OutOfRangeError,
-    check,
-    raise_status,
 )
 from ._graph import HookHandle, Node
 from ._results import RESULTS
+from .capi import check, handle, lib
 
 
 class Tensor(TensorBase):
@@ -222,9 +221,7 @@ class Tensor(TensorBase):
 
     def retain_grad(self) -> None:
         """Makes a backward keep the gradient of this computed tensor."""
-        from ._core import ffi, lib
-
-        check(lib.tsr_tensor_retain_grad(ffi.cast("tsr_tensor", self._address)))
+        check(lib.tsr_tensor_retain_grad(handle(self)))
 
     def backward(
         self,
@@ -238,11 +235,11 @@ class Tensor(TensorBase):
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Calls hook(gradient) when the gradient of this tensor is computed; a result replaces it."""
-        return HookHandle(self, table["add_hook"](self, hook, 0))
+        return HookHandle(self, _core.add_hook(self, hook, 0))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> HookHandle:
         """Calls hook(tensor) after the gradient of this leaf was brought up to date."""
-        return HookHandle(self, table["add_hook"](self, _NoResult(hook), 1))
+        return HookHandle(self, _core.add_hook(self, _NoResult(hook), 1))
 
     # ---- copies ----
 
@@ -301,9 +298,8 @@ def _number(given: Any) -> Any:
     return given.item() if isinstance(given, np.generic) else NotImplemented
 
 
-table["register"](
+_core.register(
     tensor=Tensor,
-    raise_status=raise_status,
     number=_number,
     storable=_storable,
     to_dtype=dtype_of,
@@ -312,15 +308,10 @@ table["register"](
     cpu=CPU,
     device_class=Device,
     dtype_names=ALL,
-    node=Node,
     dtypes=BY_BITS,
     to_index=_interop.to_index,
     as_array=np.asarray,
     no_array=_interop.array_interface,
-    access_error=MemoryAccessError,
-    type_error=ArgumentTypeError,
-    value_error=InvalidValueError,
-    index_error=OutOfRangeError,
     results=RESULTS,
     ndarray=np.ndarray,
     from_ndarray=_interop.from_ndarray,

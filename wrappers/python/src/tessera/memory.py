@@ -4,23 +4,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from ._core import ffi, lib
 from ._device import CPU, Device, device_pair
-from ._errors import check
-
-
-def _json(function: Any, device: Device | str) -> Any:
-    buffer = ffi.new("tsr_buffer*")
-    check(function(*device_pair(device), buffer))
-    try:
-        data, size = ffi.new("const char**"), ffi.new("int64_t*")
-        check(lib.tsr_buffer_data(buffer[0], data, size))
-        return json.loads(ffi.unpack(data[0], size[0]))
-    finally:
-        lib.tsr_buffer_release(buffer[0])
+from .capi import check, document, lib, out
 
 
 def memory_stats(device: Device | str = CPU) -> dict[str, int]:
@@ -34,13 +21,13 @@ def memory_stats(device: Device | str = CPU) -> dict[str, int]:
         else:
             found[prefix] = value
 
-    walk("", _json(lib.tsr_memory_stats_json, device))
+    walk("", document(lib.tsr_memory_stats_json, *device_pair(device)))
     return found
 
 
 def memory_snapshot(device: Device | str = CPU) -> Any:
     """Every segment and block of the allocator."""
-    return _json(lib.tsr_memory_snapshot, device)
+    return document(lib.tsr_memory_snapshot, *device_pair(device))
 
 
 def memory_allocated(device: Device | str = CPU) -> int:
@@ -63,22 +50,16 @@ def reset_peak_memory_stats(device: Device | str = CPU) -> None:
 
 def empty_cache(device: Device | str = CPU) -> int:
     """Gives all cached blocks back to the system; tells how many bytes."""
-    freed = ffi.new("int64_t*")
-    check(lib.tsr_memory_empty_cache(*device_pair(device), freed))
-    return int(freed[0])
+    return int(out("int64_t", lib.tsr_memory_empty_cache, *device_pair(device)))
 
 
 def trim(keep: int, device: Device | str = CPU) -> int:
     """Gives cached blocks back until at most `keep` bytes are cached."""
-    freed = ffi.new("int64_t*")
-    check(lib.tsr_memory_trim(*device_pair(device), keep, freed))
-    return int(freed[0])
+    return int(out("int64_t", lib.tsr_memory_trim, *device_pair(device), keep))
 
 
 def memory_limit(device: Device | str = CPU) -> int:
-    limit = ffi.new("int64_t*")
-    check(lib.tsr_memory_limit(*device_pair(device), limit))
-    return int(limit[0])
+    return int(out("int64_t", lib.tsr_memory_limit, *device_pair(device)))
 
 
 def set_memory_limit(nbytes: int, device: Device | str = CPU) -> None:

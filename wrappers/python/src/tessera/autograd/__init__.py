@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiation: backward, grad, modes, custom functions, checks of derivatives."""
 
+from .._core import is_grad_enabled, is_inference_mode_enabled
 from .._backward import backward, grad, queue_callback
 from .._graph import HookHandle, Node
 from . import functional, graph
@@ -10,8 +11,6 @@ from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
 from ._modes import (
     enable_grad,
     inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )

@@ -9,13 +9,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
-from .._core import TensorBase, table
+from .._core import TensorBase, attach_node, is_same, needs_grad, saved_tensors
 from .._errors import ArgumentTypeError, AutogradError, NotSupportedError
-from .._graph import saved_tensors
+from .._graph import Node
 from .._tensor import Tensor
 from ._modes import no_grad
-
-_attach_node, _needs_grad = table["attach_node"], table["needs_grad"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +26,7 @@ class FunctionCtx:
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()
     _materialize = True
-    _node: int | None = None
+    _node: Node | None = None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps inputs and outputs, with a check that nobody writes to them meanwhile."""
@@ -53,7 +51,7 @@ class FunctionCtx:
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._node is None:
             return self._saved
-        return saved_tensors(self._node)  # type: ignore[no-any-return]
+        return saved_tensors(self._node)
 
 
 class Function:
@@ -83,7 +81,7 @@ class Function:
         if kwargs:
             _check_keywords(cls, kwargs)
         ctx = FunctionCtx()
-        ctx.needs_input_grad = needs = _needs_grad(args)
+        ctx.needs_input_grad = needs = needs_grad(args)
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
         if isinstance(result, TensorBase):
@@ -109,16 +107,15 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
         if isinstance(item, TensorBase):
             places.append(place)
             inputs.append(item)
-            known.append(item._address)
+            known.append(item)
     if ctx._dirty:
-        dirty = {t._address for t in ctx._dirty}
-        known = [address for address in known if address not in dirty]
+        known = [item for item in known if not any(is_same(item, t) for t in ctx._dirty)]
     results, kinds, defined = [], [], []
     for item in outputs:
         is_tensor = isinstance(item, TensorBase)
         if is_tensor:
             # An input that comes back unchanged would lose its own history: the output is an alias of it.
-            item = item.detach() if item._address in known else item
+            item = item.detach() if any(is_same(item, k) for k in known) else item
             defined.append(item)
         kinds.append(is_tensor)
         results.append(item)
@@ -127,7 +124,7 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
         flags |= NODE_ONCE_DIFFERENTIABLE
     caller = _Caller(cls, ctx, len(args), places, kinds)
     name = cls.__name__ + "Backward"
-    _attach_node(inputs, ctx._dirty, ctx._constant, ctx._saved, defined, name, caller, flags)
+    attach_node(inputs, ctx._dirty, ctx._constant, ctx._saved, defined, name, caller, flags)
     ctx._saved = ctx._dirty = ctx._constant = ()
     return tuple(results)
 
@@ -142,7 +139,7 @@ class _Caller:
     ) -> None:
         self.cls, self.ctx, self.count, self.places, self.defined = cls, ctx, count, places, defined
 
-    def __call__(self, node: int, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    def __call__(self, node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(grads) != len(self.defined):
             given = iter(grads)
             grads = tuple([next(given) if d else None for d in self.defined])

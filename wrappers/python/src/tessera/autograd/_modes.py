@@ -9,12 +9,9 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from .._core import ModeBase, table
+from .._core import ModeBase
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-is_grad_enabled: Callable[[], bool] = table["is_grad_enabled"]
-is_inference_mode_enabled: Callable[[], bool] = table["is_inference_mode_enabled"]
 
 
 class _Mode(ModeBase):

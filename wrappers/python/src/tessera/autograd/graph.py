@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .._core import table
+from .. import _core
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -27,12 +27,12 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        table["push_saved_hooks"](self.pack_hook, self.unpack_hook)
+        _core.push_saved_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        table["pop_saved_hooks"]()
+        _core.pop_saved_hooks()
 
 
 __all__ = ["saved_tensors_hooks"]

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Union
 
-from .._core import ffi, lib, table
-from .._errors import ArgumentTypeError, MissingNameError, about_file, check
+from .._errors import ArgumentTypeError, MissingNameError, about_file
 from .._tensor import Tensor
+from ..capi import check, document, ffi, handle, lib, made, out, text
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -22,18 +22,11 @@ class safe_open:  # noqa: N801 (the name in the format's own library)
 
     def __init__(self, path: Path) -> None:
         encoded = _encoded(path, "safe_open")
-        archive = ffi.new("tsr_archive*")
         with about_file(path):
-            check(lib.tsr_archive_open(encoded, len(encoded), archive))
-        self._archive = ffi.gc(archive[0], lib.tsr_archive_release)
-        count = ffi.new("int64_t*")
-        check(lib.tsr_archive_count(self._archive, count))
-        self._numbers = {self._name(i): i for i in range(count[0])}
-
-    def _name(self, index: int) -> str:
-        text, size = ffi.new("const char**"), ffi.new("int64_t*")
-        check(lib.tsr_archive_name(self._archive, index, text, size))
-        return str(ffi.unpack(text[0], size[0]).decode())
+            archive = out("tsr_archive", lib.tsr_archive_open, encoded, len(encoded))
+        self._archive = ffi.gc(archive, lib.tsr_archive_release)
+        count = out("int64_t", lib.tsr_archive_count, archive)
+        self._numbers = {text(lib.tsr_archive_name, archive, i): i for i in range(count)}
 
     def keys(self) -> list[str]:
         return list(self._numbers)
@@ -47,23 +40,14 @@ class safe_open:  # noqa: N801 (the name in the format's own library)
     def get_tensor(self, name: str) -> Tensor:
         if name not in self._numbers:
             raise MissingNameError(f"the file has no tensor {name!r}")
-        cell = ffi.new("tsr_tensor*")
-        check(lib.tsr_archive_tensor(self._archive, self._numbers[name], cell))
-        made: Tensor = table["adopt"](int(ffi.cast("intptr_t", cell[0])))
-        return made
+        found: Tensor = made("tsr_tensor", lib.tsr_archive_tensor, self._archive, self._numbers[name])
+        return found
 
     __getitem__ = get_tensor
 
     def metadata(self) -> dict[str, str]:
-        buffer = ffi.new("tsr_buffer*")
-        check(lib.tsr_archive_metadata(self._archive, buffer))
-        try:
-            text, size = ffi.new("const char**"), ffi.new("int64_t*")
-            check(lib.tsr_buffer_data(buffer[0], text, size))
-            found: dict[str, str] = json.loads(ffi.unpack(text[0], size[0]))
-            return found
-        finally:
-            lib.tsr_buffer_release(buffer[0])
+        found: dict[str, str] = document(lib.tsr_archive_metadata, self._archive)
+        return found
 
     def __enter__(self) -> safe_open:
         return self
@@ -95,7 +79,7 @@ def save_file(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, 
             raise ArgumentTypeError(f"save_file(): {name!r}: expected a Tensor, got {type(tensor).__name__}")
     encoded, names = _encoded(path, "save_file"), json.dumps(list(tensors)).encode()
     texts = json.dumps(dict(metadata or {})).encode()
-    handles = ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", t._address) for t in tensors.values()])
+    handles = ffi.new("tsr_tensor[]", [handle(t) for t in tensors.values()])
     with about_file(path):
         check(
             lib.tsr_archive_save(

@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * The type GeneratorBase: the life of a generator's handle. _random.py has the rest. */
+#include "native.h"
+
+/* Class(seed=0): of any int, of which 64 bits count. */
+static PyObject* generator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"seed", NULL};
+  PyObject *seed = NULL, *whole = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &seed)) return NULL;
+  if (seed != NULL && !PyIndex_Check(seed)) {
+    return PyErr_Format(tpy.type_error, "seed: expected an int, got %s", Py_TYPE(seed)->tp_name);
+  }
+  if (seed != NULL && (whole = PyNumber_Index(seed)) == NULL) return NULL;
+  const uint64_t bits = whole != NULL ? PyLong_AsUnsignedLongLongMask(whole) : 0;
+  Py_XDECREF(whole);
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == NULL) return NULL;
+  tsr_generator made = NULL;
+  const tsr_status status = tsr_generator_new(bits, &made);
+  ((tpy_held*)self)->handle = made;
+  if (status == TSR_OK) return self;
+  Py_DECREF(self);
+  return tpy_fail(status);
+}
+
+static void generator_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  if (((tpy_held*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  tsr_generator_release(((tpy_held*)self)->handle);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+int tpy_make_generators(PyObject* table) {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, generator_dealloc},
+      {Py_tp_new, generator_new},
+      {Py_tp_members, held_members},
+      {0, NULL},
+  };
+  PyType_Spec spec = {"tessera.GeneratorBase", sizeof(tpy_held), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  tpy.generator = (PyTypeObject*)PyType_FromSpec(&spec);
+  return tpy.generator != NULL &&
+         PyDict_SetItemString(table, "GeneratorBase", (PyObject*)tpy.generator) == 0;
+}

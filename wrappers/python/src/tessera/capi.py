@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The C ABI, for calling its functions by hand: `lib` has all of them, `ffi` is cffi's side of their types.
+
+    cell = ffi.new("tsr_tensor*")
+    check(lib.tsr_exp(handle(x), cell))
+    y = tensor(cell[0])
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._core import GeneratorBase, NodeBase, check
+from ._errors import ArgumentTypeError, InvalidValueError
+from ._native import ffi, lib
+
+if TYPE_CHECKING:
+    from ._random import Generator
+    from ._tensor import Tensor
+
+__all__ = ["check", "ffi", "handle", "lib", "tensor"]
+
+_KINDS = [ffi.typeof(name) for name in ("tsr_tensor*", "tsr_node*", "tsr_generator*")]  # in the order of adopt()
+
+
+def handle(owner: Tensor | _core.NodeBase | Generator) -> Any:
+    """The handle of a Tensor, a Node or a Generator, for calls through `lib`.
+
+    It is borrowed: the object keeps its reference, and the handle keeps nothing alive. Use it while the object lives, or
+    make it yours with lib.tsr_tensor_retain(h) and give it back with lib.tsr_tensor_release(h).
+    """
+    cell = ffi.new(_KINDS[1 if isinstance(owner, NodeBase) else 2 if isinstance(owner, GeneratorBase) else 0])
+    _core.lend(owner, ffi.buffer(cell))
+    return cell[0]
+
+
+def tensor(handle: Any) -> Tensor:
+    """A Tensor that takes over a handle, that is, the reference which a function of C wrote to its out parameter.
+
+    Release such a handle no more, and hand it in once. For one that stays somebody else's, call
+    lib.tsr_tensor_retain(h) first.
+    """
+    if not isinstance(handle, ffi.CData) or ffi.typeof(handle) is not _KINDS[0].item:
+        given = ffi.typeof(handle).cname if isinstance(handle, ffi.CData) else type(handle).__name__
+        raise ArgumentTypeError(f"tensor(): expected a tsr_tensor, got {given}")
+    if handle == ffi.NULL:
+        raise InvalidValueError("tensor(): expected a tensor, got NULL")
+    check(lib.tsr_tensor_info(handle, ffi.new("tsr_info*", {"struct_size": ffi.sizeof("tsr_info")})))
+    found: Tensor = adopt(ffi.new(_KINDS[0], handle))
+    return found
+
+
+# ---- how the package itself makes rare calls ----
+
+
+def adopt(cell: Any) -> Any:
+    """The Tensor, Node or Generator that takes over the handle in a cell, which is empty then; None for NULL."""
+    return _core.adopt(_KINDS.index(ffi.typeof(cell)), ffi.buffer(cell))
+
+
+def out(kind: str, function: Callable[..., int], *args: Any) -> Any:
+    """What a function of C writes to its last parameter, whose type is `kind`."""
+    cell = ffi.new(f"{kind}*")
+    check(function(*args, cell))
+    return cell[0]
+
+
+def made(kind: str, function: Callable[..., int], *args: Any) -> Any:
+    """The object for the handle that a function of C writes to its last parameter; None for NULL."""
+    cell = ffi.new(f"{kind}*")
+    check(function(*args, cell))
+    return adopt(cell)
+
+
+def text(function: Callable[..., int], *args: Any) -> str:
+    """The text that a function of C writes to its last two parameters."""
+    data, size = ffi.new("const char**"), ffi.new("int64_t*")
+    check(function(*args, data, size))
+    return str(ffi.unpack(data[0], size[0]).decode())
+
+
+def document(function: Callable[..., int], *args: Any) -> Any:
+    """The JSON in the buffer that a function of C writes to its last parameter."""
+    buffer = ffi.gc(out("tsr_buffer", function, *args), lib.tsr_buffer_release)
+    return json.loads(text(lib.tsr_buffer_data, buffer))
