@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Byte buffers, and the value that means "absent".
+// Byte buffers, the value that means "absent", and how dtypes promote.
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "tensor/promotion.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -27,6 +28,29 @@ void tsr_buffer_retain(tsr_buffer buffer) {
 
 void tsr_buffer_release(tsr_buffer buffer) {
   release_handle<BufferObject>(buffer, ObjectTag::kBuffer);
+}
+
+tsr_status tsr_promote_types(tsr_dtype first, tsr_dtype second, tsr_dtype* common) {
+  return guard(kInfo_promote_types, [&] {
+    const DType promoted =
+        promote_types(dtype_arg(first, "first"), dtype_arg(second, "second"), "second");
+    *out_arg(common, "common") = dtype_to_abi(promoted);
+  });
+}
+
+tsr_status tsr_promote_number(tsr_dtype tensor, tsr_dtype number, tsr_dtype* common) {
+  return guard(kInfo_promote_number, [&] {
+    const Category kind = category(dtype_arg(number, "number"));
+    const DType promoted = promote_scalar(dtype_arg(tensor, "tensor"), kind);
+    *out_arg(common, "common") = dtype_to_abi(promoted);
+  });
+}
+
+tsr_status tsr_can_cast(tsr_dtype source, tsr_dtype target, int32_t* can) {
+  return guard(kInfo_can_cast, [&] {
+    const DType from = dtype_arg(source, "source"), to = dtype_arg(target, "target");
+    *out_arg(can, "can") = can_cast(from, to) ? 1 : 0;
+  });
 }
 
 }  // extern "C"

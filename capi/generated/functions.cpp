@@ -386,6 +386,7 @@ const Symbol kSymbols[] = {
     {"tsr_buffer_release", reinterpret_cast<AnyFunction>(&tsr_buffer_release), 3, &kInfo_buffer_release, nullptr},
     {"tsr_buffer_retain", reinterpret_cast<AnyFunction>(&tsr_buffer_retain), 4, &kInfo_buffer_retain, nullptr},
     {"tsr_call", reinterpret_cast<AnyFunction>(&tsr_call), 382, &kInfo_call, nullptr},
+    {"tsr_can_cast", reinterpret_cast<AnyFunction>(&tsr_can_cast), 7, &kInfo_can_cast, nullptr},
     {"tsr_ceil", reinterpret_cast<AnyFunction>(&tsr_ceil), 1023, &kInfo_ceil, &kSignatures[0]},
     {"tsr_ceil_inplace", reinterpret_cast<AnyFunction>(&tsr_ceil_inplace), 132095, &kInfo_ceil, &kSignatures[2]},
     {"tsr_ceil_out", reinterpret_cast<AnyFunction>(&tsr_ceil_out), 66559, &kInfo_ceil, &kSignatures[1]},
@@ -742,6 +743,8 @@ const Symbol kSymbols[] = {
     {"tsr_pow_scalar_out", reinterpret_cast<AnyFunction>(&tsr_pow_scalar_out), 328886, &kInfo_pow, &kSignatures[12]},
     {"tsr_prod", reinterpret_cast<AnyFunction>(&tsr_prod), 1401, &kInfo_prod, &kSignatures[16]},
     {"tsr_prod_out", reinterpret_cast<AnyFunction>(&tsr_prod_out), 66937, &kInfo_prod, &kSignatures[17]},
+    {"tsr_promote_number", reinterpret_cast<AnyFunction>(&tsr_promote_number), 6, &kInfo_promote_number, nullptr},
+    {"tsr_promote_types", reinterpret_cast<AnyFunction>(&tsr_promote_types), 5, &kInfo_promote_types, nullptr},
     {"tsr_rand", reinterpret_cast<AnyFunction>(&tsr_rand), 2100, &kInfo_rand, &kSignatures[41]},
     {"tsr_randint", reinterpret_cast<AnyFunction>(&tsr_randint), 2102, &kInfo_randint, &kSignatures[42]},
     {"tsr_randn", reinterpret_cast<AnyFunction>(&tsr_randn), 2101, &kInfo_randn, &kSignatures[41]},
@@ -931,7 +934,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kSignatures[33]},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kSignatures[35]},
 };
-const size_t kSymbolCount = 651;
+const size_t kSymbolCount = 654;
 
 namespace {
 
@@ -1044,6 +1047,7 @@ constexpr int32_t kIds[] = {
     3,
     4,
     382,
+    7,
     1023,
     132095,
     66559,
@@ -1400,6 +1404,8 @@ constexpr int32_t kIds[] = {
     328886,
     1401,
     66937,
+    6,
+    5,
     2100,
     2102,
     2101,

@@ -22,7 +22,7 @@ FIXTURE_IN = {
 }  # fmt: skip
 FIXTURE_OUT = {
     "tensor": "&f.slots[0]", "[]": ("f.slots", "4", "&f.i32"), "bool": "&f.i32", "int32": "&f.i32", "int64": "&f.i64",
-    "uint64": "&f.u64", "f64": "&f.f64", "scalar": "&f.number", "ptr": "&f.mutable_pointer", "cptr": "&f.pointer", "str": ("&f.text", "&f.i64"),
+    "uint64": "&f.u64", "f64": "&f.f64", "dtype": "&f.i32", "scalar": "&f.number", "ptr": "&f.mutable_pointer", "cptr": "&f.pointer", "str": ("&f.text", "&f.i64"),
     "device": ("&f.i32", "&f.i32"), "handle": "&f.{0}", "struct": "&f.{0}", "enum": "&f.{0}", "extern": "&f.{0}", "cfn": "&f.{0}",
 }  # fmt: skip
 

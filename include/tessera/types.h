@@ -169,6 +169,22 @@ TSR_API TSR_NODISCARD tsr_status tsr_buffer_data(
 /* Gives the reference to a buffer back; NULL is ignored. */
 TSR_API void tsr_buffer_release(tsr_buffer buffer);
 
+/* The dtype of an operation on tensors of two dtypes: the smallest one that holds both
+ * categories and sizes by the rules of the library. Fails with DTYPE for uint64 beside a signed
+ * integer, which have none. */
+TSR_API TSR_NODISCARD tsr_status tsr_promote_types(
+    tsr_dtype first, tsr_dtype second, tsr_dtype* common);
+
+/* The dtype of an operation on a tensor and a number of the host. A number raises the category
+ * of the tensor's dtype at most, never its size; only the category of `number` counts: bool,
+ * int64, float64 or complex128. */
+TSR_API TSR_NODISCARD tsr_status tsr_promote_number(
+    tsr_dtype tensor, tsr_dtype number, tsr_dtype* common);
+
+/* Whether every operation that promotes tensors of `source` beside tensors of `target` gives
+ * `target`: 1 or 0. A dtype that has no common one with `target` cannot be cast. */
+TSR_API TSR_NODISCARD tsr_status tsr_can_cast(tsr_dtype source, tsr_dtype target, int32_t* can);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "base/error.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 std::atomic<DType> g_default_dtype{DType::kFloat32};
 
-DType promote_integers(DType a, DType b, const char* arg) {
+// Nothing for uint64 beside a signed integer.
+std::optional<DType> promote_integers(DType a, DType b) noexcept {
   if (info(a).is_signed == info(b).is_signed) return itemsize(a) >= itemsize(b) ? a : b;
   const DType plain = info(a).is_signed ? b : a;
   const DType with_sign = info(a).is_signed ? a : b;
@@ -25,27 +27,23 @@ DType promote_integers(DType a, DType b, const char* arg) {
     case 4:
       return DType::kInt64;
     default:
-      break;
+      return std::nullopt;
   }
-  fail(Code::kDType, arg, __FILE__, __LINE__, "expected integer types with a common type, got ", a,
-       " and ", b);
 }
 
-DType promote_floats(DType a, DType b) {
+DType promote_floats(DType a, DType b) noexcept {
   if (itemsize(a) == 2 && itemsize(b) == 2) return DType::kFloat32;  // float16 with bfloat16
   return itemsize(a) >= itemsize(b) ? a : b;
 }
 
-}  // namespace
-
-DType promote_types(DType a, DType b, const char* arg) {
+std::optional<DType> common_type(DType a, DType b) noexcept {
   if (a == b) return a;
   if (category(a) < category(b)) std::swap(a, b);
   switch (category(a)) {
     case Category::kBool:
       return a;
     case Category::kIntegral:
-      return category(b) == Category::kBool ? a : promote_integers(a, b, arg);
+      return category(b) == Category::kBool ? a : promote_integers(a, b);
     case Category::kFloating:
       return category(b) == Category::kFloating ? promote_floats(a, b) : a;
     case Category::kComplex:
@@ -53,6 +51,19 @@ DType promote_types(DType a, DType b, const char* arg) {
   }
   const bool wide = a == DType::kComplex128 || b == DType::kComplex128 || b == DType::kFloat64;
   return wide ? DType::kComplex128 : DType::kComplex64;
+}
+
+}  // namespace
+
+DType promote_types(DType a, DType b, const char* arg) {
+  const std::optional<DType> common = common_type(a, b);
+  TSR_CHECK(common.has_value(), Code::kDType, arg,
+            "expected integer types with a common type, got ", a, " and ", b);
+  return *common;
+}
+
+bool can_cast(DType from, DType to) noexcept {
+  return common_type(from, to) == to;
 }
 
 DType promote_scalar(DType tensor, Category scalar) {

@@ -11,6 +11,8 @@ namespace tsr {
 // The type of an op on tensors of types a and b. uint64 with a signed integer throws kDType naming
 // both.
 DType promote_types(DType a, DType b, const char* arg = "other");
+// True when promote_types(from, to) is `to`; types without a common type cannot be cast.
+bool can_cast(DType from, DType to) noexcept;
 // With a scalar: it raises the category at most, to default_dtype() (floating), its complex, or
 // int64.
 DType promote_scalar(DType tensor, Category scalar);

@@ -31,6 +31,15 @@ TEST(Tensor, metadata) {
   EXPECT_EQ(name(x.dtype()), "float64");
 }
 
+TEST(Tensor, dtypes_promote_as_the_library_says) {
+  EXPECT_EQ(promote_types(kInt8, kUInt8), kInt16);
+  EXPECT_EQ(promote_types(kFloat16, kBFloat16), kFloat32);
+  EXPECT_THROW(promote_types(kUInt64, kInt8), DTypeError);
+  EXPECT_TRUE(can_cast(kInt8, kInt16));
+  EXPECT_FALSE(can_cast(kFloat64, kFloat32) || can_cast(kUInt64, kInt64));
+  EXPECT_EQ((ones({1}, kInt8) + ones({1}, kFloat16)).dtype(), promote_types(kInt8, kFloat16));
+}
+
 TEST(Tensor, copies_share_and_moves_empty) {
   Tensor x = ones({2});
   const Tensor shared = x;

@@ -95,5 +95,12 @@ TEST(Promotion, in_place_results_may_not_fall_in_category) {
   EXPECT_FALSE(can_cast_in_place(c8, f4));
 }
 
+TEST(Promotion, casts_only_where_promotion_stays) {
+  EXPECT_TRUE(can_cast(i1, i2) && can_cast(b1, u1) && can_cast(i8, f2) && can_cast(f4, c8));
+  EXPECT_FALSE(can_cast(i2, i1) || can_cast(f2, bf) || can_cast(f8, c8) || can_cast(c8, f8));
+  EXPECT_FALSE(can_cast(DType::kUInt64, i8) || can_cast(i8, DType::kUInt64));
+  EXPECT_TRUE(can_cast(i4, i4));
+}
+
 }  // namespace
 }  // namespace tsr

@@ -180,6 +180,21 @@ constexpr int64_t itemsize(DType dtype) noexcept {
   return (static_cast<int64_t>(dtype) >> 8 & 0xff) / 8;  // DLPack's field of bits
 }
 
+// The dtype of an operation on tensors of two dtypes; throws DTypeError for uint64 beside a signed
+// integer, which have none in common.
+inline DType promote_types(DType first, DType second) {
+  tsr_dtype common = 0;
+  check(tsr_promote_types(static_cast<tsr_dtype>(first), static_cast<tsr_dtype>(second), &common));
+  return static_cast<DType>(common);
+}
+
+// Whether tensors of `source` beside those of `target` always give `target`.
+inline bool can_cast(DType source, DType target) {
+  int32_t can = 0;
+  check(tsr_can_cast(static_cast<tsr_dtype>(source), static_cast<tsr_dtype>(target), &can));
+  return can != 0;
+}
+
 namespace detail {
 
 template <class T>

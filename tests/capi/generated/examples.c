@@ -45,6 +45,41 @@ static void example_tsr_buffer_release(void) {
   tsr_buffer_release(NULL);
 }
 
+static void example_tsr_promote_types(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_dtype common = TSR_BOOL;
+  CHECK_OK(tsr_promote_types(TSR_INT8, TSR_UINT8, &common));
+  CHECK(common == TSR_INT16);
+  CHECK_OK(tsr_promote_types(TSR_FLOAT16, TSR_BFLOAT16, &common));
+  CHECK(common == TSR_FLOAT32);
+  CHECK(tsr_promote_types(TSR_UINT64, TSR_INT8, &common) == TSR_DTYPE);
+}
+
+static void example_tsr_promote_number(void) {
+  int drops = 0;
+  (void)drops;
+  tsr_dtype common = TSR_BOOL;
+  CHECK_OK(tsr_promote_number(TSR_INT8, TSR_INT64, &common));
+  CHECK(common == TSR_INT8);
+  CHECK_OK(tsr_promote_number(TSR_INT8, TSR_FLOAT64, &common));
+  CHECK(common == TSR_FLOAT32);
+  CHECK_OK(tsr_promote_number(TSR_FLOAT64, TSR_COMPLEX128, &common));
+  CHECK(common == TSR_COMPLEX128);
+}
+
+static void example_tsr_can_cast(void) {
+  int drops = 0;
+  (void)drops;
+  int32_t can = -1;
+  CHECK_OK(tsr_can_cast(TSR_INT8, TSR_INT16, &can));
+  CHECK(can == 1);
+  CHECK_OK(tsr_can_cast(TSR_FLOAT64, TSR_FLOAT32, &can));
+  CHECK(can == 0);
+  CHECK_OK(tsr_can_cast(TSR_UINT64, TSR_INT64, &can));
+  CHECK(can == 0);
+}
+
 static void example_tsr_abi_version(void) {
   int drops = 0;
   (void)drops;
@@ -1927,6 +1962,9 @@ const struct example kExamples[] = {
     {"tsr_buffer_retain", example_tsr_buffer_retain},
     {"tsr_buffer_data", example_tsr_buffer_data},
     {"tsr_buffer_release", example_tsr_buffer_release},
+    {"tsr_promote_types", example_tsr_promote_types},
+    {"tsr_promote_number", example_tsr_promote_number},
+    {"tsr_can_cast", example_tsr_can_cast},
     {"tsr_abi_version", example_tsr_abi_version},
     {"tsr_version_string", example_tsr_version_string},
     {"tsr_has", example_tsr_has},

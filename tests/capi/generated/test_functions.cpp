@@ -24,6 +24,75 @@ TEST(Function_tsr_buffer_data, refuses_bad_arguments) {
   }
 }
 
+TEST(Function_tsr_promote_types, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_promote_types(12345, TSR_FLOAT32, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_types(INT32_MIN, TSR_FLOAT32, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_types(TSR_FLOAT32, 12345, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_types(TSR_FLOAT32, INT32_MIN, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_types(TSR_FLOAT32, TSR_FLOAT32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_promote_number, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_promote_number(12345, TSR_FLOAT32, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_number(INT32_MIN, TSR_FLOAT32, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_number(TSR_FLOAT32, 12345, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_number(TSR_FLOAT32, INT32_MIN, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_promote_number(TSR_FLOAT32, TSR_FLOAT32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Function_tsr_can_cast, refuses_bad_arguments) {
+  {
+    Fixture f;
+    refused(tsr_can_cast(12345, TSR_FLOAT32, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_can_cast(INT32_MIN, TSR_FLOAT32, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_can_cast(TSR_FLOAT32, 12345, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_can_cast(TSR_FLOAT32, INT32_MIN, &f.i32), TSR_DTYPE);
+  }
+  {
+    Fixture f;
+    refused(tsr_can_cast(TSR_FLOAT32, TSR_FLOAT32, nullptr), TSR_INVALID_ARGUMENT);
+  }
+}
+
 TEST(Function_tsr_abi_probe, refuses_bad_arguments) {
   {
     Fixture f;

@@ -32,5 +32,24 @@ dtype_bits(::Nothing) = Int32(-1)
     throw(ArgumentError("dtype $bits is none that this package knows"))
 end
 
+"""
+    promote_types(S, T)
+
+The element type of an operation on tensors of `S` and `T`, by the rules of the library: those of arrays, with `Base.promote_type`,
+are others. Throws for `UInt64` beside a signed integer, which have none in common.
+"""
+function promote_types(S::Type, T::Type)
+    common = Ref{Int32}(0)
+    check(C.tsr_promote_types(dtype_bits(S), dtype_bits(T), common))
+    return element_type(common[])
+end
+
+"Whether tensors of `S` beside those of `T` always give `T`."
+function can_cast(S::Type, T::Type)
+    can = Ref{Int32}(0)
+    check(C.tsr_can_cast(dtype_bits(S), dtype_bits(T), can))
+    return can[] != 0
+end
+
 "The element type, known when the program runs: a `Tensor` holds any."
 Base.eltype(t::Tensor) = element_type(info(t).dtype)

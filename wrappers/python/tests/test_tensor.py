@@ -286,17 +286,37 @@ def test_dtype_facts() -> None:
         ts.result_type(ts.uint64, ts.int8)
 
 
-@pytest.mark.parametrize("first", list(ts.__array_namespace_info__().dtypes()))
-@pytest.mark.parametrize("second", list(ts.__array_namespace_info__().dtypes()))
-def test_promotion_tables_agree_with_the_core(first: str, second: str) -> None:
-    a, b = ts.zeros(1, dtype=ts._dtypes.ALL[first]), ts.zeros(1, dtype=ts._dtypes.ALL[second])
-    try:
-        expected = ts.promote_types(a.dtype, b.dtype)
-    except TypeError:
+@pytest.mark.parametrize("first", list(ts._dtypes.ALL))
+def test_promotion_is_that_of_the_operations(first: str) -> None:
+    for second in ts._dtypes.ALL:
+        a, b = ts.zeros(1, dtype=ts._dtypes.ALL[first]), ts.zeros(1, dtype=ts._dtypes.ALL[second])
+        try:
+            expected = ts.promote_types(a.dtype, b.dtype)
+        except TypeError:
+            with pytest.raises(TypeError):
+                a + b
+            assert not ts.can_cast(a.dtype, b.dtype)
+            continue
+        assert (a + b).dtype is expected and ts.can_cast(a, b.dtype) is (expected is b.dtype), second
+
+
+@pytest.mark.parametrize("first", list(ts._dtypes.ALL))
+def test_numbers_promote_as_in_operations(first: str) -> None:
+    a = ts.zeros(1, dtype=ts._dtypes.ALL[first])
+    for number in (True, 1, 1.5, 1j):
+        if a.dtype is ts.bool_ and number is True:
+            assert ts.result_type(a, number) is ts.bool_
+        else:
+            assert ts.result_type(a, number) is (a * number).dtype, number
+
+
+@pytest.mark.parametrize("given", [None, "int8", int, 1, np.dtype("int8")])
+def test_promotion_takes_dtypes(given: Any) -> None:
+    for call in (ts.promote_types, ts.can_cast):
         with pytest.raises(TypeError):
-            a + b
-        return
-    assert (a + b).dtype is expected
+            call(ts.int8, given)
+    with pytest.raises(TypeError):
+        ts.promote_types(given, ts.int8)
 
 
 def test_namespace_info() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._constants import DTYPES
 from ._errors import ArgumentTypeError, DTypeError, InvalidValueError
+from .capi import lib, out
 
 
 class DType:
@@ -60,6 +61,7 @@ float32, float64 = ALL["float32"], ALL["float64"]
 complex64, complex128 = ALL["complex64"], ALL["complex128"]
 
 _PYTHON: Final[dict[Any, DType]] = {bool: bool_, int: int64, float: float32, complex: complex64}
+_NUMBERS: Final = ((bool, bool_.bits), (int, int64.bits), (float, float64.bits), (complex, complex128.bits))
 
 
 def dtype_of(given: Any) -> DType:
@@ -105,38 +107,11 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     return dtype.name in kind_names(kind)
 
 
-_RANK: Final = {"bool": 0, "integral": 1, "floating": 2, "complex": 3}
-
-
 def promote_types(first: DType, second: DType) -> DType:
     """The dtype that both fit into by the rules of the library."""
-    if first is second:
-        return first
-    if _RANK[first.category] < _RANK[second.category]:
-        first, second = second, first
-    if first.category == "complex":
-        wide = second in (float64, complex128)
-        return complex128 if wide else first
-    if first.category == "floating":
-        if second.category != "floating":
-            return first
-        if first.itemsize == second.itemsize:
-            return float32
-        return first if first.itemsize > second.itemsize else second
-    return _promote_integers(first, second)
-
-
-def _promote_integers(first: DType, second: DType) -> DType:
-    if second.category == "bool":
-        return first
-    if first.is_signed == second.is_signed:
-        return first if first.itemsize >= second.itemsize else second
-    signed, unsigned = (first, second) if first.is_signed else (second, first)
-    if unsigned.itemsize < signed.itemsize:
-        return signed
-    if unsigned is uint64:
-        raise DTypeError(f"{first.name} and {second.name} have no common dtype")
-    return ALL[f"int{16 * unsigned.itemsize}"]
+    if not isinstance(first, DType) or not isinstance(second, DType):
+        raise ArgumentTypeError(f"promote_types(): expected two dtypes, got {first!r} and {second!r}")
+    return BY_BITS[out("tsr_dtype", lib.tsr_promote_types, first.bits, second.bits)]
 
 
 def result_type(*items: Any) -> DType:
@@ -151,27 +126,21 @@ def result_type(*items: Any) -> DType:
     for dtype in strong[1:]:
         result = promote_types(result, dtype)
     for number in (i for i in items if isinstance(i, (bool, int, float, complex))):
-        kind = next(k for k in (bool, int, float, complex) if isinstance(number, k))
-        result = _with_number(result, kind)
+        result = BY_BITS[out("tsr_dtype", lib.tsr_promote_number, result.bits, number_kind(number))]
     return result
 
 
-def _with_number(dtype: DType, kind: type) -> DType:
-    wanted = _PYTHON[kind]
-    if _RANK[wanted.category] <= _RANK[dtype.category]:
-        return dtype
-    if kind is complex and dtype is float64:
-        return complex128
-    return wanted
+def number_kind(number: complex) -> int:
+    """The dtype that stands for the kind of a Python number, as the C ABI numbers it."""
+    return next(bits for kind, bits in _NUMBERS if isinstance(number, kind))
 
 
 def can_cast(given: Any, to: DType) -> bool:
     """Whether the values fit by promotion alone."""
-    dtype = given if isinstance(given, DType) else given.dtype
-    try:
-        return promote_types(dtype, to) is to
-    except TypeError:
-        return False
+    dtype = given if isinstance(given, DType) else getattr(given, "dtype", None)
+    if not isinstance(dtype, DType) or not isinstance(to, DType):
+        raise ArgumentTypeError(f"can_cast(): expected a Tensor or a dtype and a dtype, got {given!r} and {to!r}")
+    return bool(out("int32_t", lib.tsr_can_cast, dtype.bits, to.bits))
 
 
 class finfo:  # noqa: N801 (the standard's name)

@@ -40,6 +40,8 @@ mod operators;
 #[allow(unsafe_code)]
 pub mod optim;
 #[allow(unsafe_code)]
+mod promotion;
+#[allow(unsafe_code)]
 mod random;
 #[allow(unsafe_code)]
 mod stream;

@@ -20,6 +20,24 @@ extern "C" {
     /// Gives the reference to a buffer back; NULL is ignored.
     pub fn tsr_buffer_release(buffer: tsr_buffer);
 
+    /// The dtype of an operation on tensors of two dtypes: the smallest one that holds both
+    /// categories and sizes by the rules of the library. Fails with DTYPE for uint64 beside a
+    /// signed integer, which have none.
+    pub fn tsr_promote_types(
+        first: tsr_dtype, second: tsr_dtype, common: *mut tsr_dtype,
+    ) -> tsr_status;
+
+    /// The dtype of an operation on a tensor and a number of the host. A number raises the
+    /// category of the tensor's dtype at most, never its size; only the category of `number`
+    /// counts: bool, int64, float64 or complex128.
+    pub fn tsr_promote_number(
+        tensor: tsr_dtype, number: tsr_dtype, common: *mut tsr_dtype,
+    ) -> tsr_status;
+
+    /// Whether every operation that promotes tensors of `source` beside tensors of `target` gives
+    /// `target`: 1 or 0. A dtype that has no common one with `target` cannot be cast.
+    pub fn tsr_can_cast(source: tsr_dtype, target: tsr_dtype, can: *mut i32) -> tsr_status;
+
     /// The version of the ABI, major \<\< 16 | minor.
     pub fn tsr_abi_version() -> u32;
 

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! How dtypes promote, as the library says.
+
+use crate::error::{done, Result};
+use crate::DType;
+use tessera_sys as sys;
+
+impl DType {
+    /// The dtype of an operation on tensors of this dtype and of another one. An error for `uint64` beside a signed
+    /// integer, which have none in common.
+    pub fn promote(self, other: DType) -> Result<DType> {
+        let mut common = 0;
+        // SAFETY: a writable number.
+        done(unsafe { sys::tsr_promote_types(self as i32, other as i32, &mut common) })?;
+        Ok(DType::ALL
+            .iter()
+            .copied()
+            .find(|d| *d as i32 == common)
+            .expect("a dtype of the library"))
+    }
+
+    /// Whether tensors of this dtype beside those of `target` always give `target`.
+    pub fn can_cast(self, target: DType) -> bool {
+        let mut can = 0;
+        // SAFETY: a writable number.
+        let done = done(unsafe { sys::tsr_can_cast(self as i32, target as i32, &mut can) });
+        done.is_ok() && can != 0
+    }
+}
