@@ -270,34 +270,3 @@ PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object, PyObj
   Py_DECREF(result);
   return NULL;
 }
-
-/* ---- arguments of ops that are more than one C parameter ---- */
-
-int tpy_padding(const tpy_signature* sig, PyObject** slots, int padding, int same) {
-  PyObject* word = slots[padding];
-  if (word == NULL || !PyUnicode_Check(word)) return 1;
-  if (PyUnicode_CompareWithASCIIString(word, "same") == 0) {
-    slots[same] = Py_True;
-  } else if (PyUnicode_CompareWithASCIIString(word, "valid") != 0) {
-    PyErr_Format(tpy.value_error,
-                 "%s(): argument 'padding' (position %d): expected ints, 'same' or 'valid', got %R",
-                 sig->name, padding + 1, word);
-    return 0;
-  }
-  slots[padding] = NULL;
-  return 1;
-}
-
-int tpy_axes_of_one(const tpy_signature* sig, PyObject** slots, int tensor, int axes) {
-  tsr_info info;
-  if (!tpy_absent(slots[axes]) || !tpy_is_tensor(slots[tensor])) return 1;
-  if (!tpy_info(slots[tensor], &info)) return 0;
-  int64_t found[64];
-  int32_t count = 0;
-  for (int32_t axis = 0; axis < info.ndim && count < 64; ++axis) {
-    if (info.sizes[axis] == 1) found[count++] = axis;
-  }
-  Py_XSETREF(slots[sig->n], tpy_int_tuple(found, count));
-  slots[axes] = slots[sig->n];
-  return slots[axes] != NULL;
-}

@@ -121,9 +121,12 @@ static PyObject* tpy_from_view(PyObject* view, tsr_dtype dtype, const tpy_list* 
  * protocol. */
 PyObject* py_from_buffer(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
-  static const char* const names[] = {"buffer", "dtype", "shape", "offset"};
+  static const tpy_parameter parameters[] = {{.names = "buffer", .kind = TPY_TENSOR},
+                                             {.names = "dtype", .kind = TPY_DTYPE},
+                                             {.names = "shape", .kind = TPY_INTS},
+                                             {.names = "offset", .kind = TPY_INT64}};
   static PyObject* keys[4 * TPY_MAX_ALIASES];
-  static const tpy_signature sig = {"frombuffer", 4, 4, 4, -1, names, keys, 0};
+  static const tpy_signature sig = {"frombuffer", 4, 4, 4, -1, 0, parameters, keys};
   if (!tpy_count_arguments("from_buffer", nargs, 4) || (keys[0] == NULL && !tpy_prepare(&sig)))
     return NULL;
   tsr_dtype dtype = -1;

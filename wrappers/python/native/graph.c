@@ -54,9 +54,10 @@ PyObject* py_saved_tensors(PyObject* self, PyObject* given) {
 
 /* ---- lists of tensors ---- */
 
-static const char* const graph_names[] = {"tensors"};
+static const tpy_parameter graph_parameters[] = {{.names = "tensors", .kind = TPY_TENSORS}};
 static PyObject* graph_keys[TPY_MAX_ALIASES];
-static const tpy_signature graph_signature = {"autograd", 1, 1, 1, -1, graph_names, graph_keys};
+static const tpy_signature graph_signature = {"autograd",       1,         1, 1, -1, 0,
+                                              graph_parameters, graph_keys};
 
 /* Reads the first arguments as sequences of tensors, in which a None is a NULL; free them in any
  * case. */

@@ -250,6 +250,13 @@ static int tpy_make_type(PyObject* table) {
          PyDict_SetItemString(table, "TensorBase", (PyObject*)tpy.base) == 0;
 }
 
+static int tpy_prepare_rows(void) {
+  for (const tpy_row* const* row = tpy_rows; *row != NULL; ++row) {
+    if (!tpy_prepare(&(*row)->sig)) return 0;
+  }
+  return 1;
+}
+
 static struct PyModuleDef tpy_module = {PyModuleDef_HEAD_INIT, "tessera._core",
                                         "The C parts of the package.", -1, NULL};
 
@@ -257,7 +264,7 @@ PyMODINIT_FUNC PyInit__core(void) {  // NOLINT(readability-identifier-naming)
   PyObject* module = PyModule_Create(&tpy_module);
   if (module == NULL) return NULL;
   PyObject* table = PyModule_GetDict(module);
-  if (tpy_prepare_signatures() && tpy_make_type(table) && tpy_make_nodes(table) &&
+  if (tpy_prepare_rows() && tpy_make_type(table) && tpy_make_nodes(table) &&
       tpy_make_modes(table) && tpy_make_devices(table) && tpy_make_generators(table) &&
       tpy_add_functions(table, tpy_private) && tpy_add_functions(table, tpy_functions)) {
     return module;

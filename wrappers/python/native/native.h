@@ -43,30 +43,27 @@ enum { TPY_MAX_DTYPES = 32, TPY_DTYPE_PLACES = 64 /* 8 kinds, 8 sizes */ };
 /* Objects of the Python layer that C calls or makes; filled once by register() in module.c. All are
  * owned for the life of the process. */
 typedef struct {
-  PyTypeObject* base;     /* TensorBase, made in module.c */
-  PyTypeObject* tensor;   /* the class of results */
-  PyObject* number;       /* (object) gives a Python number, or NotImplemented */
-  PyObject* storable;     /* (data, tensor) gives a tensor of what is stored in the tensor */
-  PyObject* to_dtype;     /* (object) gives a dtype */
-  PyObject* to_device;    /* (object) gives a device: any pair (type, index) */
-  PyObject* make_device;  /* (type, index) gives a device */
-  PyObject* cpu;          /* the device of the host */
-  PyObject* device_class; /* the class of devices */
-  PyObject* dtype_names;  /* dict: name of a dtype -> dtype */
-  PyObject* to_index;     /* (object) gives a tensor of integers or bools */
-  PyTypeObject* node;     /* NodeBase, made in graph.c; Node once that is registered */
-  PyTypeObject*
-      generator;         /* GeneratorBase, made in generator.c; Generator once that is registered */
-  PyObject* as_array;    /* (buffer) gives a NumPy array on its memory */
-  PyObject* no_array;    /* (tensor) raises why it cannot be a NumPy array */
-  PyObject* errors;      /* dict: status -> exception class */
-  PyObject* file_errors; /* dict: errno -> exception class */
-  PyObject* error;       /* the class of all failures of the library */
-  PyObject* access_error; /* the exception of memory that cannot be lent */
-  PyObject*
-      type_error; /* those of wrong types, values, indices: of the library and Python's at once */
-  PyObject* value_error;
-  PyObject* index_error;
+  PyTypeObject* base;      /* TensorBase, made in module.c */
+  PyTypeObject* tensor;    /* the class of results */
+  PyObject* number;        /* (object) gives a Python number, or NotImplemented */
+  PyObject* storable;      /* (data, tensor) gives a tensor of what is stored in the tensor */
+  PyObject* to_dtype;      /* (object) gives a dtype */
+  PyObject* to_device;     /* (object) gives a device: any pair (type, index) */
+  PyObject* make_device;   /* (type, index) gives a device */
+  PyObject* cpu;           /* the device of the host */
+  PyObject* device_class;  /* the class of devices */
+  PyObject* dtype_names;   /* dict: name of a dtype -> dtype */
+  PyObject* to_index;      /* (object) gives a tensor of integers or bools */
+  PyTypeObject* node;      /* NodeBase, made in graph.c; Node once that is registered */
+  PyTypeObject* generator; /* the same in generator.c */
+  PyObject* as_array;      /* (buffer) gives a NumPy array on its memory */
+  PyObject* no_array;      /* (tensor) raises why it cannot be a NumPy array */
+  PyObject* errors;        /* dict: status -> exception class */
+  PyObject* file_errors;   /* dict: errno -> exception class */
+  PyObject* error;         /* the class of all failures of the library */
+  PyObject* access_error;  /* the exception of memory that cannot be lent */
+  PyObject* type_error;    /* wrong types, values, indices: errors of the library and Python's */
+  PyObject *value_error, *index_error;
   PyObject* results;      /* dict: name of an op -> named tuple of its results */
   PyTypeObject* ndarray;  /* numpy.ndarray */
   PyObject* from_ndarray; /* (array, whether to copy) gives a tensor of its elements */
@@ -80,12 +77,7 @@ extern tpy_state tpy;
 
 /* Kind and size of a dtype as one small number. */
 static inline unsigned tpy_dtype_place(tsr_dtype bits) {
-  const unsigned size = (unsigned)bits >> 8 & 0xff;
-  return ((unsigned)bits & 7) << 3 | (unsigned)(size >= 128  ? 7
-                                                : size >= 64 ? 6
-                                                : size >= 32 ? 5
-                                                : size >= 16 ? 4
-                                                             : 3);
+  return ((unsigned)bits & 7) << 3 | ((unsigned)__builtin_ctz((unsigned)bits >> 8 | 0x100) & 7);
 }
 
 static inline int tpy_is_tensor(PyObject* object) {
@@ -174,36 +166,29 @@ PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int3
 
 /* ---- signature.c: positions and keywords of a call ---- */
 
-enum { TPY_MAX_ALIASES = 4 };
+enum { TPY_MAX_ALIASES = 4, TPY_MAX_PARAMETERS = 20 };
 
-/* One Python function: its parameters in order, `out` among them. */
-typedef struct {
-  const char* name;
-  int n;            /* parameters */
-  int n_positional; /* how many of them may come by position */
-  int n_required;   /* how many must be given */
-  int vararg;       /* a list that may be spread over the positions from its own on, or -1 */
-  const char* const* names; /* names of one parameter, the first one canonical, parted by '|' */
-  PyObject** keys;          /* n * TPY_MAX_ALIASES interned strings, made by tpy_prepare */
-  unsigned tensors;         /* bits of the parameters that are tensors, and read */
-} tpy_signature;
-
-/* Makes the strings of the keywords; once, before the first call of tpy_parse. */
-int tpy_prepare(const tpy_signature* sig);
-/* Fills slots (sig->n + 1 of them) with borrowed references, absent ones with NULL. The last slot
- * owns what was made for the others (the tuple of a spread list, tensors for arrays): release it
- * with Py_XDECREF after the call. `self` is the first argument of a method, a module or NULL
- * otherwise. */
-int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-              PyObject* kwnames, PyObject** slots);
-/* Raise a TypeError that names function and argument; return 0. tpy_unreadable replaces the
- * TypeError in flight and lets other exceptions through. */
-int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, PyObject* got);
-int tpy_unreadable(const tpy_signature* sig, int i, const char* expected, PyObject* got);
-/* The canonical name of a parameter. */
-const char* tpy_name(const tpy_signature* sig, int i);
-
-/* ---- arguments.c: one converter for each type of the schema ---- */
+/* How an argument is read: by the type that the schema gives it. */
+typedef enum {
+  TPY_TENSOR,
+  TPY_OPTIONAL_TENSOR,
+  TPY_OPERAND, /* a tensor or a number */
+  TPY_SCALAR,
+  TPY_INTS,
+  TPY_BOOL,
+  TPY_INT64,
+  TPY_OPTIONAL_INT64,
+  TPY_F64,
+  TPY_OPTIONAL_F64,
+  TPY_DTYPE,
+  TPY_DEVICE,
+  TPY_TENSORS,
+  TPY_OPTIONAL_TENSORS, /* a sequence in which None stands for no tensor */
+  TPY_FLOATS,
+  TPY_TEXT,
+  TPY_GENERATOR,
+  TPY_WORD /* one of a few words, as a constant of C */
+} tpy_kind;
 
 enum { TPY_INLINE_LIST = 8 };
 
@@ -223,11 +208,68 @@ typedef struct {
   tsr_tensor room[TPY_INLINE_LIST];
 } tpy_tensors;
 
+/* An argument as C takes it: in one or two parameters. */
+typedef struct {
+  union {
+    tsr_tensor tensor;
+    tsr_tensor* place;
+    tsr_generator generator;
+    tpy_list* list;
+    tpy_tensors* tensors;
+    const char* text;
+    int64_t whole;
+    double real;
+    int32_t word;
+  };
+  union {
+    tsr_number number;
+    int64_t length;
+    int32_t more;
+    int32_t* found;
+  };
+} tpy_value;
+
 /* A word and the number that stands for it in C; a table of them ends with a NULL name. */
 typedef struct {
   const char* name;
   int32_t value;
 } tpy_constant;
+
+typedef struct {
+  const char* names; /* the canonical one first, parted by '|' */
+  tpy_kind kind;
+  const tpy_constant* words;
+  tpy_value absent; /* what C gets where Python says nothing */
+} tpy_parameter;
+
+/* One Python function: its parameters in order, `out` among them. */
+typedef struct {
+  const char* name;
+  int n;            /* parameters */
+  int n_positional; /* how many of them may come by position */
+  int n_required;   /* how many must be given */
+  int vararg;       /* a list that may be spread over the positions from its own on, or -1 */
+  unsigned tensors; /* bits of the parameters that are tensors, and read */
+  const tpy_parameter* parameters;
+  PyObject** keys; /* n * TPY_MAX_ALIASES interned strings, made by tpy_prepare */
+} tpy_signature;
+
+/* Makes the strings of the keywords; once, before the first call of tpy_parse. */
+int tpy_prepare(const tpy_signature* sig);
+/* Fills slots (sig->n + 1 of them) with borrowed references, absent ones with NULL. The last slot
+ * owns what was made for the others (the tuple of a spread list, tensors for arrays): release it
+ * with Py_XDECREF after the call. `self` is the first argument of a method, a module or NULL
+ * otherwise. */
+int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+              PyObject* kwnames, PyObject** slots);
+/* Raise a TypeError that names function and argument; return 0. tpy_unreadable replaces the
+ * TypeError in flight and lets other exceptions through. */
+int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, PyObject* got);
+int tpy_unreadable(const tpy_signature* sig, int i, const char* expected, PyObject* got);
+/* The canonical name of a parameter. */
+const char* tpy_name(const tpy_signature* sig, int i);
+
+/* ---- arguments.c: one converter for each type of the schema ---- */
 
 /* `sig` and `i` say which argument `object` is; `absent` is what C gets where Python says nothing.
  * Lists are freed with tpy_free_list and tpy_free_tensors, also after a failure. */
@@ -255,11 +297,6 @@ int tpy_outs(const tpy_signature* sig, int i, PyObject* object, int count, tpy_t
 int tpy_as_int64(PyObject* object, int64_t* out);
 /* requires_grad= of a function that makes a leaf; takes the result over and gives it back. */
 PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object, PyObject* result);
-/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name. */
-int tpy_padding(const tpy_signature* sig, PyObject** slots, int padding, int same);
-/* Axes that are left out are all of size 1; the last slot owns them. */
-int tpy_axes_of_one(const tpy_signature* sig, PyObject** slots, int tensor, int axes);
-
 static inline int tpy_tensor(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* out) {
   if (!tpy_is_tensor(object)) return tpy_mismatch(sig, i, "a Tensor", object);
   *out = tpy_handle(object);
@@ -506,9 +543,49 @@ typedef struct tpy_versioned {
 
 PyObject* py_to_capsule(PyObject* self, PyObject* args);
 PyObject* py_from_capsule(PyObject* self, PyObject* args);
-/* Puts DLPack's C exchange API on the type, where extensions find it as __dlpack_c_exchange_api__.
- */
+/* Puts DLPack's C exchange API on the type, as __dlpack_c_exchange_api__. */
 int tpy_add_exchange(PyTypeObject* type);
+
+/* ---- calls.c: calls of ops ---- */
+
+extern tpy_list tpy_no_list; /* a list that is absent */
+extern tpy_tensors tpy_no_tensors;
+
+enum { TPY_MAX_LISTS = 6, TPY_MAX_TENSOR_LISTS = 8, TPY_MAX_RESULTS = 3 };
+
+/* Any function of an op, and what calls one with the signature that it has. */
+typedef void (*tpy_function)(void);
+typedef tsr_status (*tpy_trampoline)(tpy_function function, const tpy_value* values);
+
+/* The C functions of an op for some of its operands being numbers. */
+typedef struct {
+  unsigned numbers; /* bits of those operands */
+  int swaps;        /* the first two arguments are exchanged */
+  tpy_trampoline call, call_out;
+  tpy_function function, function_out;
+} tpy_way;
+
+typedef enum { TPY_FUNCTIONAL, TPY_INPLACE } tpy_form;
+
+/* A function or method of Python that is an op of the library. */
+typedef struct tpy_row {
+  tpy_signature sig;
+  tpy_form form;
+  int n_inputs;
+  int n_results; /* -1 for a list of them */
+  int has_out;
+  int creates; /* the last parameter is requires_grad */
+  int alias;   /* the input that may come back as the result, or -1 */
+  int bounds;  /* arguments 1 and 2 are bounds, each of them a tensor, a number or nothing */
+  int (*prepare)(const struct tpy_row* row, PyObject** slots);
+  int prepared[2];     /* arguments that `prepare` looks at */
+  const tpy_way* ways; /* for tensors first; the last one has no `call` */
+} tpy_row;
+
+PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                  PyObject* kwnames);
+int tpy_padding(const tpy_row* row, PyObject** slots);
+int tpy_axes_of_one(const tpy_row* row, PyObject** slots);
 
 /* ---- ops_generated.c: the functions, methods and operators of all ops; generated ---- */
 
@@ -516,7 +593,7 @@ extern PyMethodDef tpy_functions[];
 extern PyMethodDef tpy_methods[];
 extern const PyType_Slot tpy_number_slots[];
 
-int tpy_prepare_signatures(void);
+extern const tpy_row* const tpy_rows[]; /* all of them, then NULL */
 
 #pragma GCC visibility pop
 

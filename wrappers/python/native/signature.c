@@ -6,7 +6,7 @@
 
 int tpy_prepare(const tpy_signature* sig) {
   for (int i = 0; i < sig->n; ++i) {
-    const char* at = sig->names[i];
+    const char* at = sig->parameters[i].names;
     for (int alias = 0; alias < TPY_MAX_ALIASES && at != NULL; ++alias) {
       const char* bar = strchr(at, '|');
       PyObject* key = PyUnicode_FromStringAndSize(at, bar ? bar - at : (Py_ssize_t)strlen(at));
@@ -24,23 +24,28 @@ const char* tpy_name(const tpy_signature* sig, int i) {
 }
 
 static int tpy_find(const tpy_signature* sig, PyObject* key) {
-  const int count = sig->n * TPY_MAX_ALIASES;
-  for (int i = 0; i < count; ++i) {
-    if (sig->keys[i] == key) return i / TPY_MAX_ALIASES;
+  PyObject* const* known = sig->keys;
+  for (int i = 0; i < sig->n; ++i, known += TPY_MAX_ALIASES) {
+    for (int alias = 0; alias < TPY_MAX_ALIASES && known[alias] != NULL; ++alias) {
+      if (known[alias] == key) return i;
+    }
   }
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < sig->n * TPY_MAX_ALIASES; ++i) { /* a key that is not interned */
     if (sig->keys[i] != NULL && PyUnicode_Compare(sig->keys[i], key) == 0)
       return i / TPY_MAX_ALIASES;
   }
   return -1;
 }
 
+/* The k-th keyword of a call is mostly the k-th parameter after the positions: `next`. */
 static int tpy_parse_keywords(const tpy_signature* sig, PyObject* const* values, PyObject* kwnames,
-                              PyObject** slots) {
+                              PyObject** slots, Py_ssize_t next) {
   const Py_ssize_t count = PyTuple_GET_SIZE(kwnames);
   for (Py_ssize_t k = 0; k < count; ++k) {
     PyObject* key = PyTuple_GET_ITEM(kwnames, k);
-    const int i = tpy_find(sig, key);
+    const int guess = (int)(next + k);
+    const int i =
+        guess < sig->n && sig->keys[guess * TPY_MAX_ALIASES] == key ? guess : tpy_find(sig, key);
     if (i < 0) {
       PyErr_Format(PyExc_TypeError, "%s(): unexpected keyword argument '%U'", sig->name, key);
       return 0;
@@ -103,7 +108,7 @@ int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, P
     return 0;
   }
   for (Py_ssize_t i = first; i < given; ++i) slots[i] = args[i - first];
-  if (kwnames != NULL && !tpy_parse_keywords(sig, args + nargs, kwnames, slots)) goto failed;
+  if (kwnames != NULL && !tpy_parse_keywords(sig, args + nargs, kwnames, slots, given)) goto failed;
   for (int i = 0; i < sig->n_required; ++i) {
     if (slots[i] == NULL) {
       PyErr_Format(PyExc_TypeError, "%s(): missing argument '%s' (position %d)", sig->name,

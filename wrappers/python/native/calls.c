@@ -1,0 +1,239 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * A call of an op: its row says how the arguments are read, which C function is called, and what is
+ * returned. */
+#include "native.h"
+
+tpy_list tpy_no_list = {.n = -1};
+tpy_tensors tpy_no_tensors = {.n = 0};
+
+/* Lists of one call, which are freed at its end. */
+typedef struct {
+  int n_lists, n_tensors;
+  unsigned numbers; /* bits of the operands that are numbers */
+  tpy_list lists[TPY_MAX_LISTS];
+  tpy_tensors tensors[TPY_MAX_TENSOR_LISTS];
+} tpy_frame;
+
+static void tpy_free_frame(tpy_frame* frame) {
+  for (int i = 0; i < frame->n_lists; ++i) tpy_free_list(frame->lists + i);
+  for (int i = 0; i < frame->n_tensors; ++i) tpy_free_tensors(frame->tensors + i);
+}
+
+static tpy_list* tpy_next_list(tpy_frame* frame) {
+  tpy_list* list = frame->lists + frame->n_lists++;
+  list->at = list->room;
+  return list;
+}
+
+static tpy_tensors* tpy_next_tensors(tpy_frame* frame) {
+  tpy_tensors* list = frame->tensors + frame->n_tensors++;
+  list->n = 0;
+  list->at = list->room;
+  list->items = NULL;
+  return list;
+}
+
+/* Reads one argument; the kinds that ops have most come first. */
+static inline int tpy_read(const tpy_row* row, int i, PyObject* object, tpy_value* to,
+                           tpy_frame* frame) {
+  const tpy_signature* sig = &row->sig;
+  const tpy_parameter* from = sig->parameters + i;
+  switch (from->kind) {
+    case TPY_TENSOR:
+      return tpy_tensor(sig, i, object, &to->tensor);
+    case TPY_OPTIONAL_TENSOR:
+      return tpy_optional_tensor(sig, i, object, &to->tensor);
+    case TPY_OPERAND:
+      return tpy_operand(sig, i, object, &to->tensor, &to->number, &frame->numbers);
+    case TPY_SCALAR:
+      return tpy_scalar(sig, i, object, &from->absent.number, &to->number);
+    case TPY_INTS:
+      return tpy_ints(sig, i, object, to->list = tpy_next_list(frame));
+    case TPY_BOOL:
+      return tpy_bool(sig, i, object, from->absent.word, &to->word);
+    case TPY_INT64:
+      return tpy_int64(sig, i, object, from->absent.whole, &to->whole);
+    case TPY_OPTIONAL_INT64:
+      return tpy_optional_int64(sig, i, object, from->absent.whole, &to->whole);
+    case TPY_F64:
+      return tpy_f64(sig, i, object, from->absent.real, &to->real);
+    case TPY_OPTIONAL_F64:
+      return tpy_optional_f64(sig, i, object, &to->real, &to->more);
+    case TPY_DTYPE:
+      return tpy_dtype(sig, i, object, &to->word);
+    case TPY_DEVICE:
+      return tpy_device(sig, i, object, &to->word, &to->more);
+    case TPY_TENSORS:
+      return tpy_tensor_list(sig, i, object, 0, to->tensors = tpy_next_tensors(frame));
+    case TPY_OPTIONAL_TENSORS:
+      return tpy_tensor_list(sig, i, object, 1, to->tensors = tpy_next_tensors(frame));
+    case TPY_FLOATS:
+      return tpy_floats(sig, i, object, to->list = tpy_next_list(frame));
+    case TPY_TEXT:
+      return tpy_text(sig, i, object, from->absent.text, &to->text, &to->length);
+    case TPY_GENERATOR:
+      return tpy_generator(sig, i, object, &to->generator);
+    case TPY_WORD:
+      return tpy_enum(sig, i, object, from->words, from->absent.word, &to->word);
+  }
+  return 0;
+}
+
+/* out=: whether it is given; -1 with an exception set. The handles go to `values`. */
+static int tpy_read_out(const tpy_row* row, PyObject* given, tpy_value* values, tpy_frame* frame) {
+  if (tpy_absent(given)) return 0;
+  if (row->n_results == 1)
+    return tpy_tensor(&row->sig, row->n_inputs, given, &values->tensor) ? 1 : -1;
+  tpy_tensors* list = tpy_next_tensors(frame);
+  if (!tpy_outs(&row->sig, row->n_inputs, given, row->n_results, list)) return -1;
+  for (int k = 0; k < row->n_results; ++k) values[k].tensor = list->at[k];
+  return 1;
+}
+
+/* The functions for the arguments that are numbers; NULL where there are none. */
+static const tpy_way* tpy_choose(const tpy_row* row, const tpy_value* values, unsigned numbers) {
+  const tpy_way* way = row->ways;
+  if (numbers == 0) return way;
+  while ((++way)->call != NULL) {
+    if (!row->bounds && numbers == way->numbers) return way;
+    if (row->bounds && values[1].tensor == NULL && values[2].tensor == NULL) return way;
+  }
+  return NULL;
+}
+
+/* An op whose results are a list: their number is known when it was called. */
+static PyObject* tpy_call_list(const tpy_row* row, const tpy_way* way, tpy_value* values) {
+  tsr_tensor room[16], *many = room;
+  int32_t found = 0;
+  tpy_value* to = values + row->n_inputs;
+  *to = (tpy_value){.place = room, .more = 16};
+  to[1].found = &found;
+  tsr_status status;
+  TPY_CALL(status, way->call(way->function, values));
+  if (status == TSR_BUFFER && found > 16) {
+    many = PyMem_Malloc(sizeof(tsr_tensor) * (size_t)found);
+    if (many == NULL) return PyErr_NoMemory();
+    *to = (tpy_value){.place = many, .more = found};
+    TPY_CALL(status, way->call(way->function, values));
+  }
+  PyObject* result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+  if (many != room) PyMem_Free(many);
+  return result;
+}
+
+static PyObject* tpy_call_new(const tpy_row* row, const tpy_way* way, tpy_value* values,
+                              PyObject** slots) {
+  tsr_tensor results[TPY_MAX_RESULTS] = {NULL};
+  tpy_value* to = values + row->n_inputs;
+  for (int k = 0; k < row->n_results; ++k) to[k].place = results + k;
+  tsr_status status;
+  TPY_CALL(status, way->call(way->function, values));
+  if (row->n_results == 1) {
+    return row->alias < 0 ? tpy_result(status, results[0])
+                          : tpy_result_alias(status, results[0], slots[row->alias]);
+  }
+  if (row->n_results > 1) return tpy_named_of(status, row->sig.name, results, row->n_results);
+  return status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
+}
+
+/* A tensor and a number as bounds: one after the other. */
+static PyObject* tpy_call_between(const tpy_row* row, const tpy_value* v, int has_out,
+                                  PyObject** slots) {
+  tsr_tensor made = NULL;
+  tsr_status status =
+      tpy_between(v[0].tensor, v[1].tensor, &v[1].number, v[2].tensor, &v[2].number, &made);
+  if (row->form == TPY_FUNCTIONAL)
+    return tpy_written(status, made, has_out ? v[3].tensor : NULL, slots[3]);
+  if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(v[0].tensor, made));
+  tsr_tensor_release(made);
+  return tpy_same(status, slots[0]);
+}
+
+static PyObject* tpy_call(const tpy_row* row, tpy_value* values, unsigned numbers, int has_out,
+                          PyObject** slots) {
+  const tpy_way* way = tpy_choose(row, values, numbers);
+  if (way == NULL) {
+    if (row->bounds) return tpy_call_between(row, values, has_out, slots);
+    return tpy_no_tensor(&row->sig), NULL;
+  }
+  if (way->swaps) {
+    const tpy_value first = values[0];
+    values[0] = values[1];
+    values[1] = first;
+  }
+  if (!has_out && row->form == TPY_FUNCTIONAL) {
+    return row->n_results < 0 ? tpy_call_list(row, way, values)
+                              : tpy_call_new(row, way, values, slots);
+  }
+  tsr_status status;
+  TPY_CALL(status,
+           has_out ? way->call_out(way->function_out, values) : way->call(way->function, values));
+  if (row->form == TPY_INPLACE) return tpy_same(status, slots[0]);
+  PyObject* given = slots[row->n_inputs];
+  return row->n_results == 1 ? tpy_same(status, given)
+                             : tpy_named_same(status, row->sig.name, given, row->n_results);
+}
+
+PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                  PyObject* kwnames) {
+  PyObject* slots[TPY_MAX_PARAMETERS + 1];
+  if (!tpy_parse(&row->sig, self, args, nargs, kwnames, slots)) return NULL;
+  tpy_value values[TPY_MAX_PARAMETERS + 2];
+  tpy_frame frame;
+  frame.n_lists = frame.n_tensors = 0;
+  frame.numbers = 0;
+  PyObject* result = NULL;
+  int good = row->prepare == NULL || row->prepare(row, slots), has_out = 0;
+  for (int i = 0; good && i < row->n_inputs; ++i) {
+    if (slots[i] == NULL)
+      values[i] = row->sig.parameters[i].absent;
+    else
+      good = tpy_read(row, i, slots[i], values + i, &frame);
+  }
+  if (good && row->has_out) {
+    has_out = tpy_read_out(row, slots[row->n_inputs], values + row->n_inputs, &frame);
+    good = has_out >= 0;
+  }
+  if (good) result = tpy_call(row, values, frame.numbers, has_out, slots);
+  if (frame.n_lists + frame.n_tensors > 0) tpy_free_frame(&frame);
+  Py_XDECREF(slots[row->sig.n]);
+  return row->creates ? tpy_requiring(&row->sig, row->sig.n - 1, slots[row->sig.n - 1], result)
+                      : result;
+}
+
+/* ---- arguments in other words ---- */
+
+/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name, the last
+ * argument. */
+int tpy_padding(const tpy_row* row, PyObject** slots) {
+  const int padding = row->prepared[0], same = row->prepared[1];
+  PyObject* word = slots[padding];
+  if (word == NULL || !PyUnicode_Check(word)) return 1;
+  if (PyUnicode_CompareWithASCIIString(word, "same") == 0) {
+    slots[same] = Py_True;
+  } else if (PyUnicode_CompareWithASCIIString(word, "valid") != 0) {
+    PyErr_Format(tpy.value_error,
+                 "%s(): argument 'padding' (position %d): expected ints, 'same' or 'valid', got %R",
+                 row->sig.name, padding + 1, word);
+    return 0;
+  }
+  slots[padding] = NULL;
+  return 1;
+}
+
+/* Axes that are left out are all of size 1; the last slot owns them. */
+int tpy_axes_of_one(const tpy_row* row, PyObject** slots) {
+  tsr_info info;
+  const int axes = row->prepared[1];
+  if (!tpy_absent(slots[axes]) || !tpy_is_tensor(slots[0])) return 1;
+  if (!tpy_info(slots[0], &info)) return 0;
+  int64_t found[TPY_MAX_AXES];
+  int32_t count = 0;
+  for (int32_t axis = 0; axis < info.ndim && count < TPY_MAX_AXES; ++axis) {
+    if (info.sizes[axis] == 1) found[count++] = axis;
+  }
+  Py_XSETREF(slots[row->sig.n], tpy_int_tuple(found, count));
+  slots[axes] = slots[row->sig.n];
+  return slots[axes] != NULL;
+}
