@@ -63,6 +63,9 @@ def _row(schema: Schema, op: Op, form: str, name: str, trampolines: dict[str, st
     bounds = any(op.arg(n).type.optional for n in operands(op, form))
     results = -1 if op.returns_list else len(op.returns)
     prepare, prepared = _prepared(op)
+    plain = form == "functional" and results == 1 and alias < 0 and not made
+    tensors = [a for a in op.args if a.type.base == "tensor" and not a.type.is_list and a.required]
+    quick = len(op.args) if plain and len(tensors) == len(op.args) <= 2 and prepare == "NULL" else 0
     cname = c_name(op, form)
     ways = _packed([*_ways(op, form, with_out, trampolines), "{0}"], " " * 8)
     listed = _packed(parameters, " " * 8)
@@ -71,7 +74,7 @@ def _row(schema: Schema, op: Op, form: str, name: str, trampolines: dict[str, st
         f"    {{{c_string(name)}, {count}, {positional(op)}, {required}, {spread(op)}, {_tensor_bits(op)}u, (const tpy_parameter[]){{\n"
         f"{listed}}}, (PyObject*[{max(count, 1)} * TPY_MAX_ALIASES]){{0}}}},\n"
         f"    {'TPY_INPLACE' if form == 'inplace' else 'TPY_FUNCTIONAL'}, {len(op.args)}, {results}, {int(with_out)}, {int(made)}, "
-        f"{alias}, {int(bounds)}, {prepare}, {prepared}, (const tpy_way[]){{\n{ways}}}}};\n"
+        f"{alias}, {int(bounds)}, {int(plain)}, {quick}, {prepare}, {prepared}, (const tpy_way[]){{\n{ways}}}}};\n"
         f"static PyObject* py_{cname}(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) {{ "
         f"return tpy_run(&row_{cname}, a, b, n, k); }}\n"
     )

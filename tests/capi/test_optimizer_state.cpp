@@ -70,10 +70,10 @@ struct Training {
     ok(tsr_detach(from.first, source.slot()));
     Tensor own;
     ok(tsr_detach(first, own.slot()));
-    ok(tsr_copy_inplace(own, source));
+    ok(tsr_copy_inplace(own, source, 0));
     ok(tsr_detach(from.second, source.slot()));
     ok(tsr_detach(second, own.slot()));
-    ok(tsr_copy_inplace(own, source));
+    ok(tsr_copy_inplace(own, source, 0));
   }
   [[nodiscard]] std::vector<double> values() const {
     std::vector<double> all = values_of(first);

@@ -122,7 +122,7 @@ TEST(Optim, groups_have_their_own_options) {
 template <class Optimizer, class Options>
 void expect_to_resume(const Options& changed) {
   const std::string path = temporary("optimizer.safetensors");
-  Tensor x = leaf({1, 1});
+  Tensor x = tensor({{1.0}}, kFloat64).requires_grad_();
   Optimizer whole(x, changed);
   const auto run = [](Optimizer& optimizer, Tensor& p) {
     for (int step = 0; step < 5; ++step) {

@@ -40,5 +40,6 @@ class Stale:
         status = self.library.call(function.name, *args, *(outs if function.form == "functional" else []))
         if status == 0:
             self.tensors.owned += [h for place in places for h in place if h]
-        if status != self.library.codes["INVALID_ARGUMENT"]:
+        # TYPE: a number of a kind that the op does not take may be found before the handle.
+        if status not in (self.library.codes["INVALID_ARGUMENT"], self.library.codes["TYPE"]):
             raise Fault(f"{call}: '{name}' was released: {self.library.names[status]}")

@@ -27,10 +27,9 @@ void release_cached(DeviceType, kernel::Place) {}
 void keep_error(const char* text, int64_t) {
   g_error = text;
 }
-void log_nothing(int32_t, const char*) {}
 
-const kernel::HostServices kServices{kernel::kContractVersion, allocate,   release,
-                                     release_cached,           keep_error, log_nothing};
+const kernel::HostServices kServices{kernel::kContractVersion, allocate, release, release_cached,
+                                     keep_error};
 
 }  // namespace
 

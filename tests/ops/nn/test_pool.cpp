@@ -174,7 +174,7 @@ TEST(Pool, the_first_of_equal_numbers_wins_and_a_nan_wins_always) {
 TEST(Pool, positions_that_were_written_are_refused) {
   const Tensor x = random_leaf(Dims{2, 3, 4, 4}, 3);
   const Dims two{2};
-  for (const int64_t wrong : {int64_t{16}, int64_t{-1}, int64_t{1} << 40}) {
+  for (const int64_t wrong : {int64_t{16}, int64_t{-2}, int64_t{1} << 40}) {
     const auto [y, positions] = ops::max_pool2d_with_positions(x, two);
     positions.data_as<int64_t>()[5] = wrong;  // as through memory that was exported
     const Tensor total = ops::sum(y);

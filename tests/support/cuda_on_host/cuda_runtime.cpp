@@ -155,7 +155,8 @@ void run_first(State& s, CUstream_st& stream) {
 }
 // Null: until the queue is empty.
 void run_until(State& s, CUstream_st& stream, const Mark* mark) {
-  if (stream.queue.empty()) return;  // most calls: opening all memory is most of the time of the tests
+  if (stream.queue.empty())
+    return;  // most calls: opening all memory is most of the time of the tests
   const Open open(s);
   while (!stream.queue.empty() && (mark == nullptr || !mark->done)) run_first(s, stream);
 }

@@ -6,7 +6,11 @@
 int tpy_bool(const tpy_signature* sig, int i, PyObject* object, int32_t absent, int32_t* out) {
   *out = absent;
   if (object == NULL || (object == Py_None && absent == -1)) return 1;
-  if (!PyBool_Check(object) && !PyLong_Check(object)) return tpy_mismatch(sig, i, "a bool", object);
+  if (PyBool_Check(object)) {
+    *out = object == Py_True;
+    return 1;
+  }
+  if (!PyLong_Check(object)) return tpy_mismatch(sig, i, "a bool", object);
   const int truth = PyObject_IsTrue(object);
   *out = truth;
   return truth >= 0;
@@ -113,7 +117,8 @@ static int tpy_list_items(const tpy_signature* sig, int i, PyObject* object, con
 
 int tpy_ints(const tpy_signature* sig, int i, PyObject* object, tpy_list* list) {
   list->at = list->room;
-  if (object != NULL && PyIndex_Check(object)) { /* one number stands for a list of it */
+  if (object != NULL && (PyLong_CheckExact(object) ||
+                         PyIndex_Check(object))) { /* one number stands for a list of it */
     list->n = 1;
     return tpy_as_int64(object, list->room);
   }

@@ -35,10 +35,8 @@ static tpy_tensors* tpy_next_tensors(tpy_frame* frame) {
 }
 
 /* Reads one argument; the kinds that ops have most come first. */
-static inline int tpy_read(const tpy_row* row, int i, PyObject* object, tpy_value* to,
-                           tpy_frame* frame) {
-  const tpy_signature* sig = &row->sig;
-  const tpy_parameter* from = sig->parameters + i;
+static inline int tpy_read(const tpy_signature* sig, const tpy_parameter* from, int i,
+                           PyObject* object, tpy_value* to, tpy_frame* frame) {
   switch (from->kind) {
     case TPY_TENSOR:
       return tpy_tensor(sig, i, object, &to->tensor);
@@ -77,7 +75,7 @@ static inline int tpy_read(const tpy_row* row, int i, PyObject* object, tpy_valu
     case TPY_WORD:
       return tpy_enum(sig, i, object, from->words, from->absent.word, &to->word);
   }
-  return 0;
+  __builtin_unreachable(); /* there are no other kinds */
 }
 
 /* out=: whether it is given; -1 with an exception set. The handles go to `values`. */
@@ -145,14 +143,19 @@ static PyObject* tpy_call_between(const tpy_row* row, const tpy_value* v, int ha
       tpy_between(v[0].tensor, v[1].tensor, &v[1].number, v[2].tensor, &v[2].number, &made);
   if (row->form == TPY_FUNCTIONAL)
     return tpy_written(status, made, has_out ? v[3].tensor : NULL, slots[3]);
-  if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(v[0].tensor, made));
+  if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(v[0].tensor, made, 0));
   tsr_tensor_release(made);
   return tpy_same(status, slots[0]);
 }
 
-static PyObject* tpy_call(const tpy_row* row, tpy_value* values, unsigned numbers, int has_out,
+/* Everything that is not the common case of tpy_run: numbers, out=, several results, changes in
+ * place. */
+static PyObject* tpy_call(const tpy_row* row, tpy_value* values, tpy_frame* frame,
                           PyObject** slots) {
-  const tpy_way* way = tpy_choose(row, values, numbers);
+  const int has_out =
+      row->has_out ? tpy_read_out(row, slots[row->n_inputs], values + row->n_inputs, frame) : 0;
+  if (has_out < 0) return NULL;
+  const tpy_way* way = tpy_choose(row, values, frame->numbers);
   if (way == NULL) {
     if (row->bounds) return tpy_call_between(row, values, has_out, slots);
     return tpy_no_tensor(&row->sig), NULL;
@@ -175,28 +178,56 @@ static PyObject* tpy_call(const tpy_row* row, tpy_value* values, unsigned number
                              : tpy_named_same(status, row->sig.name, given, row->n_results);
 }
 
-PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                  PyObject* kwnames) {
-  PyObject* slots[TPY_MAX_PARAMETERS + 1];
-  if (!tpy_parse(&row->sig, self, args, nargs, kwnames, slots)) return NULL;
+/* One new tensor, of arguments that are read. */
+static inline PyObject* tpy_call_plain(const tpy_row* row, tpy_value* values) {
+  tsr_tensor made = NULL;
+  tsr_status status;
+  values[row->n_inputs].place = &made;
+  TPY_CALL(status, row->ways->call(row->ways->function, values));
+  return tpy_result(status, made);
+}
+
+static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
   tpy_value values[TPY_MAX_PARAMETERS + 2];
   tpy_frame frame;
   frame.n_lists = frame.n_tensors = 0;
   frame.numbers = 0;
   PyObject* result = NULL;
-  int good = row->prepare == NULL || row->prepare(row, slots), has_out = 0;
-  for (int i = 0; good && i < row->n_inputs; ++i) {
-    if (slots[i] == NULL)
-      values[i] = row->sig.parameters[i].absent;
+  int good = 1;
+  const tpy_parameter* from = row->sig.parameters;
+  tpy_value* to = values;
+  for (int i = 0; good && i < row->n_inputs; ++i, ++from, ++to) {
+    PyObject* object = slots[i];
+    if (object == NULL)
+      *to = from->absent;
     else
-      good = tpy_read(row, i, slots[i], values + i, &frame);
+      good = tpy_read(&row->sig, from, i, object, to, &frame);
   }
-  if (good && row->has_out) {
-    has_out = tpy_read_out(row, slots[row->n_inputs], values + row->n_inputs, &frame);
-    good = has_out >= 0;
+  if (good) {
+    const int common =
+        row->plain && frame.numbers == 0 && (!row->has_out || slots[row->n_inputs] == NULL);
+    result = common ? tpy_call_plain(row, values) : tpy_call(row, values, &frame, slots);
   }
-  if (good) result = tpy_call(row, values, frame.numbers, has_out, slots);
   if (frame.n_lists + frame.n_tensors > 0) tpy_free_frame(&frame);
+  return result;
+}
+
+PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                  PyObject* kwnames) {
+  if (row->quick != 0 && kwnames == NULL && nargs + (self != NULL) == row->quick) {
+    tpy_value values[TPY_MAX_QUICK + 1];
+    PyObject* first = self != NULL ? self : args[0];
+    PyObject* last = row->quick == 2 ? args[nargs - 1] : first;
+    if (Py_TYPE(first) == tpy.tensor && Py_TYPE(last) == tpy.tensor) {
+      values[0].tensor = tpy_handle(first);
+      values[1].tensor = tpy_handle(last);
+      return tpy_call_plain(row, values);
+    }
+  }
+  PyObject* slots[TPY_MAX_PARAMETERS + 1];
+  if (!tpy_parse(&row->sig, self, args, nargs, kwnames, slots)) return NULL;
+  PyObject* result =
+      row->prepare == NULL || row->prepare(row, slots) ? tpy_run_parsed(row, slots) : NULL;
   Py_XDECREF(slots[row->sig.n]);
   return row->creates ? tpy_requiring(&row->sig, row->sig.n - 1, slots[row->sig.n - 1], result)
                       : result;

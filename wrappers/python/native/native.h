@@ -138,8 +138,8 @@ static inline PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
   return self;
 }
 
-/* The result of a call: a tensor that takes over the handle, None for none, or the exception of the
- * status. */
+/* The result of a call: a tensor that takes over the handle, None, or the exception of the status.
+ */
 static inline PyObject* tpy_result(tsr_status status, tsr_tensor handle) {
   if (status != TSR_OK) return tpy_fail(status);
   if (handle == NULL) Py_RETURN_NONE;
@@ -358,8 +358,7 @@ typedef struct {
   tsr_status (*number)(tsr_tensor, const tsr_number*); /* NULL when it takes no numbers */
 } tpy_inplace_operator;
 
-/* One of the two is a tensor, the other one a number, an array, or nothing that the operator knows.
- */
+/* One of the two is a tensor, the other one a number, an array, or none of these. */
 PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b);
 PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b);
 
@@ -477,8 +476,7 @@ void tpy_stay_when_unwound(const int* inside);
 /* Every user pointer that the library gets is an owned PyObject*; this gives it back. On any
  * thread, without the lock. */
 void tpy_drop(void* user);
-/* What a callback returned becomes an owned handle; None becomes NULL. Returns 0 for what is no
- * tensor. */
+/* What a callback returned becomes an owned handle, None NULL. Returns 0 for what is no tensor. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who);
 PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
@@ -495,8 +493,7 @@ PyObject* py_is_same(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 /* ---- graph.c, function.c, saved_hooks.c, modes.c, device.c, generator.c: autograd, devices,
  * random numbers ---- */
 
-/* Make NodeBase, ModeBase, DeviceBase and GeneratorBase, and put them into the dict of the module.
- */
+/* Make NodeBase, ModeBase, DeviceBase and GeneratorBase, and put them into the module's dict. */
 int tpy_make_nodes(PyObject* table);
 int tpy_make_modes(PyObject* table);
 int tpy_make_devices(PyObject* table);
@@ -505,8 +502,7 @@ int tpy_make_generators(PyObject* table);
 PyObject* held_compare(PyObject* self, PyObject* other, int which);
 Py_hash_t held_hash(PyObject* self);
 extern PyMemberDef held_members[];
-/* Reads the first arguments as sequences of tensors, in which a None is a NULL; free them in any
- * case. */
+/* Reads the first arguments as sequences of tensors, None as NULL; free them in any case. */
 int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists);
 void tpy_free_lists(tpy_tensors* lists, int count);
 /* Raises unless a private function got as many arguments as it takes. */
@@ -551,7 +547,7 @@ int tpy_add_exchange(PyTypeObject* type);
 extern tpy_list tpy_no_list; /* a list that is absent */
 extern tpy_tensors tpy_no_tensors;
 
-enum { TPY_MAX_LISTS = 6, TPY_MAX_TENSOR_LISTS = 8, TPY_MAX_RESULTS = 3 };
+enum { TPY_MAX_LISTS = 6, TPY_MAX_TENSOR_LISTS = 8, TPY_MAX_RESULTS = 3, TPY_MAX_QUICK = 2 };
 
 /* Any function of an op, and what calls one with the signature that it has. */
 typedef void (*tpy_function)(void);
@@ -577,6 +573,9 @@ typedef struct tpy_row {
   int creates; /* the last parameter is requires_grad */
   int alias;   /* the input that may come back as the result, or -1 */
   int bounds;  /* arguments 1 and 2 are bounds, each of them a tensor, a number or nothing */
+  int plain;   /* gives one new tensor, which is no alias and needs no requires_grad */
+  int quick;   /* it is plain and takes so many tensors or numbers, 1 or 2, and nothing else; else 0
+                */
   int (*prepare)(const struct tpy_row* row, PyObject** slots);
   int prepared[2];     /* arguments that `prepare` looks at */
   const tpy_way* ways; /* for tensors first; the last one has no `call` */

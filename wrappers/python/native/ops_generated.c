@@ -357,451 +357,451 @@ static tsr_status call_twwo(tpy_function f, const tpy_value* v) {
 static const tpy_row row_abs = {
     {"abs", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_abs, (tpy_function)tsr_abs_out}, {0}}};
 static PyObject* py_abs(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_abs, a, b, n, k); }
 static const tpy_row row_abs_inplace = {
     {"abs_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_abs_inplace, NULL}, {0}}};
 static PyObject* py_abs_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_abs_inplace, a, b, n, k); }
 static const tpy_row row_negative = {
     {"negative", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_negative, (tpy_function)tsr_negative_out}, {0}}};
 static PyObject* py_negative(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_negative, a, b, n, k); }
 static const tpy_row row_negative_inplace = {
     {"negative_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_negative_inplace, NULL}, {0}}};
 static PyObject* py_negative_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_negative_inplace, a, b, n, k); }
 static const tpy_row row_sign = {
     {"sign", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_sign, (tpy_function)tsr_sign_out}, {0}}};
 static PyObject* py_sign(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sign, a, b, n, k); }
 static const tpy_row row_sign_inplace = {
     {"sign_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_sign_inplace, NULL}, {0}}};
 static PyObject* py_sign_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sign_inplace, a, b, n, k); }
 static const tpy_row row_reciprocal = {
     {"reciprocal", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_reciprocal, (tpy_function)tsr_reciprocal_out}, {0}}};
 static PyObject* py_reciprocal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_reciprocal, a, b, n, k); }
 static const tpy_row row_reciprocal_inplace = {
     {"reciprocal_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_reciprocal_inplace, NULL}, {0}}};
 static PyObject* py_reciprocal_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_reciprocal_inplace, a, b, n, k); }
 static const tpy_row row_square = {
     {"square", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_square, (tpy_function)tsr_square_out}, {0}}};
 static PyObject* py_square(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_square, a, b, n, k); }
 static const tpy_row row_square_inplace = {
     {"square_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_square_inplace, NULL}, {0}}};
 static PyObject* py_square_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_square_inplace, a, b, n, k); }
 static const tpy_row row_sqrt = {
     {"sqrt", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_sqrt, (tpy_function)tsr_sqrt_out}, {0}}};
 static PyObject* py_sqrt(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sqrt, a, b, n, k); }
 static const tpy_row row_sqrt_inplace = {
     {"sqrt_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_sqrt_inplace, NULL}, {0}}};
 static PyObject* py_sqrt_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sqrt_inplace, a, b, n, k); }
 static const tpy_row row_rsqrt = {
     {"rsqrt", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_rsqrt, (tpy_function)tsr_rsqrt_out}, {0}}};
 static PyObject* py_rsqrt(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_rsqrt, a, b, n, k); }
 static const tpy_row row_rsqrt_inplace = {
     {"rsqrt_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_rsqrt_inplace, NULL}, {0}}};
 static PyObject* py_rsqrt_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_rsqrt_inplace, a, b, n, k); }
 static const tpy_row row_exp = {
     {"exp", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_exp, (tpy_function)tsr_exp_out}, {0}}};
 static PyObject* py_exp(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_exp, a, b, n, k); }
 static const tpy_row row_exp_inplace = {
     {"exp_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_exp_inplace, NULL}, {0}}};
 static PyObject* py_exp_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_exp_inplace, a, b, n, k); }
 static const tpy_row row_expm1 = {
     {"expm1", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_expm1, (tpy_function)tsr_expm1_out}, {0}}};
 static PyObject* py_expm1(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expm1, a, b, n, k); }
 static const tpy_row row_expm1_inplace = {
     {"expm1_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_expm1_inplace, NULL}, {0}}};
 static PyObject* py_expm1_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expm1_inplace, a, b, n, k); }
 static const tpy_row row_log = {
     {"log", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_log, (tpy_function)tsr_log_out}, {0}}};
 static PyObject* py_log(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log, a, b, n, k); }
 static const tpy_row row_log_inplace = {
     {"log_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_log_inplace, NULL}, {0}}};
 static PyObject* py_log_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log_inplace, a, b, n, k); }
 static const tpy_row row_log1p = {
     {"log1p", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_log1p, (tpy_function)tsr_log1p_out}, {0}}};
 static PyObject* py_log1p(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log1p, a, b, n, k); }
 static const tpy_row row_log1p_inplace = {
     {"log1p_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_log1p_inplace, NULL}, {0}}};
 static PyObject* py_log1p_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log1p_inplace, a, b, n, k); }
 static const tpy_row row_log2 = {
     {"log2", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_log2, (tpy_function)tsr_log2_out}, {0}}};
 static PyObject* py_log2(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log2, a, b, n, k); }
 static const tpy_row row_log2_inplace = {
     {"log2_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_log2_inplace, NULL}, {0}}};
 static PyObject* py_log2_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log2_inplace, a, b, n, k); }
 static const tpy_row row_log10 = {
     {"log10", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_log10, (tpy_function)tsr_log10_out}, {0}}};
 static PyObject* py_log10(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log10, a, b, n, k); }
 static const tpy_row row_log10_inplace = {
     {"log10_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_log10_inplace, NULL}, {0}}};
 static PyObject* py_log10_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log10_inplace, a, b, n, k); }
 static const tpy_row row_sin = {
     {"sin", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_sin, (tpy_function)tsr_sin_out}, {0}}};
 static PyObject* py_sin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sin, a, b, n, k); }
 static const tpy_row row_sin_inplace = {
     {"sin_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_sin_inplace, NULL}, {0}}};
 static PyObject* py_sin_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sin_inplace, a, b, n, k); }
 static const tpy_row row_cos = {
     {"cos", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_cos, (tpy_function)tsr_cos_out}, {0}}};
 static PyObject* py_cos(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cos, a, b, n, k); }
 static const tpy_row row_cos_inplace = {
     {"cos_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_cos_inplace, NULL}, {0}}};
 static PyObject* py_cos_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cos_inplace, a, b, n, k); }
 static const tpy_row row_tan = {
     {"tan", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_tan, (tpy_function)tsr_tan_out}, {0}}};
 static PyObject* py_tan(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tan, a, b, n, k); }
 static const tpy_row row_tan_inplace = {
     {"tan_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_tan_inplace, NULL}, {0}}};
 static PyObject* py_tan_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tan_inplace, a, b, n, k); }
 static const tpy_row row_asin = {
     {"asin", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_asin, (tpy_function)tsr_asin_out}, {0}}};
 static PyObject* py_asin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_asin, a, b, n, k); }
 static const tpy_row row_asin_inplace = {
     {"asin_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_asin_inplace, NULL}, {0}}};
 static PyObject* py_asin_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_asin_inplace, a, b, n, k); }
 static const tpy_row row_acos = {
     {"acos", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_acos, (tpy_function)tsr_acos_out}, {0}}};
 static PyObject* py_acos(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_acos, a, b, n, k); }
 static const tpy_row row_acos_inplace = {
     {"acos_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_acos_inplace, NULL}, {0}}};
 static PyObject* py_acos_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_acos_inplace, a, b, n, k); }
 static const tpy_row row_atan = {
     {"atan", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_atan, (tpy_function)tsr_atan_out}, {0}}};
 static PyObject* py_atan(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_atan, a, b, n, k); }
 static const tpy_row row_atan_inplace = {
     {"atan_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_atan_inplace, NULL}, {0}}};
 static PyObject* py_atan_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_atan_inplace, a, b, n, k); }
 static const tpy_row row_sinh = {
     {"sinh", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_sinh, (tpy_function)tsr_sinh_out}, {0}}};
 static PyObject* py_sinh(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sinh, a, b, n, k); }
 static const tpy_row row_sinh_inplace = {
     {"sinh_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_sinh_inplace, NULL}, {0}}};
 static PyObject* py_sinh_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sinh_inplace, a, b, n, k); }
 static const tpy_row row_cosh = {
     {"cosh", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_cosh, (tpy_function)tsr_cosh_out}, {0}}};
 static PyObject* py_cosh(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cosh, a, b, n, k); }
 static const tpy_row row_cosh_inplace = {
     {"cosh_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_cosh_inplace, NULL}, {0}}};
 static PyObject* py_cosh_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cosh_inplace, a, b, n, k); }
 static const tpy_row row_tanh = {
     {"tanh", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_tanh, (tpy_function)tsr_tanh_out}, {0}}};
 static PyObject* py_tanh(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tanh, a, b, n, k); }
 static const tpy_row row_tanh_inplace = {
     {"tanh_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_tanh_inplace, NULL}, {0}}};
 static PyObject* py_tanh_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tanh_inplace, a, b, n, k); }
 static const tpy_row row_floor = {
     {"floor", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_floor, (tpy_function)tsr_floor_out}, {0}}};
 static PyObject* py_floor(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_floor, a, b, n, k); }
 static const tpy_row row_floor_inplace = {
     {"floor_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_floor_inplace, NULL}, {0}}};
 static PyObject* py_floor_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_floor_inplace, a, b, n, k); }
 static const tpy_row row_ceil = {
     {"ceil", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_ceil, (tpy_function)tsr_ceil_out}, {0}}};
 static PyObject* py_ceil(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ceil, a, b, n, k); }
 static const tpy_row row_ceil_inplace = {
     {"ceil_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_ceil_inplace, NULL}, {0}}};
 static PyObject* py_ceil_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ceil_inplace, a, b, n, k); }
 static const tpy_row row_round = {
     {"round", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_round, (tpy_function)tsr_round_out}, {0}}};
 static PyObject* py_round(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_round, a, b, n, k); }
 static const tpy_row row_round_inplace = {
     {"round_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_round_inplace, NULL}, {0}}};
 static PyObject* py_round_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_round_inplace, a, b, n, k); }
 static const tpy_row row_trunc = {
     {"trunc", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_trunc, (tpy_function)tsr_trunc_out}, {0}}};
 static PyObject* py_trunc(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_trunc, a, b, n, k); }
 static const tpy_row row_trunc_inplace = {
     {"trunc_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_trunc_inplace, NULL}, {0}}};
 static PyObject* py_trunc_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_trunc_inplace, a, b, n, k); }
 static const tpy_row row_sigmoid = {
     {"sigmoid", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_sigmoid, (tpy_function)tsr_sigmoid_out}, {0}}};
 static PyObject* py_sigmoid(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sigmoid, a, b, n, k); }
 static const tpy_row row_sigmoid_inplace = {
     {"sigmoid_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_sigmoid_inplace, NULL}, {0}}};
 static PyObject* py_sigmoid_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sigmoid_inplace, a, b, n, k); }
 static const tpy_row row_erf = {
     {"erf", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_erf, (tpy_function)tsr_erf_out}, {0}}};
 static PyObject* py_erf(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erf, a, b, n, k); }
 static const tpy_row row_erf_inplace = {
     {"erf_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_erf_inplace, NULL}, {0}}};
 static PyObject* py_erf_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erf_inplace, a, b, n, k); }
 static const tpy_row row_erfc = {
     {"erfc", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_erfc, (tpy_function)tsr_erfc_out}, {0}}};
 static PyObject* py_erfc(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erfc, a, b, n, k); }
 static const tpy_row row_erfc_inplace = {
     {"erfc_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_erfc_inplace, NULL}, {0}}};
 static PyObject* py_erfc_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erfc_inplace, a, b, n, k); }
 static const tpy_row row_conj = {
     {"conj", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_conj, (tpy_function)tsr_conj_out}, {0}}};
 static PyObject* py_conj(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conj, a, b, n, k); }
 static const tpy_row row_conj_inplace = {
     {"conj_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_conj_inplace, NULL}, {0}}};
 static PyObject* py_conj_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conj_inplace, a, b, n, k); }
 static const tpy_row row_relu = {
     {"relu", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_relu, (tpy_function)tsr_relu_out}, {0}}};
 static PyObject* py_relu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_relu, a, b, n, k); }
 static const tpy_row row_relu_inplace = {
     {"relu_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_relu_inplace, NULL}, {0}}};
 static PyObject* py_relu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_relu_inplace, a, b, n, k); }
 static const tpy_row row_silu = {
     {"silu", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_silu, (tpy_function)tsr_silu_out}, {0}}};
 static PyObject* py_silu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_silu, a, b, n, k); }
 static const tpy_row row_silu_inplace = {
     {"silu_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_silu_inplace, NULL}, {0}}};
 static PyObject* py_silu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_silu_inplace, a, b, n, k); }
 static const tpy_row row_isnan = {
     {"isnan", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_isnan, (tpy_function)tsr_isnan_out}, {0}}};
 static PyObject* py_isnan(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_isnan, a, b, n, k); }
 static const tpy_row row_isinf = {
     {"isinf", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_isinf, (tpy_function)tsr_isinf_out}, {0}}};
 static PyObject* py_isinf(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_isinf, a, b, n, k); }
 static const tpy_row row_isfinite = {
     {"isfinite", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_isfinite, (tpy_function)tsr_isfinite_out}, {0}}};
 static PyObject* py_isfinite(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_isfinite, a, b, n, k); }
 static const tpy_row row_logical_not = {
     {"logical_not", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_logical_not, (tpy_function)tsr_logical_not_out}, {0}}};
 static PyObject* py_logical_not(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logical_not, a, b, n, k); }
 static const tpy_row row_bitwise_invert = {
     {"bitwise_invert", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_bitwise_invert, (tpy_function)tsr_bitwise_invert_out}, {0}}};
 static PyObject* py_bitwise_invert(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_invert, a, b, n, k); }
 static const tpy_row row_bitwise_invert_inplace = {
     {"bitwise_invert_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_bitwise_invert_inplace, NULL}, {0}}};
 static PyObject* py_bitwise_invert_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_invert_inplace, a, b, n, k); }
 static const tpy_row row_leaky_relu = {
     {"leaky_relu", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"negative_slope", TPY_F64, NULL, {.real = 0.01}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tdo, call_tdt, (tpy_function)tsr_leaky_relu, (tpy_function)tsr_leaky_relu_out}, {0}}};
 static PyObject* py_leaky_relu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_leaky_relu, a, b, n, k); }
 static const tpy_row row_leaky_relu_inplace = {
     {"leaky_relu_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"negative_slope", TPY_F64, NULL, {.real = 0.01}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_td, NULL, (tpy_function)tsr_leaky_relu_inplace, NULL}, {0}}};
 static PyObject* py_leaky_relu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_leaky_relu_inplace, a, b, n, k); }
 static const tpy_row row_gelu = {
     {"gelu", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"approximate", TPY_TEXT, NULL, {.text = "none", .length = 4}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tso, call_tst, (tpy_function)tsr_gelu, (tpy_function)tsr_gelu_out}, {0}}};
 static PyObject* py_gelu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_gelu, a, b, n, k); }
 static const tpy_row row_gelu_inplace = {
     {"gelu_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"approximate", TPY_TEXT, NULL, {.text = "none", .length = 4}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ts, NULL, (tpy_function)tsr_gelu_inplace, NULL}, {0}}};
 static PyObject* py_gelu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_gelu_inplace, a, b, n, k); }
 static const tpy_row row_add = {
     {"add", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_add, (tpy_function)tsr_add_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_add_scalar, (tpy_function)tsr_add_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_add_scalar, (tpy_function)tsr_add_scalar_out}, {0}}};
@@ -809,14 +809,14 @@ static PyObject* py_add(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject*
 static const tpy_row row_add_inplace = {
     {"add_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_add_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_add_scalar_inplace, NULL}, {0}}};
 static PyObject* py_add_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_add_inplace, a, b, n, k); }
 static const tpy_row row_subtract = {
     {"subtract", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_subtract, (tpy_function)tsr_subtract_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_subtract_scalar, (tpy_function)tsr_subtract_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_subtract_scalar_left, (tpy_function)tsr_subtract_scalar_left_out}, {0}}};
@@ -824,7 +824,7 @@ static PyObject* py_subtract(PyObject* a, PyObject* const* b, Py_ssize_t n, PyOb
 static const tpy_row row_subtract_inplace = {
     {"subtract_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_subtract_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_subtract_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_subtract_scalar, NULL}, {0}}};
@@ -832,7 +832,7 @@ static PyObject* py_subtract_inplace(PyObject* a, PyObject* const* b, Py_ssize_t
 static const tpy_row row_multiply = {
     {"multiply", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_multiply, (tpy_function)tsr_multiply_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_multiply_scalar, (tpy_function)tsr_multiply_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_multiply_scalar, (tpy_function)tsr_multiply_scalar_out}, {0}}};
@@ -840,14 +840,14 @@ static PyObject* py_multiply(PyObject* a, PyObject* const* b, Py_ssize_t n, PyOb
 static const tpy_row row_multiply_inplace = {
     {"multiply_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_multiply_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_multiply_scalar_inplace, NULL}, {0}}};
 static PyObject* py_multiply_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_multiply_inplace, a, b, n, k); }
 static const tpy_row row_divide = {
     {"divide", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_divide, (tpy_function)tsr_divide_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_divide_scalar, (tpy_function)tsr_divide_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_divide_scalar_left, (tpy_function)tsr_divide_scalar_left_out}, {0}}};
@@ -855,7 +855,7 @@ static PyObject* py_divide(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObje
 static const tpy_row row_divide_inplace = {
     {"divide_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_divide_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_divide_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_divide_scalar, NULL}, {0}}};
@@ -863,7 +863,7 @@ static PyObject* py_divide_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n
 static const tpy_row row_floor_divide = {
     {"floor_divide", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_floor_divide, (tpy_function)tsr_floor_divide_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_floor_divide_scalar, (tpy_function)tsr_floor_divide_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_floor_divide_scalar_left, (tpy_function)tsr_floor_divide_scalar_left_out},
@@ -872,7 +872,7 @@ static PyObject* py_floor_divide(PyObject* a, PyObject* const* b, Py_ssize_t n, 
 static const tpy_row row_floor_divide_inplace = {
     {"floor_divide_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_floor_divide_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_floor_divide_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_floor_divide_scalar, NULL}, {0}}};
@@ -880,7 +880,7 @@ static PyObject* py_floor_divide_inplace(PyObject* a, PyObject* const* b, Py_ssi
 static const tpy_row row_remainder = {
     {"remainder", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_remainder, (tpy_function)tsr_remainder_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_remainder_scalar, (tpy_function)tsr_remainder_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_remainder_scalar_left, (tpy_function)tsr_remainder_scalar_left_out}, {0}}};
@@ -888,7 +888,7 @@ static PyObject* py_remainder(PyObject* a, PyObject* const* b, Py_ssize_t n, PyO
 static const tpy_row row_remainder_inplace = {
     {"remainder_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_remainder_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_remainder_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_remainder_scalar, NULL}, {0}}};
@@ -896,7 +896,7 @@ static PyObject* py_remainder_inplace(PyObject* a, PyObject* const* b, Py_ssize_
 static const tpy_row row_pow = {
     {"pow", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_pow, (tpy_function)tsr_pow_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_pow_scalar, (tpy_function)tsr_pow_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_pow_scalar_left, (tpy_function)tsr_pow_scalar_left_out}, {0}}};
@@ -904,7 +904,7 @@ static PyObject* py_pow(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject*
 static const tpy_row row_pow_inplace = {
     {"pow_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_pow_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_pow_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_pow_scalar, NULL}, {0}}};
@@ -912,7 +912,7 @@ static PyObject* py_pow_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, P
 static const tpy_row row_maximum = {
     {"maximum", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_maximum, (tpy_function)tsr_maximum_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_maximum_scalar, (tpy_function)tsr_maximum_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_maximum_scalar, (tpy_function)tsr_maximum_scalar_out}, {0}}};
@@ -920,14 +920,14 @@ static PyObject* py_maximum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObj
 static const tpy_row row_maximum_inplace = {
     {"maximum_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_maximum_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_maximum_scalar_inplace, NULL}, {0}}};
 static PyObject* py_maximum_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_maximum_inplace, a, b, n, k); }
 static const tpy_row row_minimum = {
     {"minimum", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_minimum, (tpy_function)tsr_minimum_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_minimum_scalar, (tpy_function)tsr_minimum_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_minimum_scalar, (tpy_function)tsr_minimum_scalar_out}, {0}}};
@@ -935,14 +935,14 @@ static PyObject* py_minimum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObj
 static const tpy_row row_minimum_inplace = {
     {"minimum_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_minimum_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_minimum_scalar_inplace, NULL}, {0}}};
 static PyObject* py_minimum_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_minimum_inplace, a, b, n, k); }
 static const tpy_row row_atan2 = {
     {"atan2", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_atan2, (tpy_function)tsr_atan2_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_atan2_scalar, (tpy_function)tsr_atan2_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_atan2_scalar_left, (tpy_function)tsr_atan2_scalar_left_out}, {0}}};
@@ -950,7 +950,7 @@ static PyObject* py_atan2(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObjec
 static const tpy_row row_atan2_inplace = {
     {"atan2_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_atan2_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_atan2_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_atan2_scalar, NULL}, {0}}};
@@ -958,7 +958,7 @@ static PyObject* py_atan2_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n,
 static const tpy_row row_hypot = {
     {"hypot", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_hypot, (tpy_function)tsr_hypot_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_hypot_scalar, (tpy_function)tsr_hypot_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_hypot_scalar, (tpy_function)tsr_hypot_scalar_out}, {0}}};
@@ -966,14 +966,14 @@ static PyObject* py_hypot(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObjec
 static const tpy_row row_hypot_inplace = {
     {"hypot_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_hypot_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_hypot_scalar_inplace, NULL}, {0}}};
 static PyObject* py_hypot_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_hypot_inplace, a, b, n, k); }
 static const tpy_row row_equal = {
     {"equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_equal, (tpy_function)tsr_equal_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_equal_scalar, (tpy_function)tsr_equal_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_equal_scalar, (tpy_function)tsr_equal_scalar_out}, {0}}};
@@ -981,7 +981,7 @@ static PyObject* py_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObjec
 static const tpy_row row_not_equal = {
     {"not_equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_not_equal, (tpy_function)tsr_not_equal_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_not_equal_scalar, (tpy_function)tsr_not_equal_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_not_equal_scalar, (tpy_function)tsr_not_equal_scalar_out}, {0}}};
@@ -989,7 +989,7 @@ static PyObject* py_not_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyO
 static const tpy_row row_less = {
     {"less", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_less, (tpy_function)tsr_less_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_less_scalar, (tpy_function)tsr_less_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_greater_scalar, (tpy_function)tsr_greater_scalar_out}, {0}}};
@@ -997,7 +997,7 @@ static PyObject* py_less(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject
 static const tpy_row row_less_equal = {
     {"less_equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_less_equal, (tpy_function)tsr_less_equal_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_less_equal_scalar, (tpy_function)tsr_less_equal_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_greater_equal_scalar, (tpy_function)tsr_greater_equal_scalar_out}, {0}}};
@@ -1005,7 +1005,7 @@ static PyObject* py_less_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, Py
 static const tpy_row row_greater = {
     {"greater", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_greater, (tpy_function)tsr_greater_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_greater_scalar, (tpy_function)tsr_greater_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_less_scalar, (tpy_function)tsr_less_scalar_out}, {0}}};
@@ -1013,7 +1013,7 @@ static PyObject* py_greater(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObj
 static const tpy_row row_greater_equal = {
     {"greater_equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_greater_equal, (tpy_function)tsr_greater_equal_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_greater_equal_scalar, (tpy_function)tsr_greater_equal_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_less_equal_scalar, (tpy_function)tsr_less_equal_scalar_out}, {0}}};
@@ -1021,7 +1021,7 @@ static PyObject* py_greater_equal(PyObject* a, PyObject* const* b, Py_ssize_t n,
 static const tpy_row row_logical_and = {
     {"logical_and", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_and, (tpy_function)tsr_logical_and_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_and_scalar, (tpy_function)tsr_logical_and_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_and_scalar, (tpy_function)tsr_logical_and_scalar_out}, {0}}};
@@ -1029,7 +1029,7 @@ static PyObject* py_logical_and(PyObject* a, PyObject* const* b, Py_ssize_t n, P
 static const tpy_row row_logical_or = {
     {"logical_or", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_or, (tpy_function)tsr_logical_or_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_or_scalar, (tpy_function)tsr_logical_or_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_or_scalar, (tpy_function)tsr_logical_or_scalar_out}, {0}}};
@@ -1037,7 +1037,7 @@ static PyObject* py_logical_or(PyObject* a, PyObject* const* b, Py_ssize_t n, Py
 static const tpy_row row_logical_xor = {
     {"logical_xor", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_xor, (tpy_function)tsr_logical_xor_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_xor_scalar, (tpy_function)tsr_logical_xor_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_xor_scalar, (tpy_function)tsr_logical_xor_scalar_out}, {0}}};
@@ -1045,7 +1045,7 @@ static PyObject* py_logical_xor(PyObject* a, PyObject* const* b, Py_ssize_t n, P
 static const tpy_row row_bitwise_and = {
     {"bitwise_and", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_and, (tpy_function)tsr_bitwise_and_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_and_scalar, (tpy_function)tsr_bitwise_and_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_bitwise_and_scalar, (tpy_function)tsr_bitwise_and_scalar_out}, {0}}};
@@ -1053,14 +1053,14 @@ static PyObject* py_bitwise_and(PyObject* a, PyObject* const* b, Py_ssize_t n, P
 static const tpy_row row_bitwise_and_inplace = {
     {"bitwise_and_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_and_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_and_scalar_inplace, NULL}, {0}}};
 static PyObject* py_bitwise_and_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_and_inplace, a, b, n, k); }
 static const tpy_row row_bitwise_or = {
     {"bitwise_or", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_or, (tpy_function)tsr_bitwise_or_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_or_scalar, (tpy_function)tsr_bitwise_or_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_bitwise_or_scalar, (tpy_function)tsr_bitwise_or_scalar_out}, {0}}};
@@ -1068,14 +1068,14 @@ static PyObject* py_bitwise_or(PyObject* a, PyObject* const* b, Py_ssize_t n, Py
 static const tpy_row row_bitwise_or_inplace = {
     {"bitwise_or_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_or_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_or_scalar_inplace, NULL}, {0}}};
 static PyObject* py_bitwise_or_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_or_inplace, a, b, n, k); }
 static const tpy_row row_bitwise_xor = {
     {"bitwise_xor", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_xor, (tpy_function)tsr_bitwise_xor_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_xor_scalar, (tpy_function)tsr_bitwise_xor_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_bitwise_xor_scalar, (tpy_function)tsr_bitwise_xor_scalar_out}, {0}}};
@@ -1083,7 +1083,7 @@ static PyObject* py_bitwise_xor(PyObject* a, PyObject* const* b, Py_ssize_t n, P
 static const tpy_row row_bitwise_xor_inplace = {
     {"bitwise_xor_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_xor_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_xor_scalar_inplace, NULL}, {0}}};
 static PyObject* py_bitwise_xor_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_xor_inplace, a, b, n, k); }
@@ -1091,226 +1091,226 @@ static const tpy_row row_sum = {
     {"sum", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_sum, (tpy_function)tsr_sum_out}, {0}}};
 static PyObject* py_sum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sum, a, b, n, k); }
 static const tpy_row row_nansum = {
     {"nansum", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_nansum, (tpy_function)tsr_nansum_out}, {0}}};
 static PyObject* py_nansum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_nansum, a, b, n, k); }
 static const tpy_row row_prod = {
     {"prod", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_prod, (tpy_function)tsr_prod_out}, {0}}};
 static PyObject* py_prod(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_prod, a, b, n, k); }
 static const tpy_row row_mean = {
     {"mean", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_mean, (tpy_function)tsr_mean_out}, {0}}};
 static PyObject* py_mean(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_mean, a, b, n, k); }
 static const tpy_row row_var = {
     {"var", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"correction", TPY_F64},
         {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLdwo, call_tLdwt, (tpy_function)tsr_var, (tpy_function)tsr_var_out}, {0}}};
 static PyObject* py_var(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_var, a, b, n, k); }
 static const tpy_row row_std = {
     {"std", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"correction", TPY_F64},
         {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLdwo, call_tLdwt, (tpy_function)tsr_std, (tpy_function)tsr_std_out}, {0}}};
 static PyObject* py_std(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_std, a, b, n, k); }
 static const tpy_row row_max = {
     {"max", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_max, (tpy_function)tsr_max_out}, {0}}};
 static PyObject* py_max(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_max, a, b, n, k); }
 static const tpy_row row_min = {
     {"min", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_min, (tpy_function)tsr_min_out}, {0}}};
 static PyObject* py_min(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_min, a, b, n, k); }
 static const tpy_row row_amax = {
     {"amax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_amax, (tpy_function)tsr_amax_out}, {0}}};
 static PyObject* py_amax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_amax, a, b, n, k); }
 static const tpy_row row_amin = {
     {"amin", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_amin, (tpy_function)tsr_amin_out}, {0}}};
 static PyObject* py_amin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_amin, a, b, n, k); }
 static const tpy_row row_argmax = {
     {"argmax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_argmax, (tpy_function)tsr_argmax_out}, {0}}};
 static PyObject* py_argmax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argmax, a, b, n, k); }
 static const tpy_row row_argmin = {
     {"argmin", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_argmin, (tpy_function)tsr_argmin_out}, {0}}};
 static PyObject* py_argmin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argmin, a, b, n, k); }
 static const tpy_row row_any = {
     {"any", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_any, (tpy_function)tsr_any_out}, {0}}};
 static PyObject* py_any(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_any, a, b, n, k); }
 static const tpy_row row_all = {
     {"all", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_all, (tpy_function)tsr_all_out}, {0}}};
 static PyObject* py_all(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_all, a, b, n, k); }
 static const tpy_row row_count_nonzero = {
     {"count_nonzero", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_count_nonzero, (tpy_function)tsr_count_nonzero_out}, {0}}};
 static PyObject* py_count_nonzero(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_count_nonzero, a, b, n, k); }
 static const tpy_row row_logsumexp = {
     {"logsumexp", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_logsumexp, (tpy_function)tsr_logsumexp_out}, {0}}};
 static PyObject* py_logsumexp(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logsumexp, a, b, n, k); }
 static const tpy_row row_vector_norm = {
     {"vector_norm", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
         {"ord", TPY_F64, NULL, {.real = 2.0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwdo, call_tLwdt, (tpy_function)tsr_vector_norm, (tpy_function)tsr_vector_norm_out}, {0}}};
 static PyObject* py_vector_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_vector_norm, a, b, n, k); }
 static const tpy_row row_cumulative_sum = {
     {"cumulative_sum", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"include_initial", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_cumulative_sum, (tpy_function)tsr_cumulative_sum_out}, {0}}};
 static PyObject* py_cumulative_sum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cumulative_sum, a, b, n, k); }
 static const tpy_row row_matmul = {
     {"matmul", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_matmul, (tpy_function)tsr_matmul_out}, {0}}};
 static PyObject* py_matmul(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_matmul, a, b, n, k); }
 static const tpy_row row_linear = {
     {"linear", 4, 3, 2, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttto, call_tttt, (tpy_function)tsr_linear, (tpy_function)tsr_linear_out}, {0}}};
 static PyObject* py_linear(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_linear, a, b, n, k); }
 static const tpy_row row_addmm = {
     {"addmm", 6, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"mat1", TPY_TENSOR}, {"mat2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}},
         {"alpha", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttddo, call_tttddt, (tpy_function)tsr_addmm, (tpy_function)tsr_addmm_out}, {0}}};
 static PyObject* py_addmm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addmm, a, b, n, k); }
 static const tpy_row row_addmm_inplace = {
     {"addmm_", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"mat1", TPY_TENSOR}, {"mat2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}},
         {"alpha", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 5, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttdd, NULL, (tpy_function)tsr_addmm_inplace, NULL}, {0}}};
 static PyObject* py_addmm_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addmm_inplace, a, b, n, k); }
 static const tpy_row row_bmm = {
     {"bmm", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_bmm, (tpy_function)tsr_bmm_out}, {0}}};
 static PyObject* py_bmm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bmm, a, b, n, k); }
 static const tpy_row row_dot = {
     {"dot", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_dot, (tpy_function)tsr_dot_out}, {0}}};
 static PyObject* py_dot(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_dot, a, b, n, k); }
 static const tpy_row row_outer = {
     {"outer", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_outer, (tpy_function)tsr_outer_out}, {0}}};
 static PyObject* py_outer(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_outer, a, b, n, k); }
 static const tpy_row row_empty = {
     {"empty", 4, 1, 1, 0, 0u, (const tpy_parameter[]){
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_LwDo, NULL, (tpy_function)tsr_empty, NULL}, {0}}};
 static PyObject* py_empty(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_empty, a, b, n, k); }
 static const tpy_row row_zeros = {
     {"zeros", 4, 1, 1, 0, 0u, (const tpy_parameter[]){
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_LwDo, NULL, (tpy_function)tsr_zeros, NULL}, {0}}};
 static PyObject* py_zeros(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_zeros, a, b, n, k); }
 static const tpy_row row_ones = {
     {"ones", 4, 1, 1, 0, 0u, (const tpy_parameter[]){
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_LwDo, NULL, (tpy_function)tsr_ones, NULL}, {0}}};
 static PyObject* py_ones(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ones, a, b, n, k); }
 static const tpy_row row_full = {
     {"full", 5, 2, 2, -1, 0u, (const tpy_parameter[]){
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_LnwDo, NULL, (tpy_function)tsr_full, NULL}, {0}}};
 static PyObject* py_full(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_full, a, b, n, k); }
 static const tpy_row row_empty_like = {
     {"empty_like", 4, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}},
         {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_twDo, NULL, (tpy_function)tsr_empty_like, NULL}, {0}}};
 static PyObject* py_empty_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_empty_like, a, b, n, k); }
 static const tpy_row row_zeros_like = {
     {"zeros_like", 4, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}},
         {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_twDo, NULL, (tpy_function)tsr_zeros_like, NULL}, {0}}};
 static PyObject* py_zeros_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_zeros_like, a, b, n, k); }
 static const tpy_row row_ones_like = {
     {"ones_like", 4, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}},
         {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_twDo, NULL, (tpy_function)tsr_ones_like, NULL}, {0}}};
 static PyObject* py_ones_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ones_like, a, b, n, k); }
 static const tpy_row row_full_like = {
     {"full_like", 5, 2, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tnwDo, NULL, (tpy_function)tsr_full_like, NULL}, {0}}};
 static PyObject* py_full_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_full_like, a, b, n, k); }
 static const tpy_row row_linspace = {
@@ -1318,7 +1318,7 @@ static const tpy_row row_linspace = {
         {"start", TPY_F64}, {"stop", TPY_F64}, {"num", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"endpoint", TPY_BOOL, NULL, {.word = 1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[7 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ddiwwDo, NULL, (tpy_function)tsr_linspace, NULL}, {0}}};
 static PyObject* py_linspace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_linspace, a, b, n, k); }
 static const tpy_row row_eye = {
@@ -1326,21 +1326,21 @@ static const tpy_row row_eye = {
         {"n_rows", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"n_cols", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"k", TPY_INT64, NULL, {.whole = 0}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_iiiwDo, NULL, (tpy_function)tsr_eye, NULL}, {0}}};
 static PyObject* py_eye(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_eye, a, b, n, k); }
 static const tpy_row row_rand = {
     {"rand", 5, 1, 1, 0, 0u, (const tpy_parameter[]){
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_LwDgo, NULL, (tpy_function)tsr_rand, NULL}, {0}}};
 static PyObject* py_rand(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_rand, a, b, n, k); }
 static const tpy_row row_randn = {
     {"randn", 5, 1, 1, 0, 0u, (const tpy_parameter[]){
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_LwDgo, NULL, (tpy_function)tsr_randn, NULL}, {0}}};
 static PyObject* py_randn(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_randn, a, b, n, k); }
 static const tpy_row row_randint = {
@@ -1348,38 +1348,38 @@ static const tpy_row row_randint = {
         {"low", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"high", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[7 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_iiLwDgo, NULL, (tpy_function)tsr_randint, NULL}, {0}}};
 static PyObject* py_randint(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_randint, a, b, n, k); }
 static const tpy_row row_randperm = {
     {"randperm", 5, 1, 1, -1, 0u, (const tpy_parameter[]){
         {"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_iwDgo, NULL, (tpy_function)tsr_randperm, NULL}, {0}}};
 static PyObject* py_randperm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_randperm, a, b, n, k); }
 static const tpy_row row_bernoulli = {
     {"bernoulli", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"generator", TPY_GENERATOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tgo, NULL, (tpy_function)tsr_bernoulli, NULL}, {0}}};
 static PyObject* py_bernoulli(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bernoulli, a, b, n, k); }
 static const tpy_row row_uniform_inplace = {
     {"uniform_", 4, 3, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"low", TPY_F64}, {"high", TPY_F64, NULL, {.real = 1.0}}, {"generator", TPY_GENERATOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tddg, NULL, (tpy_function)tsr_uniform_inplace, NULL}, {0}}};
 static PyObject* py_uniform_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_uniform_inplace, a, b, n, k); }
 static const tpy_row row_normal_inplace = {
     {"normal_", 4, 3, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"mean", TPY_F64}, {"std", TPY_F64, NULL, {.real = 1.0}}, {"generator", TPY_GENERATOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tddg, NULL, (tpy_function)tsr_normal_inplace, NULL}, {0}}};
 static PyObject* py_normal_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_normal_inplace, a, b, n, k); }
 static const tpy_row row_where = {
     {"where", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"condition", TPY_TENSOR}, {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttto, call_tttt, (tpy_function)tsr_where, (tpy_function)tsr_where_out},
         {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_where_scalar, (tpy_function)tsr_where_scalar_out},
         {2, 0, call_tnto, call_tntt, (tpy_function)tsr_where_scalar_left, (tpy_function)tsr_where_scalar_left_out},
@@ -1388,14 +1388,14 @@ static PyObject* py_where(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObjec
 static const tpy_row row_lerp = {
     {"lerp", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"weight", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttto, call_tttt, (tpy_function)tsr_lerp, (tpy_function)tsr_lerp_out},
         {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_lerp_scalar, (tpy_function)tsr_lerp_scalar_out}, {0}}};
 static PyObject* py_lerp(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_lerp, a, b, n, k); }
 static const tpy_row row_lerp_inplace = {
     {"lerp_", 3, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"weight", TPY_OPERAND}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 3, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttt, NULL, (tpy_function)tsr_lerp_inplace, NULL},
         {4, 0, call_ttn, NULL, (tpy_function)tsr_lerp_scalar_inplace, NULL}, {0}}};
 static PyObject* py_lerp_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_lerp_inplace, a, b, n, k); }
@@ -1403,39 +1403,39 @@ static const tpy_row row_addcmul = {
     {"addcmul", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttdo, call_tttdt, (tpy_function)tsr_addcmul, (tpy_function)tsr_addcmul_out}, {0}}};
 static PyObject* py_addcmul(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcmul, a, b, n, k); }
 static const tpy_row row_addcmul_inplace = {
     {"addcmul_", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttd, NULL, (tpy_function)tsr_addcmul_inplace, NULL}, {0}}};
 static PyObject* py_addcmul_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcmul_inplace, a, b, n, k); }
 static const tpy_row row_addcdiv = {
     {"addcdiv", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttdo, call_tttdt, (tpy_function)tsr_addcdiv, (tpy_function)tsr_addcdiv_out}, {0}}};
 static PyObject* py_addcdiv(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcdiv, a, b, n, k); }
 static const tpy_row row_addcdiv_inplace = {
     {"addcdiv_", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttd, NULL, (tpy_function)tsr_addcdiv_inplace, NULL}, {0}}};
 static PyObject* py_addcdiv_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcdiv_inplace, a, b, n, k); }
 static const tpy_row row_clip = {
     {"clip", 4, 3, 1, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"min", TPY_OPERAND}, {"max", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 1, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 1, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttto, call_tttt, (tpy_function)tsr_clip, (tpy_function)tsr_clip_out},
         {6, 0, call_tmmo, call_tmmt, (tpy_function)tsr_clip_scalars, (tpy_function)tsr_clip_scalars_out}, {0}}};
 static PyObject* py_clip(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip, a, b, n, k); }
 static const tpy_row row_clip_inplace = {
     {"clip_", 3, 3, 1, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"min", TPY_OPERAND}, {"max", TPY_OPERAND}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 3, 1, 0, 0, -1, 1, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 3, 1, 0, 0, -1, 1, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttt, NULL, (tpy_function)tsr_clip_inplace, NULL},
         {6, 0, call_tmm, NULL, (tpy_function)tsr_clip_scalars_inplace, NULL}, {0}}};
 static PyObject* py_clip_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_inplace, a, b, n, k); }
@@ -1443,21 +1443,21 @@ static const tpy_row row_sort = {
     {"sort", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"descending", TPY_BOOL},
         {"stable", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_sort, (tpy_function)tsr_sort_out}, {0}}};
 static PyObject* py_sort(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sort, a, b, n, k); }
 static const tpy_row row_argsort = {
     {"argsort", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"descending", TPY_BOOL},
         {"stable", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_argsort, (tpy_function)tsr_argsort_out}, {0}}};
 static PyObject* py_argsort(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argsort, a, b, n, k); }
 static const tpy_row row_sort_with_indices = {
     {"sort_with_indices", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"descending", TPY_BOOL},
         {"stable", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwwoo, call_tiwwtt, (tpy_function)tsr_sort_with_indices, (tpy_function)tsr_sort_with_indices_out}, {0}}};
 static PyObject* py_sort_with_indices(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sort_with_indices, a, b, n, k); }
 static const tpy_row row_topk = {
@@ -1465,153 +1465,153 @@ static const tpy_row row_topk = {
         {"input", TPY_TENSOR}, {"k", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"largest", TPY_BOOL, NULL, {.word = 1}},
         {"sorted", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 2, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiiwwoo, call_tiiwwtt, (tpy_function)tsr_topk, (tpy_function)tsr_topk_out}, {0}}};
 static PyObject* py_topk(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_topk, a, b, n, k); }
 static const tpy_row row_clone = {
     {"clone", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, call_tt, (tpy_function)tsr_clone, (tpy_function)tsr_clone_out}, {0}}};
 static PyObject* py_clone(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clone, a, b, n, k); }
 static const tpy_row row_contiguous = {
     {"contiguous", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_contiguous, NULL}, {0}}};
 static PyObject* py_contiguous(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_contiguous, a, b, n, k); }
 static const tpy_row row_astype = {
     {"astype", 3, 2, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"copy", TPY_BOOL, NULL, {.word = 1}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_twwo, NULL, (tpy_function)tsr_astype, NULL}, {0}}};
 static PyObject* py_astype(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_astype, a, b, n, k); }
 static const tpy_row row_detach = {
     {"detach", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_detach, NULL}, {0}}};
 static PyObject* py_detach(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_detach, a, b, n, k); }
 static const tpy_row row_copy_inplace = {
     {"copy_", 3, 3, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"source", TPY_TENSOR}, {"non_blocking", TPY_BOOL}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 3, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttw, NULL, (tpy_function)tsr_copy_inplace, NULL}, {0}}};
 static PyObject* py_copy_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_copy_inplace, a, b, n, k); }
 static const tpy_row row_fill_inplace = {
     {"fill_", 2, 2, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"value", TPY_SCALAR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tn, NULL, (tpy_function)tsr_fill_inplace, NULL}, {0}}};
 static PyObject* py_fill_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_fill_inplace, a, b, n, k); }
 static const tpy_row row_zero_inplace = {
     {"zero_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_t, NULL, (tpy_function)tsr_zero_inplace, NULL}, {0}}};
 static PyObject* py_zero_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_zero_inplace, a, b, n, k); }
 static const tpy_row row_reshape = {
     {"reshape", 3, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"copy", TPY_BOOL, NULL, {.word = -1}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLwo, NULL, (tpy_function)tsr_reshape, NULL}, {0}}};
 static PyObject* py_reshape(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_reshape, a, b, n, k); }
 static const tpy_row row_view = {
     {"view", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, NULL, (tpy_function)tsr_view, NULL}, {0}}};
 static PyObject* py_view(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_view, a, b, n, k); }
 static const tpy_row row_flatten = {
     {"flatten", 3, 3, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"start", TPY_INT64, NULL, {.whole = 0}}, {"end_axis", TPY_INT64, NULL, {.whole = -1}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiio, NULL, (tpy_function)tsr_flatten, NULL}, {0}}};
 static PyObject* py_flatten(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_flatten, a, b, n, k); }
 static const tpy_row row_squeeze = {
     {"squeeze", 2, 2, 1, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, tpy_axes_of_one, {0, 1}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, tpy_axes_of_one, {0, 1}, (const tpy_way[]){
         {0, 0, call_tLo, NULL, (tpy_function)tsr_squeeze, NULL}, {0}}};
 static PyObject* py_squeeze(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_squeeze, a, b, n, k); }
 static const tpy_row row_expand_dims = {
     {"expand_dims", 2, 2, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tio, NULL, (tpy_function)tsr_expand_dims, NULL}, {0}}};
 static PyObject* py_expand_dims(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expand_dims, a, b, n, k); }
 static const tpy_row row_unsqueeze = {
     {"unsqueeze", 2, 2, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tio, NULL, (tpy_function)tsr_unsqueeze, NULL}, {0}}};
 static PyObject* py_unsqueeze(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_unsqueeze, a, b, n, k); }
 static const tpy_row row_permute_dims = {
     {"permute_dims", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, NULL, (tpy_function)tsr_permute_dims, NULL}, {0}}};
 static PyObject* py_permute_dims(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_permute_dims, a, b, n, k); }
 static const tpy_row row_transpose = {
     {"transpose", 3, 3, 3, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis0", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"axis1", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiio, NULL, (tpy_function)tsr_transpose, NULL}, {0}}};
 static PyObject* py_transpose(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_transpose, a, b, n, k); }
 static const tpy_row row_matrix_transpose = {
     {"matrix_transpose", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_matrix_transpose, NULL}, {0}}};
 static PyObject* py_matrix_transpose(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_matrix_transpose, a, b, n, k); }
 static const tpy_row row_moveaxis = {
     {"moveaxis", 3, 3, 3, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"source", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"destination", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLLo, NULL, (tpy_function)tsr_moveaxis, NULL}, {0}}};
 static PyObject* py_moveaxis(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_moveaxis, a, b, n, k); }
 static const tpy_row row_broadcast_to = {
     {"broadcast_to", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, NULL, (tpy_function)tsr_broadcast_to, NULL}, {0}}};
 static PyObject* py_broadcast_to(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_broadcast_to, a, b, n, k); }
 static const tpy_row row_expand = {
     {"expand", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, NULL, (tpy_function)tsr_expand, NULL}, {0}}};
 static PyObject* py_expand(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expand, a, b, n, k); }
 static const tpy_row row_real = {
     {"real", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_real, NULL}, {0}}};
 static PyObject* py_real(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_real, a, b, n, k); }
 static const tpy_row row_imag = {
     {"imag", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_imag, NULL}, {0}}};
 static PyObject* py_imag(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_imag, a, b, n, k); }
 static const tpy_row row_view_as_real = {
     {"view_as_real", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_view_as_real, NULL}, {0}}};
 static PyObject* py_view_as_real(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_view_as_real, a, b, n, k); }
 static const tpy_row row_view_as_complex = {
     {"view_as_complex", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_view_as_complex, NULL}, {0}}};
 static PyObject* py_view_as_complex(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_view_as_complex, a, b, n, k); }
 static const tpy_row row_select = {
     {"select", 3, 3, 3, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"index", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiio, NULL, (tpy_function)tsr_select, NULL}, {0}}};
 static PyObject* py_select(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_select, a, b, n, k); }
 static const tpy_row row_slice = {
@@ -1619,215 +1619,215 @@ static const tpy_row row_slice = {
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"start", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"stop", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"step", TPY_INT64, NULL, {.whole = 1}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiiiio, NULL, (tpy_function)tsr_slice, NULL}, {0}}};
 static PyObject* py_slice(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_slice, a, b, n, k); }
 static const tpy_row row_narrow = {
     {"narrow", 4, 4, 4, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"start", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"length", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiiio, NULL, (tpy_function)tsr_narrow, NULL}, {0}}};
 static PyObject* py_narrow(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_narrow, a, b, n, k); }
 static const tpy_row row_split = {
     {"split", 3, 3, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"size", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiiO, NULL, (tpy_function)tsr_split, NULL}, {0}}};
 static PyObject* py_split(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_split, a, b, n, k); }
 static const tpy_row row_split_with_sizes = {
     {"split_with_sizes", 3, 3, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"sizes", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLiO, NULL, (tpy_function)tsr_split_with_sizes, NULL}, {0}}};
 static PyObject* py_split_with_sizes(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_split_with_sizes, a, b, n, k); }
 static const tpy_row row_chunk = {
     {"chunk", 3, 3, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"chunks", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiiO, NULL, (tpy_function)tsr_chunk, NULL}, {0}}};
 static PyObject* py_chunk(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_chunk, a, b, n, k); }
 static const tpy_row row_unstack = {
     {"unstack", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiO, NULL, (tpy_function)tsr_unstack, NULL}, {0}}};
 static PyObject* py_unstack(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_unstack, a, b, n, k); }
 static const tpy_row row_diagonal = {
     {"diagonal", 4, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"offset", TPY_INT64, NULL, {.whole = 0}}, {"axis1", TPY_INT64, NULL, {.whole = 0}},
         {"axis2", TPY_INT64, NULL, {.whole = 1}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiiio, NULL, (tpy_function)tsr_diagonal, NULL}, {0}}};
 static PyObject* py_diagonal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_diagonal, a, b, n, k); }
 static const tpy_row row_concat = {
     {"concat", 3, 2, 1, -1, 0u, (const tpy_parameter[]){
         {"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
         {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_Tio, call_Tit, (tpy_function)tsr_concat, (tpy_function)tsr_concat_out}, {0}}};
 static PyObject* py_concat(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_concat, a, b, n, k); }
 static const tpy_row row_stack = {
     {"stack", 3, 2, 1, -1, 0u, (const tpy_parameter[]){
         {"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_Tio, call_Tit, (tpy_function)tsr_stack, (tpy_function)tsr_stack_out}, {0}}};
 static PyObject* py_stack(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_stack, a, b, n, k); }
 static const tpy_row row_tile = {
     {"tile", 3, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"repetitions", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, call_tLt, (tpy_function)tsr_tile, (tpy_function)tsr_tile_out}, {0}}};
 static PyObject* py_tile(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tile, a, b, n, k); }
 static const tpy_row row_repeat = {
     {"repeat", 4, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"repeats", TPY_OPERAND}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttio, call_ttit, (tpy_function)tsr_repeat, (tpy_function)tsr_repeat_out},
         {2, 0, call_tnio, call_tnit, (tpy_function)tsr_repeat_scalar, (tpy_function)tsr_repeat_scalar_out}, {0}}};
 static PyObject* py_repeat(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_repeat, a, b, n, k); }
 static const tpy_row row_flip = {
     {"flip", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, call_tLt, (tpy_function)tsr_flip, (tpy_function)tsr_flip_out}, {0}}};
 static PyObject* py_flip(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_flip, a, b, n, k); }
 static const tpy_row row_roll = {
     {"roll", 4, 3, 2, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"shift", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLLo, call_tLLt, (tpy_function)tsr_roll, (tpy_function)tsr_roll_out}, {0}}};
 static PyObject* py_roll(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_roll, a, b, n, k); }
 static const tpy_row row_tril = {
     {"tril", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tio, call_tit, (tpy_function)tsr_tril, (tpy_function)tsr_tril_out}, {0}}};
 static PyObject* py_tril(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tril, a, b, n, k); }
 static const tpy_row row_tril_inplace = {
     {"tril_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ti, NULL, (tpy_function)tsr_tril_inplace, NULL}, {0}}};
 static PyObject* py_tril_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tril_inplace, a, b, n, k); }
 static const tpy_row row_triu = {
     {"triu", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tio, call_tit, (tpy_function)tsr_triu, (tpy_function)tsr_triu_out}, {0}}};
 static PyObject* py_triu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_triu, a, b, n, k); }
 static const tpy_row row_triu_inplace = {
     {"triu_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 2, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ti, NULL, (tpy_function)tsr_triu_inplace, NULL}, {0}}};
 static PyObject* py_triu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_triu_inplace, a, b, n, k); }
 static const tpy_row row_pad = {
     {"pad", 5, 4, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"mode", TPY_TEXT, NULL, {.text = "constant", .length = 8}}, {"value", TPY_F64}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLsdo, call_tLsdt, (tpy_function)tsr_pad, (tpy_function)tsr_pad_out}, {0}}};
 static PyObject* py_pad(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_pad, a, b, n, k); }
 static const tpy_row row_index_put = {
     {"index_put", 5, 4, 3, -1, 5u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"indices", TPY_OPTIONAL_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"values", TPY_TENSOR},
         {"accumulate", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tTtwo, call_tTtwt, (tpy_function)tsr_index_put, (tpy_function)tsr_index_put_out}, {0}}};
 static PyObject* py_index_put(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_index_put, a, b, n, k); }
 static const tpy_row row_index_put_inplace = {
     {"index_put_", 4, 4, 3, -1, 5u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"indices", TPY_OPTIONAL_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"values", TPY_TENSOR},
         {"accumulate", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tTtw, NULL, (tpy_function)tsr_index_put_inplace, NULL}, {0}}};
 static PyObject* py_index_put_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_index_put_inplace, a, b, n, k); }
 static const tpy_row row_index_select = {
     {"index_select", 4, 3, 3, -1, 5u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tito, call_titt, (tpy_function)tsr_index_select, (tpy_function)tsr_index_select_out}, {0}}};
 static PyObject* py_index_select(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_index_select, a, b, n, k); }
 static const tpy_row row_take = {
     {"take", 4, 3, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"indices", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttio, call_ttit, (tpy_function)tsr_take, (tpy_function)tsr_take_out}, {0}}};
 static PyObject* py_take(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_take, a, b, n, k); }
 static const tpy_row row_embedding = {
     {"embedding", 4, 3, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"padding_idx", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttio, call_ttit, (tpy_function)tsr_embedding, (tpy_function)tsr_embedding_out}, {0}}};
 static PyObject* py_embedding(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_embedding, a, b, n, k); }
 static const tpy_row row_gather = {
     {"gather", 4, 3, 3, -1, 5u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tito, call_titt, (tpy_function)tsr_gather, (tpy_function)tsr_gather_out}, {0}}};
 static PyObject* py_gather(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_gather, a, b, n, k); }
 static const tpy_row row_take_along_axis = {
     {"take_along_axis", 4, 3, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"indices", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttio, call_ttit, (tpy_function)tsr_take_along_axis, (tpy_function)tsr_take_along_axis_out}, {0}}};
 static PyObject* py_take_along_axis(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_take_along_axis, a, b, n, k); }
 static const tpy_row row_scatter_add = {
     {"scatter_add", 5, 4, 4, -1, 13u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
         {"source", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_titto, call_tittt, (tpy_function)tsr_scatter_add, (tpy_function)tsr_scatter_add_out}, {0}}};
 static PyObject* py_scatter_add(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_scatter_add, a, b, n, k); }
 static const tpy_row row_scatter_add_inplace = {
     {"scatter_add_", 4, 4, 4, -1, 13u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
         {"source", TPY_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_titt, NULL, (tpy_function)tsr_scatter_add_inplace, NULL}, {0}}};
 static PyObject* py_scatter_add_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_scatter_add_inplace, a, b, n, k); }
 static const tpy_row row_masked_fill = {
     {"masked_fill", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"mask", TPY_TENSOR}, {"value", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttto, call_tttt, (tpy_function)tsr_masked_fill, (tpy_function)tsr_masked_fill_out},
         {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_masked_fill_scalar, (tpy_function)tsr_masked_fill_scalar_out}, {0}}};
 static PyObject* py_masked_fill(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_masked_fill, a, b, n, k); }
 static const tpy_row row_masked_fill_inplace = {
     {"masked_fill_", 3, 3, 3, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"mask", TPY_TENSOR}, {"value", TPY_OPERAND}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 3, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttt, NULL, (tpy_function)tsr_masked_fill_inplace, NULL},
         {4, 0, call_ttn, NULL, (tpy_function)tsr_masked_fill_scalar_inplace, NULL}, {0}}};
 static PyObject* py_masked_fill_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_masked_fill_inplace, a, b, n, k); }
 static const tpy_row row_masked_select = {
     {"masked_select", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"mask", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tto, call_ttt, (tpy_function)tsr_masked_select, (tpy_function)tsr_masked_select_out}, {0}}};
 static PyObject* py_masked_select(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_masked_select, a, b, n, k); }
 static const tpy_row row_nonzero = {
     {"nonzero", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, -1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tO, NULL, (tpy_function)tsr_nonzero, NULL}, {0}}};
 static PyObject* py_nonzero(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_nonzero, a, b, n, k); }
 static const tpy_row row_argwhere = {
     {"argwhere", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_to, NULL, (tpy_function)tsr_argwhere, NULL}, {0}}};
 static PyObject* py_argwhere(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argwhere, a, b, n, k); }
 static const tpy_row row_conv1d = {
@@ -1836,7 +1836,7 @@ static const tpy_row row_conv1d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}}, {"same", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
         {0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv1d, (tpy_function)tsr_conv1d_out}, {0}}};
 static PyObject* py_conv1d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv1d, a, b, n, k); }
 static const tpy_row row_conv2d = {
@@ -1845,7 +1845,7 @@ static const tpy_row row_conv2d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}}, {"same", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
         {0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv2d, (tpy_function)tsr_conv2d_out}, {0}}};
 static PyObject* py_conv2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv2d, a, b, n, k); }
 static const tpy_row row_conv3d = {
@@ -1854,7 +1854,7 @@ static const tpy_row row_conv3d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}}, {"same", TPY_BOOL},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
         {0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv3d, (tpy_function)tsr_conv3d_out}, {0}}};
 static PyObject* py_conv3d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv3d, a, b, n, k); }
 static const tpy_row row_conv_transpose1d = {
@@ -1863,7 +1863,7 @@ static const tpy_row row_conv_transpose1d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"output_padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose1d, (tpy_function)tsr_conv_transpose1d_out}, {0}}};
 static PyObject* py_conv_transpose1d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv_transpose1d, a, b, n, k); }
 static const tpy_row row_conv_transpose2d = {
@@ -1872,7 +1872,7 @@ static const tpy_row row_conv_transpose2d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"output_padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose2d, (tpy_function)tsr_conv_transpose2d_out}, {0}}};
 static PyObject* py_conv_transpose2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv_transpose2d, a, b, n, k); }
 static const tpy_row row_conv_transpose3d = {
@@ -1881,7 +1881,7 @@ static const tpy_row row_conv_transpose3d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"output_padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose3d, (tpy_function)tsr_conv_transpose3d_out}, {0}}};
 static PyObject* py_conv_transpose3d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv_transpose3d, a, b, n, k); }
 static const tpy_row row_max_pool2d = {
@@ -1889,7 +1889,7 @@ static const tpy_row row_max_pool2d = {
         {"input", TPY_TENSOR}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"ceil_mode", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[7 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLLLLwo, call_tLLLLwt, (tpy_function)tsr_max_pool2d, (tpy_function)tsr_max_pool2d_out}, {0}}};
 static PyObject* py_max_pool2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_max_pool2d, a, b, n, k); }
 static const tpy_row row_max_pool2d_with_positions = {
@@ -1897,7 +1897,7 @@ static const tpy_row row_max_pool2d_with_positions = {
         {"input", TPY_TENSOR}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"ceil_mode", TPY_BOOL}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLLLLwoo, NULL, (tpy_function)tsr_max_pool2d_with_positions, NULL}, {0}}};
 static PyObject* py_max_pool2d_with_positions(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_max_pool2d_with_positions, a, b, n, k); }
 static const tpy_row row_avg_pool2d = {
@@ -1906,13 +1906,13 @@ static const tpy_row row_avg_pool2d = {
         {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
         {"ceil_mode", TPY_BOOL}, {"count_include_pad", TPY_BOOL, NULL, {.word = 1}},
         {"divisor_override", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[8 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 7, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 7, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLLLwwio, call_tLLLwwit, (tpy_function)tsr_avg_pool2d, (tpy_function)tsr_avg_pool2d_out}, {0}}};
 static PyObject* py_avg_pool2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_avg_pool2d, a, b, n, k); }
 static const tpy_row row_adaptive_avg_pool2d = {
     {"adaptive_avg_pool2d", 3, 2, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"output_size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_avg_pool2d, (tpy_function)tsr_adaptive_avg_pool2d_out}, {0}}};
 static PyObject* py_adaptive_avg_pool2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_adaptive_avg_pool2d, a, b, n, k); }
 static const tpy_row row_batch_norm = {
@@ -1920,28 +1920,28 @@ static const tpy_row row_batch_norm = {
         {"input", TPY_TENSOR}, {"running_mean", TPY_OPTIONAL_TENSOR}, {"running_var", TPY_OPTIONAL_TENSOR},
         {"weight", TPY_OPTIONAL_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR}, {"training", TPY_BOOL},
         {"momentum", TPY_F64, NULL, {.real = 0.1}}, {"eps", TPY_F64, NULL, {.real = 1e-05}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttttwddo, call_tttttwddt, (tpy_function)tsr_batch_norm, (tpy_function)tsr_batch_norm_out}, {0}}};
 static PyObject* py_batch_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_batch_norm, a, b, n, k); }
 static const tpy_row row_layer_norm = {
     {"layer_norm", 6, 5, 2, -1, 13u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"normalized_shape", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"weight", TPY_OPTIONAL_TENSOR},
         {"bias", TPY_OPTIONAL_TENSOR}, {"eps", TPY_F64, NULL, {.real = 1e-05}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tLttdo, call_tLttdt, (tpy_function)tsr_layer_norm, (tpy_function)tsr_layer_norm_out}, {0}}};
 static PyObject* py_layer_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_layer_norm, a, b, n, k); }
 static const tpy_row row_softmax = {
     {"softmax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_softmax, (tpy_function)tsr_softmax_out}, {0}}};
 static PyObject* py_softmax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_softmax, a, b, n, k); }
 static const tpy_row row_log_softmax = {
     {"log_softmax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
         {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_log_softmax, (tpy_function)tsr_log_softmax_out}, {0}}};
 static PyObject* py_log_softmax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log_softmax, a, b, n, k); }
 static const tpy_row row_cross_entropy = {
@@ -1949,41 +1949,41 @@ static const tpy_row row_cross_entropy = {
         {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"weight", TPY_OPTIONAL_TENSOR},
         {"ignore_index", TPY_INT64, NULL, {.whole = -100}}, {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}},
         {"label_smoothing", TPY_F64}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttisdo, NULL, (tpy_function)tsr_cross_entropy, NULL}, {0}}};
 static PyObject* py_cross_entropy(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cross_entropy, a, b, n, k); }
 static const tpy_row row_nll_loss = {
     {"nll_loss", 5, 5, 2, -1, 7u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"weight", TPY_OPTIONAL_TENSOR},
         {"ignore_index", TPY_INT64, NULL, {.whole = -100}}, {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tttiso, NULL, (tpy_function)tsr_nll_loss, NULL}, {0}}};
 static PyObject* py_nll_loss(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_nll_loss, a, b, n, k); }
 static const tpy_row row_mse_loss = {
     {"mse_loss", 3, 3, 2, -1, 3u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttso, NULL, (tpy_function)tsr_mse_loss, NULL}, {0}}};
 static PyObject* py_mse_loss(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_mse_loss, a, b, n, k); }
 static const tpy_row row_binary_cross_entropy_with_logits = {
     {"binary_cross_entropy_with_logits", 5, 5, 2, -1, 15u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"weight", TPY_OPTIONAL_TENSOR}, {"pos_weight", TPY_OPTIONAL_TENSOR},
         {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_ttttso, NULL, (tpy_function)tsr_binary_cross_entropy_with_logits, NULL}, {0}}};
 static PyObject* py_binary_cross_entropy_with_logits(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_binary_cross_entropy_with_logits, a, b, n, k); }
 static const tpy_row row_dropout = {
     {"dropout", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 0.5}}, {"training", TPY_BOOL, NULL, {.word = 1}},
         {"generator", TPY_GENERATOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout, (tpy_function)tsr_dropout_out}, {0}}};
 static PyObject* py_dropout(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_dropout, a, b, n, k); }
 static const tpy_row row_dropout_inplace = {
     {"dropout_", 4, 4, 1, -1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 0.5}}, {"training", TPY_BOOL, NULL, {.word = 1}},
         {"generator", TPY_GENERATOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_INPLACE, 4, 1, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout_inplace, NULL}, {0}}};
 static PyObject* py_dropout_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_dropout_inplace, a, b, n, k); }
 static const tpy_row row_sgd_step = {
@@ -1992,7 +1992,7 @@ static const tpy_row row_sgd_step = {
         {"momentum_buffers", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"learning_rate", TPY_F64}, {"momentum", TPY_F64},
         {"dampening", TPY_F64}, {"weight_decay", TPY_F64}, {"nesterov", TPY_BOOL}, {"maximize", TPY_BOOL},
         {"first_step", TPY_BOOL}}, (PyObject*[10 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 10, 0, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 10, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_TTTddddwww, NULL, (tpy_function)tsr_sgd_step, NULL}, {0}}};
 static PyObject* py_sgd_step(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sgd_step, a, b, n, k); }
 static const tpy_row row_adam_step = {
@@ -2003,7 +2003,7 @@ static const tpy_row row_adam_step = {
         {"max_exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"step", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"learning_rate", TPY_F64}, {"beta1", TPY_F64, NULL, {.real = 0.9}}, {"beta2", TPY_F64, NULL, {.real = 0.999}},
         {"eps", TPY_F64, NULL, {.real = 1e-08}}, {"weight_decay", TPY_F64}, {"maximize", TPY_BOOL}}, (PyObject*[12 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_TTTTTidddddw, NULL, (tpy_function)tsr_adam_step, NULL}, {0}}};
 static PyObject* py_adam_step(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_adam_step, a, b, n, k); }
 static const tpy_row row_adamw_step = {
@@ -2014,27 +2014,27 @@ static const tpy_row row_adamw_step = {
         {"max_exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"step", TPY_INT64, NULL, {.whole = INT64_MIN}},
         {"learning_rate", TPY_F64}, {"beta1", TPY_F64, NULL, {.real = 0.9}}, {"beta2", TPY_F64, NULL, {.real = 0.999}},
         {"eps", TPY_F64, NULL, {.real = 1e-08}}, {"weight_decay", TPY_F64, NULL, {.real = 0.01}}, {"maximize", TPY_BOOL}}, (PyObject*[12 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_TTTTTidddddw, NULL, (tpy_function)tsr_adamw_step, NULL}, {0}}};
 static PyObject* py_adamw_step(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_adamw_step, a, b, n, k); }
 static const tpy_row row_clip_norm = {
     {"clip_norm", 4, 4, 2, -1, 0u, (const tpy_parameter[]){
         {"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"max_norm", TPY_F64},
         {"norm_type", TPY_F64, NULL, {.real = 2.0}}, {"error_if_nonfinite", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_Tddwo, NULL, (tpy_function)tsr_clip_norm, NULL}, {0}}};
 static PyObject* py_clip_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_norm, a, b, n, k); }
 static const tpy_row row_clip_grad_norm = {
     {"clip_grad_norm", 4, 4, 2, -1, 0u, (const tpy_parameter[]){
         {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"max_norm", TPY_F64},
         {"norm_type", TPY_F64, NULL, {.real = 2.0}}, {"error_if_nonfinite", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_Tddwo, NULL, (tpy_function)tsr_clip_grad_norm, NULL}, {0}}};
 static PyObject* py_clip_grad_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_grad_norm, a, b, n, k); }
 static const tpy_row row_clip_grad_value = {
     {"clip_grad_value", 2, 2, 2, -1, 0u, (const tpy_parameter[]){
         {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"clip_value", TPY_F64}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
-    TPY_FUNCTIONAL, 2, 0, 0, 0, -1, 0, NULL, {0, 0}, (const tpy_way[]){
+    TPY_FUNCTIONAL, 2, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
         {0, 0, call_Td, NULL, (tpy_function)tsr_clip_grad_value, NULL}, {0}}};
 static PyObject* py_clip_grad_value(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_grad_value, a, b, n, k); }
 

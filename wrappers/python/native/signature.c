@@ -89,7 +89,7 @@ static int tpy_take_arrays(const tpy_signature* sig, PyObject** slots) {
  * call. `self` is the first argument of a method, a module or NULL otherwise. */
 int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
               PyObject* kwnames, PyObject** slots) {
-  memset(slots, 0, sizeof(PyObject*) * (size_t)(sig->n + 1));
+  for (int i = 0; i <= sig->n; ++i) slots[i] = NULL;
   const int first = self != NULL && tpy_is_tensor(self);
   if (first) slots[0] = self;
   Py_ssize_t given = nargs + first;

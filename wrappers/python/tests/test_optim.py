@@ -163,7 +163,7 @@ def test_muon_makes_updates_orthogonal() -> None:
 
 @pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("Optimizer", "functional")])
 def test_defaults_are_those_of_the_core(kind: str) -> None:
-    from tessera._core import ffi, lib
+    from tessera.capi import ffi, lib
     from tessera._errors import check
 
     p = nn.Parameter(ts.ones((1, 1)))

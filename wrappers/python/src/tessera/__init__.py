@@ -73,7 +73,7 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
-from . import autograd, capi, io, linalg, memory, nn, optim, utils
+from . import autograd, capi, io, linalg, memory, nn, optim, tracing, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -99,7 +99,7 @@ __all__ = [
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
     "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
     "set_printoptions",
-    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "uint16", "uint32", "uint64",
+    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "tracing", "uint16", "uint32", "uint64",
     "uint8", "utils",
 ]  # fmt: skip
 __all__ += _ops.__all__
@@ -127,7 +127,7 @@ _PRECISIONS = ("highest", "high", "medium")  # in the order of tsr_precision
 
 def get_float32_matmul_precision() -> str:
     """How exactly matrix products and convolutions of float32 are computed: "highest", "high" or "medium"."""
-    return _PRECISIONS[_lib.tsr_matmul_precision()]
+    return _PRECISIONS[capi.lib.tsr_matmul_precision()]
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -138,7 +138,7 @@ def set_float32_matmul_precision(precision: str) -> None:
         raise InvalidValueError(
             f"set_float32_matmul_precision(): expected 'highest', 'high' or 'medium', got {precision!r}"
         )
-    _check(_lib.tsr_set_matmul_precision(_PRECISIONS.index(precision)))
+    capi.check(capi.lib.tsr_set_matmul_precision(_PRECISIONS.index(precision)))
 
 
 def set_num_threads(count: int) -> None:

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from ._core import ffi, lib
 from ._device import _NAMES as _DEVICES, Device
 from ._dtypes import BY_BITS, DType
-from ._errors import InvalidValueError, check
+from ._errors import InvalidValueError
+from .capi import check, ffi, lib
 
 KINDS: Final = {
     "call": lib.TSR_TRACE_CALL,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Optimizers against their formulas, written out in plain f64.
 
+use std::slice::from_ref;
 use tessera::nn::{Linear, Module, Relu, Sequential};
 use tessera::optim::{clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm};
 use tessera::optim::{
@@ -148,8 +149,8 @@ fn gradients_may_be_given() -> Result<()> {
 fn groups_have_their_own_rules() -> Result<()> {
     let (a, b) = (parameter(), parameter());
     let slow = Sgd { lr: 0.5, ..Default::default() };
-    let mut sgd = Optimizer::new(slow, std::slice::from_ref(&a))?;
-    sgd.add_group(Sgd { lr: 1.0, ..slow }, std::slice::from_ref(&b))?;
+    let mut sgd = Optimizer::new(slow, from_ref(&a))?;
+    sgd.add_group(Sgd { lr: 1.0, ..slow }, from_ref(&b))?;
     assert_eq!((sgd.group_count(), sgd.rule(1)?.lr), (2, 1.0));
     a.set_grad(Some(&Tensor::from([1.0, 1.0])))?;
     b.set_grad(Some(&Tensor::from([1.0, 1.0])))?;
@@ -301,9 +302,9 @@ fn wrong_options_are_refused() -> Result<()> {
     value(Optimizer::new(plain, &[]));
     value(Optimizer::new(plain, &[&p * 2]));
     value(Optimizer::new(plain, &[p.clone(), p.clone()]));
-    value(Optimizer::new(Sgd { lr: -0.1, ..plain }, &[p.clone()]));
-    value(Optimizer::new(Sgd { lr: f64::NAN, ..plain }, &[p.clone()]));
-    value(Optimizer::new(Sgd { nesterov: true, ..plain }, &[p.clone()]));
+    value(Optimizer::new(Sgd { lr: -0.1, ..plain }, from_ref(&p)));
+    value(Optimizer::new(Sgd { lr: f64::NAN, ..plain }, from_ref(&p)));
+    value(Optimizer::new(Sgd { nesterov: true, ..plain }, from_ref(&p)));
     let error = Optimizer::new(Adam { beta1: 1.0, ..Default::default() }, &[p]).unwrap_err();
     assert!(
         error.message().contains("adam: expected a number from 0 below 1 for beta1"),

@@ -338,7 +338,7 @@ fn what_owns_handles_goes_to_other_threads() {
 fn dtypes_promote_as_the_library_says() -> Result<()> {
     assert_eq!(DType::I8.promote(DType::U8)?, DType::I16);
     assert_eq!(DType::F16.promote(DType::Bf16)?, DType::F32);
-    assert_eq!(DType::U64.promote(DType::I8).unwrap_err().kind(), ErrorKind::DType);
+    assert_eq!(DType::U64.promote(DType::I8).unwrap_err().kind(), ErrorKind::Dtype);
     assert!(DType::I8.can_cast(DType::I16) && !DType::F64.can_cast(DType::F32));
     assert!(!DType::U64.can_cast(DType::I64));
     for (first, second) in DType::ALL.iter().flat_map(|a| DType::ALL.iter().map(move |b| (*a, *b)))

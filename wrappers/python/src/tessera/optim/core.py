@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _ops
-from .._core import ffi, lib
 from .._dtypes import float64, int64
-from .._errors import ArgumentTypeError, InvalidValueError, about_file, as_int, as_list, as_number, check
-from .._interop import adopt
+from .._errors import ArgumentTypeError, InvalidValueError, about_file, as_int, as_list, as_number
 from .._tensor import Tensor
+from ..capi import adopt, check, ffi, handle, lib
 from ..io._safetensors import Path, _encoded
 from .optimizer import Group, Optimizer, State
 
@@ -200,15 +199,15 @@ def _handles(tensors: list[Tensor]) -> Any:
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
             raise ArgumentTypeError(f"params: expected Tensors, got {type(tensor).__name__}")
-    return ffi.new("tsr_tensor[]", [ffi.cast("tsr_tensor", t._address) for t in tensors])
+    return ffi.new("tsr_tensor[]", [handle(t) for t in tensors])
 
 
-def _state_of(handle: Any) -> tuple[str, str, list[Tensor]]:
+def _state_of(optimizer: Any) -> tuple[str, str, list[Tensor]]:
     """Description, names and tensors of an optimizer's state."""
     room, count = 64, ffi.new("int32_t*")
     while True:
         buffers, places = ffi.new("tsr_buffer[2]"), ffi.new("tsr_tensor[]", room)
-        status = lib.tsr_optimizer_state(handle, buffers, buffers + 1, places, room, count)
+        status = lib.tsr_optimizer_state(optimizer, buffers, buffers + 1, places, room, count)
         if status == 0 or count[0] <= room:
             check(status)
             break
