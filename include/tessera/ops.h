@@ -1438,6 +1438,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_out(
     n_dilation, int32_t ceil_mode, tsr_tensor dst);
 
 /* As max_pool2d, and where in the flattened plane each number stands (int64).
+ * A window that lies in the padding alone, as one with dilation may, has -inf at the position -1
+ * and no gradient.
  * input: (batch, channels, height, width) or without the batch
  * kernel_size: one number for both axes or one each
  * stride: absent or empty means the kernel's size

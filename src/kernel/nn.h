@@ -61,8 +61,9 @@ enum class PoolOp : int32_t {
 
 // Pooling of dense tensors, row-major or channels last, both of one layout. kMax writes values and,
 // when positions is not null, the position of the maximum within its input plane (of equal ones the
-// first, of NaNs the last); positions lie as `output` does. Backward reads the upstream gradient
-// from `output` and writes `input`, whole.
+// first, of NaNs the last; -1 where the window lies in the padding alone, whose maximum is -inf and
+// whose element is 0 for kPick); positions lie as `output` does. Backward reads the upstream
+// gradient from `output` and writes `input`, whole.
 struct PoolPlan {
   PoolOp op;
   int32_t backward;

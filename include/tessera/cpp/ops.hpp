@@ -2917,7 +2917,8 @@ inline Tensor& max_pool2d_out(
   return dst;
 }
 
-// As max_pool2d, and where in the flattened plane each number stands (int64).
+// As max_pool2d, and where in the flattened plane each number stands (int64). A window that lies in
+// the padding alone, as one with dilation may, has -inf at the position -1 and no gradient.
 inline MaxPool2dWithPositionsResult max_pool2d_with_positions(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import tessera as ts
-from tessera import nn, optim
+from tessera import autograd, nn, optim
 from tessera.autograd import gradcheck
 
 
@@ -340,3 +340,18 @@ def test_gan_losses_reach_only_what_they_should() -> None:
     assert all(p.grad is None for p in generator.parameters())
     discriminator(fake).sum().backward()
     assert all(p.grad is not None for p in generator.parameters())
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_window_of_padding_alone_has_no_gradient(last: bool) -> None:
+    shape = (2, 3, 1, 4)
+    x = ts.rand(shape) if not last else ts.permute_dims(ts.rand((2, 1, 4, 3)), (0, 3, 1, 2))
+    x.requires_grad_()
+    values, positions = nn.functional.max_pool2d_with_positions(x, 2, 1, 1, 2)  # the rows -1 and 1 of an image that has row 0
+    assert (values == -float("inf")).all() and (positions == -1).all()
+    (grad,) = autograd.grad([values.sum()], [x], create_graph=True)
+    assert (grad == 0).all()
+    g = ts.ones(values.shape, requires_grad=True)
+    (grad,) = autograd.grad([nn.functional.max_pool2d(x, 2, 1, 1, 2)], [x], [g], create_graph=True)
+    (twice,) = autograd.grad([grad.sum()], [g])
+    assert (twice == 0).all()

@@ -76,18 +76,32 @@ inline void max_edge(const PoolAxis& width, const T* row, int64_t offset, int64_
   }
 }
 
+// Where the rows of a window begin in the plane; -1 where they lie in the padding alone.
+inline int64_t max_corner(const PoolShape& shape, int64_t d, int64_t h) {
+  const PoolAxis& depth = shape.axes[0];
+  const PoolAxis& height = shape.axes[1];
+  if (depth.begin[d] >= depth.end[d] || height.begin[h] >= height.end[h]) return -1;
+  return (depth.begin[d] * height.input + height.begin[h]) * shape.axes[2].input;
+}
+
+// What stands for the place of the maximum before any element is seen.
+template <class Index>
+Index max_start(const PoolAxis& width, int64_t corner, int64_t o) {
+  const bool none = corner < 0 || width.begin[o] >= width.end[o];
+  return static_cast<Index>(none ? -1 : corner + width.begin[o]);
+}
+
 template <class T, class Index>
 inline void max_row(const PoolShape& shape, int64_t d, int64_t h, const T* in, T* out,
                     int64_t* positions) {
   const PoolAxis& width = shape.axes[2];
-  const int64_t corner =
-      (shape.axes[0].begin[d] * shape.axes[1].input + shape.axes[1].begin[h]) * width.input;
+  const int64_t corner = max_corner(shape, d, h);
   Best<T, Index> best;
   for (int64_t first = 0; first < width.output; first += kPoolTile) {
     const int64_t last = std::min(width.output, first + kPoolTile);
     for (int64_t o = first; o < last; ++o) {
       best.value[o - first] = -std::numeric_limits<T>::infinity();
-      best.position[o - first] = static_cast<Index>(corner + width.begin[o]);
+      best.position[o - first] = max_start<Index>(width, corner, o);
     }
     const int64_t from = std::clamp(width.inner_begin, first, last);
     const int64_t to = std::clamp(width.inner_end, from, last);
@@ -110,14 +124,13 @@ template <class T, class Index>
 inline void max_row_channels(const PoolShape& shape, int64_t d, int64_t h, const T* in, T* out,
                              int64_t* positions) {
   const PoolAxis& width = shape.axes[2];
-  const int64_t corner =
-      (shape.axes[0].begin[d] * shape.axes[1].input + shape.axes[1].begin[h]) * width.input;
+  const int64_t corner = max_corner(shape, d, h);
   Best<T, Index> best;
   for (int64_t o = 0; o < width.output; ++o) {
     for (int64_t tile = 0; tile < shape.channels; tile += kPoolTile) {
       const int64_t count = std::min(kPoolTile, shape.channels - tile);
       std::fill_n(best.value, count, -std::numeric_limits<T>::infinity());
-      std::fill_n(best.position, count, static_cast<Index>(corner + width.begin[o]));
+      std::fill_n(best.position, count, max_start<Index>(width, corner, o));
       each_input_row(shape, d, h, [&](int64_t offset) {
         for (int64_t i = width.begin[o]; i < width.end[o]; i += width.dilation) {
           const T* source = in + (offset + i) * shape.channels + tile;

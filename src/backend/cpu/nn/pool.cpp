@@ -104,6 +104,10 @@ Status pick(const PoolPlan& plan, const PoolShape& shape) {
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t at = o * channels + c;
         const int64_t place = places[at];
+        if (place == -1) {  // a window of padding alone has no element
+          if (plan.backward == 0) out[at] = T{};
+          continue;
+        }
         if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(in_points)) {
           wrong = place;
           found = true;
@@ -319,7 +323,9 @@ class Bands {
       int64_t* places = plan_.positions == nullptr ? nullptr : plan_.positions + first;
       rows_.maximum(shape, 0, rows, buffers.in, buffers.out, places);
       const int64_t before = inputs.begin * in_row_ / shape.channels;
-      for (int64_t i = 0; places != nullptr && i < count; ++i) places[i] += before;
+      for (int64_t i = 0; places != nullptr && i < count; ++i) {
+        if (places[i] >= 0) places[i] += before;  // -1: a window of padding alone
+      }
     } else {
       rows_.average(shape, 0, rows, buffers.in, buffers.out);
     }
@@ -371,6 +377,7 @@ class Bands {
       for (const int64_t end = at + out_row_; at < end; at += channels) {
         for (int64_t c = 0; c < channels; ++c) {
           const int64_t place = places[at + c];
+          if (place == -1) continue;  // a window of padding alone
           if (place < window.begin || place >= window.end) {
             wrong_ = place;
             found_ = true;

@@ -86,8 +86,11 @@ __global__ void max_kernel(Pool<S> pool) {
     const typename S::Type* plane = pool.input + pool.across(i, points, pool.inputs());
     using T = typename Pool<S>::T;
     T best = -std::numeric_limits<T>::infinity();
+    const bool none =
+        box.d.begin >= box.d.end || box.h.begin >= box.h.end || box.w.begin >= box.w.end;
     int64_t position =
-        (box.d.begin * pool.axes[1].input + box.h.begin) * pool.axes[2].input + box.w.begin;
+        none ? -1
+             : (box.d.begin * pool.axes[1].input + box.h.begin) * pool.axes[2].input + box.w.begin;
     each_point(pool, box, [&](int64_t at) {
       const T x = Pool<S>::load(plane, at * pool.step);
       if (!(x > best || x != x)) return;
@@ -119,7 +122,11 @@ __global__ void pick_kernel(Pool<S> pool) {
   const int64_t points = pool.outputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
     const typename S::Type* plane = pool.input + pool.across(i, points, pool.inputs());
-    pool.output[i] = plane[pool.positions[i] * pool.step];
+    const int64_t position = pool.positions[i];
+    if (position < 0)
+      Pool<S>::put(pool.output, i, typename Pool<S>::T{0});
+    else
+      pool.output[i] = plane[position * pool.step];
   }
 }
 

@@ -295,7 +295,9 @@ end
 """
     max_pool2d_with_positions(input, kernel_size; stride, padding, dilation, ceil_mode)
 
-As max_pool2d, and where in the flattened plane each number stands (int64).
+As max_pool2d, and where in the flattened plane each number stands (int64). A window that
+lies in the padding alone, as one with dilation may, has -inf at the position -1 and no
+gradient.
 
 - `input`: (batch, channels, height, width) or without the batch
 - `kernel_size`: one number for both axes or one each

@@ -1174,6 +1174,9 @@ impl Tensor {
 
     /// As max_pool2d, and where in the flattened plane each number stands (int64).
     ///
+    /// A window that lies in the padding alone, as one with dilation may, has -inf at the position
+    /// -1 and no gradient.
+    ///
     /// * `kernel_size`: one number for both axes or one each
     #[inline]
     pub fn max_pool2d_with_positions(&self, kernel_size: &[i64]) -> Result<(Tensor, Tensor)> {
