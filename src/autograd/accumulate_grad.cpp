@@ -20,7 +20,8 @@ bool has_layout_for(const Tensor& grad, const Tensor& leaf) {
   return grad.strides() == leaf.strides();
 }
 
-// Whether .grad may be this very tensor: ours alone, no part of a larger block, no history.
+// Whether .grad may be this tensor itself: nobody else owns it, it fills its storage, and it has no
+// history.
 bool may_take(const Tensor& grad, const Tensor& leaf) {
   return !requires_grad(grad) && owns_alone(grad) &&
          static_cast<uint64_t>(grad.nbytes()) == grad.storage()->nbytes &&
@@ -37,7 +38,7 @@ Tensor copy_for(const Tensor& grad, const Tensor& leaf) {
   return copy;
 }
 
-// What a graph from before set_data brings was made for another dtype, or cannot be used at all.
+// A graph made before set_data may bring a gradient of another dtype, or one that does not fit.
 Tensor fit_to(Tensor grad, const Tensor& leaf) {
   if (grad.sizes() == leaf.sizes() && grad.device() == leaf.device()) {
     if (grad.dtype() == leaf.dtype()) return grad;
@@ -104,7 +105,7 @@ NodePtr accumulator_of(const Tensor& leaf, TensorRecord& record) {
   if (NodePtr existing = existing_accumulator(record)) return existing;
   auto fresh = IntrusivePtr<AccumulateGrad>::adopt(new AccumulateGrad(leaf));
   const std::lock_guard guard(record.lock);
-  // Another thread may have been faster.
+  // Another thread may have made it meanwhile.
   if (record.accumulator != nullptr && try_retain(record.accumulator)) {
     return NodePtr::adopt(record.accumulator);
   }

@@ -10,17 +10,17 @@ namespace tsr {
 
 struct TensorRecord;
 
-// One per leaf. It owns the leaf; the leaf knows it weakly, so that it dies with the last graph
-// that uses the leaf.
+// One per leaf. The accumulator owns the leaf; the leaf has only a weak pointer to the accumulator,
+// which therefore dies with the last graph that uses the leaf.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& leaf);
   ~AccumulateGrad() override;
 
-  // Nothing when the leaf has stopped requiring grad since. Features E5. No grad yet: takes the
-  // gradient itself when nobody else has it and its layout is
-  // the leaf's, else a copy. Otherwise adds in place, or, when the backward is recorded, out of
-  // place. Concurrent runs add up.
+  // Does nothing if the leaf no longer requires grad. If the leaf has no .grad yet, keeps the
+  // gradient itself when nobody else owns it and its strides are the leaf's, and a copy otherwise.
+  // If there is a .grad, adds in place, or out of place when the backward is recorded. Concurrent
+  // backwards add up.
   void apply(Backward& ctx) override;
 
   [[nodiscard]] const Tensor& leaf() const noexcept { return leaf_; }

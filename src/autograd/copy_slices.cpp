@@ -13,8 +13,8 @@
 namespace tsr {
 namespace {
 
-// Fresh memory that stands for the part of a storage between two extents; `low` is the offset of
-// its first element there.
+// Fresh memory with the layout of a part of a storage; `low` is the offset of the part's first
+// element in the storage.
 struct Shadow {
   Tensor flat;
   int64_t low;
@@ -33,8 +33,8 @@ Shadow make_shadow(const Geometry& a, const Geometry& b, const Tensor& like) {
   return {gradient_ops().zeros(std::array{length}, like.dtype(), like.device()), low};
 }
 
-// flat[geometry] += grad, where the window may show one element several times. Every window is cut
-// from `flat`, whose elements have a place each, so that this can itself be differentiated.
+// flat[geometry] += grad, where the view may show one element several times. Every view is taken
+// from `flat`, whose elements do not overlap, so that the result can be differentiated.
 void add_into(const Tensor& flat, const Geometry& geometry, const Tensor& grad, bool fresh) {
   const Dims& sizes = geometry.sizes;
   const Dims& strides = geometry.strides;
@@ -44,7 +44,7 @@ void add_into(const Tensor& flat, const Geometry& geometry, const Tensor& grad, 
     return;
   }
   Geometry part = geometry;
-  // Shown repeatedly along a dim of stride 0: one place gets the sum.
+  // A dimension of stride 0 repeats one element, which gets the sum.
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (strides[d] == 0) part.sizes[d] = 1;
   }
@@ -52,7 +52,7 @@ void add_into(const Tensor& flat, const Geometry& geometry, const Tensor& grad, 
     add_into(flat, part, gradient_ops().sum_to(grad, part.sizes), fresh);
     return;
   }
-  // Overlapping windows: one after the other along the first dim that is longer than 1.
+  // Overlapping parts: add them one after the other along the first dimension longer than 1.
   const Tensor dense = gradient_ops().clone(grad);
   size_t dim = 0;
   while (sizes[dim] <= 1) ++dim;
@@ -132,7 +132,7 @@ void CopySlices::release() noexcept {
 
 Edge CopySlices::output_edge(uint32_t) const {
   const Edge self{NodePtr::share(const_cast<CopySlices*>(this)), 0};
-  // Only the geometry of the window matters, so a window on nothing will do.
+  // Only the sizes and strides of the view matter, so it needs no memory.
   const StoragePtr none = wrap_storage(outputs()[0].device, nullptr, 0, nullptr, nullptr);
   const Tensor window = Tensor::adopt(
       new TensorImpl(none, outputs()[0].dtype, view_.sizes, view_.strides, view_.offset));

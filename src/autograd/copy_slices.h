@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// CopySlices: the node of a tensor of which an op has rewritten a part through a view.
+// CopySlices: the node of a base tensor after an in-place op has written to a view of it.
 #pragma once
 
 #include "autograd/node.h"
 
 namespace tsr {
 
-// A window on a storage, in elements.
+// Sizes, strides and offset of a view, in elements of its storage.
 struct Geometry {
   explicit Geometry(const Tensor& tensor)
       : sizes(tensor.sizes()), strides(tensor.strides()), offset(tensor.offset()) {}
@@ -16,9 +16,8 @@ struct Geometry {
   int64_t offset;
 };
 
-// Runs the op's node on the part of the gradient that belongs to the view, and replaces that part
-// by what the op passes on to the view's old value; the rest of the gradient goes through
-// unchanged.
+// Runs the op's node on the part of the base's gradient that belongs to the view, and replaces that
+// part by the gradient of the view's old value. The rest of the gradient passes unchanged.
 class CopySlices final : public Node {
  public:
   // `fn` is the op's node; its output `output` was written into `view`, its input `input`. That
@@ -44,7 +43,7 @@ class CopySlices final : public Node {
   size_t input_;
 };
 
-// The node that leads from a window back to the tensor it was cut from, both on one storage.
+// The node of a view: takes its gradient back to the base. Both share one storage.
 NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const Tensor& window);
 
 }  // namespace tsr

@@ -129,8 +129,8 @@ SavedTensor CustomNode::make_saved(const Tensor& tensor, std::span<const Tensor>
   return {requires_grad(tensor) ? tensor : tensor.detached(), Kind::kPrivate, 0};
 }
 
-// Another real dtype is cast, as for every node. The imaginary part of a complex gradient would be
-// lost without a word, so its author has to take the real part.
+// Another real dtype is cast, as for every node. Casting a complex gradient would drop its
+// imaginary part silently, so the author of the function must take the real part.
 void CustomNode::check_result(const Tensor& result, size_t input) const {
   if (!result.defined() || !is_complex(result.dtype())) return;
   const Edge& edge = next_edge(input);

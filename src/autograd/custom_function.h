@@ -13,7 +13,8 @@ namespace tsr {
 
 class CustomNode;
 
-// The user's side. The destructor gives back the user's data; it runs exactly once, with the node.
+// What the user implements. The destructor releases the user's data; it runs exactly once, together
+// with the node's.
 class CustomFunction {
  public:
   CustomFunction() = default;
@@ -26,14 +27,14 @@ class CustomFunction {
   // throw.
   virtual void backward(CustomNode& node, std::span<const Tensor> grads,
                         std::span<Tensor> results) = 0;
-  // What this owns of the host language.
+  // The objects of the host language that this function owns.
   [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
 };
 
 // Node form: the forward runs in the host language, under no_grad, then
 //   create(inputs) ; save(...) ; mark_...(...) ; attach(outputs)
-// When no input needs grad the node stays outside every graph: save keeps nothing and attach does
-// nothing, so callers need no second path.
+// When no input needs grad, the node is in no graph: save() and attach() then do nothing, so that
+// callers need no second code path.
 class CustomNode final : public Node {
  public:
   static IntrusivePtr<CustomNode> create(std::string name, std::span<const Tensor> inputs,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// ErrorNode: a place in the graph that raises when, and only when, a backward runs through it.
+// ErrorNode: a node that throws when a backward runs through it.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ class ErrorNode final : public Node {
   std::string message_;
 };
 
-// An alias of `tensor` through which no second derivative goes: differentiating it raises
-// `message`. `inputs` are what it was computed from; without grad mode, or when none of them needs
-// grad, the result is the tensor itself.
+// An alias of `tensor` that cannot be differentiated: a backward through it throws `message`.
+// `inputs` are the tensors it was computed from. If grad mode is off or no input needs grad, the
+// result is the tensor itself.
 Tensor delay_error(const Tensor& tensor, std::span<const Tensor> inputs, std::string message);
 
 }  // namespace tsr

@@ -35,8 +35,9 @@ struct InferenceMode : GradModeScope {
   InferenceMode() noexcept : GradModeScope({false, true, t_grad_mode.record}) {}
 };
 
-// Out of line: whether a tracked view takes part in autograd, maybe only since its base was written
-// in place. Throws kAutograd for the views of features I8.
+// Out of line: whether a tracked view needs grad. A view starts to need grad when its base is
+// written in place with a tensor that needs grad. Throws kAutograd for an ambiguous view
+// (ViewKind).
 bool view_needs_grad(const Tensor& view);
 
 namespace detail {
@@ -46,8 +47,8 @@ inline bool one_needs_grad(const Tensor& tensor) {
 }
 }  // namespace detail
 
-// True when an op on these inputs must record. Undefined tensors need nothing. Asks every input,
-// so that the views of I8 raise here, before the op has written anything.
+// True when an op on these inputs must record. Undefined tensors need nothing. Checks every input,
+// so that an ambiguous view throws here, before the op has written anything.
 template <class... Tensors>
 [[nodiscard]] inline bool needs_grad(const Tensor& first, const Tensors&... rest) {
   if (!grad_enabled()) return false;

@@ -12,7 +12,7 @@ struct GradientOps {
   Tensor (*add)(const Tensor& a, const Tensor& b);
   // a += b; same shape, dtype and device. Called only under NoGrad.
   void (*add_inplace)(const Tensor& a, const Tensor& b);
-  // Sums over what broadcasting `sizes` to the tensor's shape would repeat.
+  // Sums over the dimensions that broadcasting `sizes` to the tensor's shape repeats.
   Tensor (*sum_to)(const Tensor& tensor, DimsView sizes);
   // A complex tensor cast to a real dtype keeps its real part.
   Tensor (*cast)(const Tensor& tensor, DType dtype);

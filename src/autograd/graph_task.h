@@ -38,7 +38,7 @@ class GraphTask {
  private:
   struct Capture {
     uint32_t output;
-    int32_t next;  // of the same node, or -1
+    int32_t next;  // the next capture of the same node, or -1
     size_t index;
   };
   using Gradients = SmallVector<Tensor, 2>;

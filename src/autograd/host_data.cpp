@@ -39,8 +39,8 @@ void visit_own_data(const Node& node, const HostVisitor& visitor) {
   visit_hooks(hooks->post, visitor);
 }
 
-// A node that is reached here has one owner, which was reached before it: the walk sees a tree and
-// needs no marks.
+// Every node that the walk reaches has exactly one owner, and the walk came from it. So the walk
+// sees a tree and need not mark nodes.
 void visit_graph(const Node& root, const HostVisitor& visitor) {
   SmallVector<const Node*, 16> waiting;
   waiting.push_back(&root);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// visit_host_data: what of the host language is kept alive through a tensor or a node alone, so
-// that a tracing collector can find cycles that go through the graph.
+// visit_host_data: the objects of the host language that only this tensor or node keeps alive, so
+// that a tracing garbage collector can find cycles that pass through the graph.
 #pragma once
 
 #include "autograd/node.h"
@@ -14,10 +14,9 @@ struct HostVisitor {
   void* arg;
 };
 
-// For a tensor or node whose only reference is the caller's: the callables of its hooks and of the
-// custom functions in its graph, as far as this reference alone keeps them alive. For others
-// nothing: whoever else holds them must be able to rely on them. A tensor may have `owners`
-// references that count as the caller's own.
+// Visits the callables of the hooks and of the custom functions in the graph of a tensor or node
+// whose only reference is the caller's. Visits nothing if there are other references, because
+// their owners still need the callables. `owners` references of a tensor count as the caller's own.
 void visit_host_data(const Tensor& tensor, HostVisitor visitor, uint32_t owners = 1);
 void visit_host_data(const Node& node, HostVisitor visitor);
 

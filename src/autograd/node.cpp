@@ -44,8 +44,8 @@ void leave_registry() noexcept {
   t_counts.registered = false;
 }
 
-// Joins the registry when there is memory for that. Otherwise this change is counted for all
-// threads together, and the next one tries again.
+// Adds this thread's counter to the registry. If there is no memory for that, counts this change in
+// the counter that all threads share; the next change tries again.
 [[gnu::noinline, gnu::cold]] void count_slowly(int64_t change) noexcept {
   if (!at_thread_exit(ThreadPart::kNodeCounts, leave_registry)) {
     registry().of_exited_threads += change;
@@ -98,8 +98,8 @@ void Node::operator delete(void* block, size_t size) noexcept {
   free_object(block, size);
 }
 
-// Freeing a node gives up the nodes it leads to. Those that die of it line up here instead of being
-// freed inside the destructor that dropped them.
+// Freeing a node releases the nodes it leads to. The ones whose last reference this was are queued
+// here instead of being freed recursively inside the destructor.
 void Node::destroy(Node* node) noexcept {
   ThreadCounts& mine = t_counts;
   if (mine.destroying) {

@@ -49,9 +49,9 @@ struct OutputMeta {
 // Numbers that tests compare: nodes alive in the process.
 int64_t live_nodes() noexcept;
 
-// An output tensor owns its node, a node owns the nodes of its inputs, and nothing owns outputs
-// (features A14). The graph never changes: edges are set once, before the node is published. Two
-// threads may run a backward through one node at once; the lock guards what runs release.
+// An output tensor owns its node, a node owns the nodes of its inputs, and nothing owns outputs.
+// The graph never changes: edges are set once, before the node is published. Two threads may run a
+// backward through one node at the same time; the lock guards the state that a run releases.
 class Node : public Object {
  public:
   // AccumulateGrad runs before everything else that is ready.
@@ -71,7 +71,7 @@ class Node : public Object {
   virtual void release() noexcept;
   // Whether apply runs although every gradient is undefined (zero).
   [[nodiscard]] virtual bool runs_on_undefined() const noexcept { return false; }
-  // Of a derivative that is written in the host language.
+  // The host-language objects that the derivative owns.
   [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
@@ -107,7 +107,7 @@ class Node : public Object {
   void set_name(const char* name) noexcept { name_ = name; }
   // The history of output `index`, for a saved output that takes part in a recorded backward.
   [[nodiscard]] virtual Edge output_edge(uint32_t index) const;
-  // The node that runs this one as a part of itself; it owns this one.
+  // The node that owns this one and runs it as a part of itself.
   void set_outer(Node* outer) noexcept { outer_ = outer; }
 
  private:
@@ -148,14 +148,14 @@ class Backward {
   [[nodiscard]] const Tensor& grad(size_t k = 0) const noexcept { return grads_[k]; }
   // As grad, but zeros in place of undefined.
   [[nodiscard]] Tensor grad_or_zeros(size_t k) const;
-  // Gives the gradient away, so that whoever gets it may own its memory alone.
+  // Moves the gradient out, so that the receiver can be the only owner of its memory.
   [[nodiscard]] Tensor take_grad(size_t k = 0) noexcept { return std::move(grads_[k]); }
-  // Whether somebody wants the gradient of input i.
+  // Whether the gradient of input i is needed.
   [[nodiscard]] bool needs(size_t i) const noexcept {
     return i < 64 ? ((needs_ >> i) & 1U) != 0 : static_cast<bool>(node_.next_edge(i).node);
   }
-  // A gradient that broadcasting would reduce to the input's shape, or of another dtype, is
-  // summed and cast by the engine. Setting what nobody needs does nothing.
+  // The engine sums a gradient of the broadcast shape to the input's shape and casts another dtype.
+  // Setting a gradient that is not needed does nothing.
   void set(size_t i, Tensor grad) noexcept { results_[i] = std::move(grad); }
   // Item i of the list of saves; checked against in-place writes.
   [[nodiscard]] Tensor saved(size_t i) const { return node_.saved(i); }

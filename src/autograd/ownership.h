@@ -7,8 +7,8 @@
 
 namespace tsr {
 
-// True when this handle is the only way to the tensor's memory, which is of our allocator. A view
-// counts when its base is held by the view alone.
+// True if nothing else refers to the tensor's memory and the memory came from our allocator. Also
+// true for a view if the view is the only owner of its base.
 inline bool owns_alone(const Tensor& tensor) noexcept {
   const TensorImpl* impl = tensor.impl();
   const Storage& storage = *impl->storage;

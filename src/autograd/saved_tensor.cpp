@@ -25,7 +25,7 @@ namespace {
 constinit thread_local const std::shared_ptr<SavedTensorHooks>* t_hooks = nullptr;
 constinit thread_local bool t_packing = false;
 
-// For the time of a pack, which may itself set other hooks.
+// Holds while a pack callback runs, which may push hooks of its own.
 class PackingScope {
  public:
   PackingScope() noexcept : before_(std::exchange(t_packing, true)) {}

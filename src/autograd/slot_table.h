@@ -28,9 +28,9 @@ struct Slot {
   }
 };
 
-// A node carries the address of its slot while one backward walks it. When a second backward meets
-// it meanwhile (another thread, or nested), that one keeps the slot in a map of its own. The caller
-// keeps the nodes alive.
+// While one backward walks a node, the node stores the address of its slot. If a second backward
+// (of another thread, or nested) reaches the node at the same time, that backward keeps its slot in
+// a map of its own. The caller keeps the nodes alive.
 class SlotTable {
  public:
   SlotTable() = default;
@@ -47,7 +47,7 @@ class SlotTable {
     }
     return contended_.empty() ? nullptr : find_contended(node);
   }
-  // Gives the node free for other backwards; find must not be called for it again.
+  // Releases the node for other backwards; find must not be called for it again.
   void let_go(Slot& slot) noexcept;
 
  private:

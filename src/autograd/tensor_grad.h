@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The face of autograd on a tensor: requires_grad, grad, grad_fn, detach, retain_grad.
+// The autograd properties of a tensor: requires_grad, grad, grad_fn, detach, retain_grad.
 #pragma once
 
 #include "autograd/node.h"
@@ -10,8 +10,8 @@ namespace tsr {
 // Throws kAutograd when the tensor is no leaf and `value` is false; kDType when `value` is true and
 // the dtype is neither floating nor complex.
 void set_requires_grad(const Tensor& tensor, bool value);
-// Also true for a view whose base takes part since an in-place write, where Tensor::requires_grad,
-// the bare flag, may still be false. A flag test for all other tensors.
+// Also true for a view whose base needs grad since an in-place write; the bare flag,
+// Tensor::requires_grad, may still be false there. For all other tensors it is the flag.
 [[nodiscard]] bool requires_grad(const Tensor& tensor) noexcept;
 // No grad_fn: made by the user, or outside grad mode.
 [[nodiscard]] bool is_leaf(const Tensor& tensor) noexcept;

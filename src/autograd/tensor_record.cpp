@@ -41,8 +41,8 @@ void free_record(TensorRecord* record) noexcept {
 
 }  // namespace
 
-// What a record owns besides its node may be the last way to the next record: those that die of it
-// line up here instead of being freed inside the destructor that dropped them.
+// A record may hold the last reference to another record (a gradient of a gradient). Such records
+// are queued here instead of being freed recursively inside the destructor.
 void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
   if (!record->grad.defined() && !record->base.defined()) return free_record(record);
   DyingRecords& mine = t_dying;

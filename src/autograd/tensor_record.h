@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// TensorRecord: the autograd state of one tensor, made when it first takes part.
+// TensorRecord: the autograd state of one tensor, made when the tensor first needs it.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ struct TensorRecord final : AutogradMeta {
   };
   std::unique_ptr<TensorHooks> hooks;  // guarded by the lock
   uint32_t output = 0;                 // which output of grad_fn
-  // In a tensor that is no view: counts the changes of its history. In a view: the count of its
-  // base that grad_fn stands for; when they differ, grad_fn is made anew from the base.
+  // In a tensor that is no view: the number of changes of its history. In a view: the number of its
+  // base for which grad_fn was made; if they differ, grad_fn is stale and is made again.
   std::atomic<uint32_t> generation{0};
   mutable SpinLock lock;
   ViewKind view_kind = ViewKind::kNormal;
@@ -44,15 +44,15 @@ inline TensorRecord* record_of(const Tensor& tensor) noexcept {
 // Needs exclusive access to the tensor, as any change of its autograd state does.
 TensorRecord& ensure_record(const Tensor& tensor);
 
-// Node and output as they belong together; a null node in leaves. As far as memory goes, tensors
-// may be written in place while other threads read them: wrappers of safe languages rely on it.
+// Node and output number, read together; a null node in leaves. Memory-safe even while another
+// thread writes the tensor in place: wrappers of safe languages rely on it.
 Edge history_of(const TensorRecord& record);
 // Makes `tensor` output `output` of `node`.
 void set_history(const Tensor& tensor, NodePtr node, uint32_t output);
-// As set_history for a tensor that was written in place: hooks that store its gradient move along.
+// As set_history, for a tensor that was written in place: its retain_grad moves to the new node.
 void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t input);
-// Whether the tensor is a view and its base still has the memory that the view shows: an out= form
-// may have given the base other memory. A view whose base has left it is a tensor like any other.
+// Whether the tensor is a view and its base still uses the memory that the view shows. An out= form
+// may have given the base other memory; the view is then an ordinary tensor.
 inline bool looks_into_base(const Tensor& tensor, const TensorRecord& record) noexcept {
   return record.base.defined() && record.base.storage() == tensor.storage();
 }
@@ -62,14 +62,14 @@ inline bool view_is_stale(const TensorRecord& view) noexcept {
   return base != nullptr && base->generation.load(std::memory_order_relaxed) !=
                                 view.generation.load(std::memory_order_relaxed);
 }
-// Brings the grad_fn of a view up to date with its base. Throws kAutograd for the views of I8.
+// Brings the grad_fn of a view up to date with its base. Throws kAutograd for an ambiguous view.
 void refresh_view(const Tensor& view, TensorRecord& record);
 
 // Throws kAutograd unless the view is of kind kNormal; `event` says what happened to it.
 void check_view_kind(const TensorRecord& record, const char* event);
 
-// Where the gradient of `tensor` goes; a null node when it takes no part. Makes the accumulator of
-// a leaf.
+// Where the gradient of `tensor` goes; a null node if it needs none. Makes the accumulator of a
+// leaf.
 Edge gradient_edge(const Tensor& tensor);
 
 }  // namespace tsr

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// fit_gradient: makes what a node returned match what the forward's input was.
+// fit_gradient: makes the gradient that a node returned match the forward's input.
 #pragma once
 
 #include "autograd/node.h"
@@ -11,8 +11,8 @@ namespace detail {
 void fit_gradient_slowly(Tensor& grad, const OutputMeta& meta, const Node& from, size_t input);
 }
 
-// Sums what broadcasting repeated, and casts. Throws kAutograd when the shape or device cannot
-// match. `from` returned the gradient for its input number `input`.
+// Sums over the dimensions that broadcasting repeated, and casts. Throws kAutograd if the shape or
+// the device cannot match. `from` is the node that returned the gradient of its input `input`.
 inline void fit_gradient(Tensor& grad, const OutputMeta& meta, const Node& from, size_t input) {
   if (grad.dtype() == meta.dtype && grad.device() == meta.device && grad.sizes() == meta.sizes) {
     return;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// verify_graph: what must hold of every graph, checked after each backward of a debug build.
+// verify_graph: the invariants of a graph, checked after each backward of a debug build.
 #pragma once
 
 #include <span>

@@ -46,8 +46,8 @@ void check_writable(const Tensor& target) {
             ", where several elements share one place; write to a clone instead");
 }
 
-// The write through a view of a tensor that takes part is one of that tensor, also when the view
-// itself takes none (it was made in no_grad mode) and a constant is written.
+// A write through a view is a write to its base. It must be recorded if the base needs grad, even
+// if the view itself does not (it was made in no_grad mode) and a constant is written.
 bool writes_recorded_base(const Tensor& target) {
   if (!target.has(kViewFlag) || !grad_enabled()) return false;
   const TensorRecord& record = *record_of(target);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Views and in-place writes: what an op that returns a window, or writes into its argument, must
-// tell autograd.
+// Views and in-place writes: what an op that returns a view, or writes into its argument, must tell
+// autograd.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace tsr {
 
-// How a view came about; in-place writes through all but kNormal are ambiguous and raise.
+// How a view was made. All kinds but kNormal are ambiguous: in-place writes through them throw.
 enum class ViewKind : uint8_t {
   kNormal,
   kMultiOutput,  // one of several views made by one call (split, unbind)
   kNoGrad,       // made in no_grad mode
   kInference,    // of an ordinary tensor, made in inference mode
   kCustom,       // returned by a custom function
-  kOtherDType,   // shows the memory under another dtype
+  kOtherDType,   // has another dtype than its base
 };
 
 namespace detail {
@@ -36,8 +36,8 @@ void record_view(const Tensor& view, const Tensor& source, const char* name, F d
   if (needs_grad(source)) record(view, name, {source}, {}, std::move(derivative));
 }
 
-// As record_view where `view` shows `source`'s memory under another dtype: writes through it cannot
-// be followed, so they raise where something requires grad.
+// As record_view, for a view that has another dtype than `source`. Writes through it cannot be
+// differentiated, so they throw if something requires grad.
 template <class F>
 void record_cast_view(const Tensor& view, const Tensor& source, const char* name, F derivative) {
   detail::track_view(view, source, ViewKind::kOtherDType);
@@ -53,31 +53,29 @@ void record_views(std::span<const Tensor> views, const Tensor& source, const cha
 }
 
 // Every in-place form calls this before LAUNCH: refuses forbidden writes and counts the write.
-// `recording` is needs_grad of all inputs including `target`. Throws kAutograd: a leaf that
-// requires grad, a view of one, an ambiguous view of a tensor that takes part (by whatever is
-// written), an inference tensor outside inference mode (features I4, I8); kBuffer: read-only
-// memory.
+// `recording` is needs_grad of all inputs including `target`. Throws kAutograd for a leaf that
+// requires grad, a view of such a leaf, an ambiguous view of a tensor that needs grad (whatever is
+// written), and an inference tensor outside inference mode; kBuffer for read-only memory.
 void begin_inplace(const Tensor& target, bool recording);
 
-// Every out= form calls this before LAUNCH. Throws kAutograd when an input or `out` or what it is a
-// view of needs grad: out= forms are not differentiable.
+// Every out= form calls this before LAUNCH. out= forms are not differentiable: throws kAutograd if
+// an input, `out`, or the base of `out` needs grad.
 void begin_out(const Tensor& out, bool recording);
 
-// As begin_out, for an `out` of another shape than the result: its memory is not written, it will
-// be given other memory. Throws kAutograd also when `out` itself requires grad, in any mode: its
-// history and its gradient have its shape.
+// As begin_out, for an `out` of another shape than the result: `out` gets new memory, its old
+// memory is not written. Also throws kAutograd if `out` itself requires grad, in any mode, because
+// its history and its gradient have the old shape.
 void begin_replace(const Tensor& out, bool recording);
 
-// `tensor` has been given memory of its own: if it was a view, it is none any more. Its views, if
-// it had any, no longer look into it; they notice by themselves.
+// Call after `tensor` has got memory of its own: if it was a view, it is one no longer. Views of
+// `tensor` keep the old memory and find out by themselves.
 void leave_base(const Tensor& tensor);
 
-// A window of `source` with any sizes, strides and offset (from the start of the storage, in
+// A view of `source` with any sizes, strides and offset (from the start of the storage, in
 // elements), differentiable to any order.
 Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, int64_t offset);
 
-// The tensor that `view` looks into; undefined when `view` is none, or when the tensor it was made
-// from has other memory by now.
+// The base of `view`; undefined if `view` is no view, or if its base has other memory by now.
 Tensor view_base(const Tensor& view);
 
 }  // namespace tsr
