@@ -98,8 +98,8 @@ void NewFile::write(const void* bytes, uint64_t count) {
   }
 }
 
-// The bytes are on the disk before the name is, and the name before this returns: after a power cut
-// there is the old file or the new one.
+// Writes the bytes to the disk before the name, and the name before this returns, so that after a
+// power failure there is the old file or the new one.
 void NewFile::commit() {
   if (::fsync(descriptor_) != 0) fail_io("cannot write", temporary_);
   const int descriptor = std::exchange(descriptor_, -1);

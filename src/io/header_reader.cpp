@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The header of a safetensors file, read event by event: what the format does not allow is refused
-// where it stands, before memory is spent on the rest of a header of up to 100 MB.
+// Reads the header of a safetensors file event by event. What the format does not allow is refused
+// at once, before memory is spent on the rest of a header of up to 100 MB.
 #include <algorithm>
 #include <optional>
 #include <string_view>

@@ -54,8 +54,8 @@ const char* spelling_of(DType dtype, std::string_view name) {
               concat("safetensors cannot hold ", dtype, " ('", name, "')"));
 }
 
-// A text of JSON. A tree of the library is not built for it: taking one down allocates, and ends
-// the process where that fails.
+// Writes JSON text directly. The JSON library's tree is not used, because destroying one allocates
+// and ends the process if that fails.
 std::string quoted(std::string_view text, const char* arg) {
   try {
     return nlohmann::json(text).dump();

@@ -28,8 +28,8 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 // A JSON object of texts. Throws kValue for a text that is not UTF-8.
 std::string metadata_json(const Metadata& metadata);
 
-// What a header says, in the order of the data. Throws kIo for anything that the format does not
-// allow: `data_size` bytes must be covered by the entries without holes or overlaps.
+// The entries of a header, in the order of their data. Throws kIo for anything that the format does
+// not allow: the entries must cover `data_size` bytes without gaps or overlaps.
 struct ArchiveHeader {
   std::vector<ArchiveEntry> entries;
   Metadata metadata;

@@ -43,8 +43,8 @@ void install(std::atomic<Allocator*>& slot, Device device, Allocator* allocator)
 
 struct InstallMutex : GuardedMutex {};
 
-// Made before the lock is taken, because an allocator has locks of its own; a thread that comes
-// second has made its one in vain.
+// Made before the lock is taken, because an allocator has locks of its own. If two threads do this
+// at once, one of the two allocators is dropped.
 Allocator& make_entry(Device device) {
   std::atomic<Allocator*>& slot = entry(device);
   std::unique_ptr<Allocator> made = device == Device{} ? nullptr : make_allocator(device);

@@ -54,20 +54,20 @@ class Allocator {
   // least 64 bytes, not initialised; null for 0 bytes. Throws Error kOutOfMemory.
   [[nodiscard]] virtual void* allocate(uint64_t nbytes, StreamHandle stream) = 0;
 
-  // Gives a block back with the size that was asked for. Never waits for the device and calls no
-  // callback, so that a finalizer may do it; work queued on the streams that used the block may
+  // Gives a block back; `nbytes` is the size that was requested. Never waits for the device and
+  // calls no callback, so that a finalizer may call it. Work on the streams that used the block may
   // still be running.
   virtual void deallocate(void* block, uint64_t nbytes) noexcept = 0;
 
-  // `stream`, other than the one the block was allocated for, also uses it: after deallocate it is
-  // not lent again before the work queued there by then is done. Throws when no event can be made.
+  // Says that `stream` uses the block too. After deallocate, the block is not lent again until the
+  // work that was queued on `stream` by then is done. Throws when no event can be made.
   virtual void record_stream(void* block, StreamHandle stream) = 0;
 
   // Gives cached memory back to the device until at most `keep` bytes are held, as far as that is
   // possible; 0 empties the cache. Returns the bytes given back.
   virtual uint64_t trim(uint64_t keep) = 0;
 
-  // At most this many bytes will be held; UINT64_MAX lifts the limit. Memory already lent stays.
+  // Limits the bytes held from the device; UINT64_MAX: no limit. Memory that is already lent stays.
   virtual void set_limit(uint64_t nbytes) = 0;
   [[nodiscard]] virtual uint64_t limit() const = 0;
 
@@ -104,8 +104,8 @@ inline Allocator& allocator_for(Device device) {
 // go back to the allocator they came from. Throws as allocator_for does.
 void set_allocator(Device device, Allocator& allocator);
 
-// While it lives, `device` is served on this thread by `allocator`. Scopes nest; one ends on the
-// thread it began on, the innermost first.
+// While this object lives, `allocator` serves `device` on this thread. Scopes nest: they end on the
+// thread that began them, the innermost first.
 class AllocatorScope {
  public:
   AllocatorScope(Device device, Allocator& allocator);

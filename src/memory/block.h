@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Block, Segment, BlockPool, LentBlocks: what the caching allocator knows of the memory it holds.
+// Block, Segment, BlockPool, LentBlocks: how the caching allocator describes the memory it holds.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,8 @@ struct BlockPool {
   BlockSet free;
 };
 
-// A stream that used a block other than the one it belongs to, and the event after its last work.
+// A use of a block by another stream than the block's own, and the event after the stream's last
+// work.
 struct StreamUse {
   EventHandle event = nullptr;
   StreamHandle stream = nullptr;

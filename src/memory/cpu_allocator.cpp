@@ -24,7 +24,8 @@ void note_span() noexcept {
   CpuAllocator::get().take_peak();
 }
 
-// Where both the lists and the pools have a part, and which figure of the lists that is.
+// The figures that are sums over the small lists and the pools, and which figure of the lists
+// belongs to each.
 struct SharedStat {
   PoolStat MemoryStats::*member;
   size_t figure;
@@ -81,7 +82,7 @@ uint64_t CpuAllocator::trim(uint64_t keep) {
   return from_lists + core_.trim(keep);
 }
 
-// Raises the peaks to what may have been reached since they were last taken.
+// Raises the peaks to what may have been reached since the last update.
 void CpuAllocator::take_peak() const noexcept {
   const MemoryStats pools = core_.stats();
   const small::DataTotals lists = small::take_rise();

@@ -13,11 +13,11 @@
 
 namespace tsr {
 
-// One per process, as the lists are; never destroyed, so that tensors may outlive main.
+// One per process, as the small lists are. Never destroyed, so that tensors may outlive main.
 //
-// Counts are exact whenever no other thread is inside a call. So are peaks while one thread works;
-// with several, a peak may miss what the others did since it was last taken, which happens when a
-// thread starts a fresh span, when the pools reach a new peak and when statistics are read.
+// Counts are exact whenever no other thread is inside a call. Peaks are exact while one thread
+// works. With several threads a peak may miss allocations since it was last updated; it is updated
+// when a thread starts a new span, when the pools reach a new peak, and when statistics are read.
 class CpuAllocator final : public Allocator {
  public:
   static CpuAllocator& get();

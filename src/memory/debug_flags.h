@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Rare conditions of the memory layer behind one load: injected failures and allocator overrides.
+// Flags for rare conditions of the memory layer, tested with one load: injected failures and
+// allocator overrides.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,8 @@
 
 namespace tsr {
 
-// Under the address sanitizer every block comes from malloc, so that it sees each one's bounds and
-// life; the lists themselves are then tested through their own functions only.
+// With the address sanitizer every block comes from malloc, so that the sanitizer knows its bounds
+// and lifetime. Tests of the small lists then call their functions directly.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kSmallListsOff = true;
 #elif defined(__has_feature)

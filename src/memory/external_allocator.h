@@ -27,7 +27,7 @@ struct ExternalFunctions {
   void (*drop)(void* user) = nullptr;
 };
 
-// Keeps the books that the host's functions need not keep: streams, sizes, statistics, the limit.
+// Tracks what the host's functions need not track: streams, sizes, statistics, the limit.
 class ExternalAllocator final : public Allocator {
  public:
   // Throws Error kValue when allocate or deallocate is missing; then drop is not called.
@@ -45,8 +45,9 @@ class ExternalAllocator final : public Allocator {
   [[nodiscard]] std::string snapshot() const override;
   void verify() const override;
 
-  // Lends no more: allocations fail with kBackend from now on. Blocks still lent come back to the
-  // host's functions; the last of them, or this call when there is none, drops the user pointer.
+  // Stops lending: allocations fail with kBackend from now on. Blocks that are still lent go back
+  // to the host's functions. The user pointer is dropped after the last of them, or by this call
+  // when there is none.
   void retire() noexcept;
 
  private:

@@ -157,8 +157,8 @@ uint64_t SegmentStore::shrink(CachingLock& lock, Segment* segment) noexcept {
   return nbytes;
 }
 
-// Each turn drops the lock, after which the list may have changed: it starts afresh. Segments that
-// are free as a whole are not ours to shrink.
+// Each turn releases the lock, after which the list may have changed, so the loop starts again.
+// Segments that are wholly free are freed elsewhere.
 uint64_t SegmentStore::shrink_all(CachingLock& lock, uint64_t keep) noexcept {
   uint64_t freed = 0;
   Segment* segment = segments_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Tells the address sanitizer which cached CPU memory is lent; nothing in other builds.
+// Tells the address sanitizer which cached CPU memory is lent. Does nothing in other builds.
 #pragma once
 
 #include <cstdint>

@@ -31,11 +31,12 @@ constexpr size_t small_class_bytes(uint32_t index) noexcept {
 }
 
 // Note [Small lists]
-// A chunk is 2 MiB at a multiple of 2 MiB; it is cut into spans, and a span into blocks of one size
-// class. A span belongs to the lists of one thread, which alone touches its free list and count. A
-// block freed by another thread goes onto the owner's `remote` stack, which the owner empties when
-// a free list runs dry. The lists of a thread that ends wait, whole, for the next thread that
-// starts; they are never destroyed, so a block's owner is always a valid address.
+// A chunk is 2 MiB at an address that is a multiple of 2 MiB. It is divided into spans, and a span
+// into blocks of one size class. A span belongs to the lists of one thread; only that thread
+// touches its free list and count. A block freed by another thread goes onto the owner's `remote`
+// stack, which the owner empties when a free list is empty. The lists of a thread that ends are
+// kept for the next thread that starts. They are never destroyed, so a block's owner is always a
+// valid address.
 namespace small {
 
 struct FreeBlock {

@@ -26,7 +26,7 @@ constexpr bool in_large_span(uint32_t size_class) noexcept {
   return small_class_bytes(size_class) > kSlotBytes / 8;
 }
 
-// What threads share: the chunks and their free spans, and the lists without a thread.
+// The state that threads share: chunks, free spans, and the lists whose thread has ended.
 struct Heap {
   GuardedMutex mutex;
   ChunkSource source{};
@@ -112,7 +112,7 @@ void make_partial(ThreadLists* lists, Span* span) noexcept {
   push(lists->partial[span->size_class], span);
 }
 
-// Blocks that other threads freed go back to their spans, as if the owner had freed them.
+// Returns the blocks that other threads freed to their spans, as if the owner had freed them.
 void drain_remote(ThreadLists* lists, void (*emptied)(ThreadLists*, Span*) noexcept) noexcept {
   if (lists->remote.load(std::memory_order_relaxed) == nullptr) return;
   FreeBlock* block = lists->remote.exchange(nullptr, std::memory_order_acquire);
@@ -126,8 +126,8 @@ void drain_remote(ThreadLists* lists, void (*emptied)(ThreadLists*, Span*) noexc
   }
 }
 
-// A span without free blocks is in no list and reports its first freed block; one in the list of
-// partial spans reports its last.
+// Sets when the owner must look at a span again. A span without free blocks is in no list: when its
+// first block is freed. A span in the list of partial spans: when its last block is freed.
 void note_free(ThreadLists* lists, Span* span) noexcept {
   if (!span->listed) make_partial(lists, span);
   if (span->used == 0) retire(lists, span);

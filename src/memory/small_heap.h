@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The shared half of the small lists: where spans come from, threads that come and go, statistics.
+// The part of the small lists that threads share: the source of spans, threads that start and end,
+// statistics.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ namespace tsr::small {
 struct DataTotals {
   std::array<int64_t, kFigures> lent{};      // ever
   std::array<int64_t, kFigures> returned{};  // ever
-  // How far the largest rise of one thread since the last call of take_rise stood above now.
+  // The largest amount by which one thread exceeded its current count since the last take_rise().
   std::array<int64_t, kFigures> rise{};
 };
 
@@ -28,8 +29,8 @@ void set_chunk_source(const ChunkSource& source) noexcept;
 // Called before the first chunk is taken; must set a source. Defined beside the CPU's allocator.
 void connect_chunk_source();
 
-// Called when a thread takes a fresh span, the only moment at which live data may reach a new peak
-// by more than the free blocks of one span per class. No lock is held.
+// Called when a thread takes a new span. Only then can live data exceed its peak by more than the
+// free blocks of one span per size class. No lock is held.
 extern void (*g_span_taken)() noexcept;
 
 [[nodiscard]] DataTotals data_totals() noexcept;
@@ -41,8 +42,9 @@ inline void bump(std::atomic<int64_t>& count, int64_t amount) noexcept {
   count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
-// Count one block of tensor data among the calling thread's, which has allocated before; the second
-// also serves threads that never did. A thread is at its highest just before it returns something.
+// Count one block of tensor data for the calling thread. The thread has allocated before; the
+// second function also serves threads that have not. A thread's count is highest just before it
+// gives a block back.
 inline void count_lent(uint32_t size_class, uint64_t nbytes) noexcept {
   DataCounts& counts = t_lists->data;
   bump(counts.lent[0], 1);

@@ -58,7 +58,7 @@ StreamHandle reuse_native(Device device) {
   return nullptr;
 }
 
-// Its place in the list is made first: once the device has made the stream nothing may fail.
+// Reserves the place in the list first: nothing may fail after the device has made the stream.
 StreamHandle new_native(Device device, const DeviceInterface& interface) {
   auto& all = natives().all;
   {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: queues of work on a device, marks in them, and which stream a thread uses.
+// Streams and events: queues of work on a device, marks in these queues, and the stream that a
+// thread uses.
 #pragma once
 
 #include <span>
@@ -19,11 +20,11 @@ class Event;
 // and every wait returns at once.
 class Stream final : public Object {
  public:
-  // A stream of ours. Natives are never destroyed but used again: the allocator may yet record
-  // events on the stream of a block that is still lent.
+  // A stream of our own. Native streams are never destroyed but reused, because the allocator may
+  // still record events on the stream of a lent block.
   static IntrusivePtr<Stream> create(Device device, const DeviceInterface& interface);
-  // A stream of somebody else, who keeps it alive for as long as memory of ours is used on it. Null
-  // is the device's default stream. Throws kValue for what cannot be a stream of ours.
+  // A stream of another library, which must keep it alive as long as our memory is used on it. Null
+  // is the device's default stream. Throws kValue for a stream that we cannot use.
   static IntrusivePtr<Stream> wrap(Device device, const DeviceInterface& interface,
                                    StreamHandle native);
   static void destroy(Stream* stream) noexcept;
@@ -69,8 +70,8 @@ class Event final : public Object {
   EventHandle native_;
 };
 
-// Throws when a device's call has failed: what comes of earlier work is kAsync, memory that is not
-// to be had kOutOfMemory, the rest kBackend with `what` the device could not do.
+// Throws when a call of the device has failed: kAsync for a failure of earlier work, kOutOfMemory
+// when there is no memory, and else kBackend with `what` the device could not do.
 void check_work(int32_t code, Device device, const DeviceInterface& interface);
 void check_call(int32_t code, Device device, const DeviceInterface& interface, const char* what);
 // After a wait: throws kAsync when a kernel that has finished found its arguments wrong.
@@ -91,8 +92,8 @@ extern constinit thread_local CurrentStream* t_current_streams;  // null mostly
 StreamHandle find_current_stream(Device device) noexcept;
 }  // namespace detail
 
-// Where the calling thread's work on the device is queued and its memory comes from; null is the
-// default stream, on which every thread starts.
+// The stream on which the calling thread queues work and allocates memory; null is the default
+// stream, with which every thread starts.
 [[nodiscard]] inline StreamHandle current_stream(Device device) noexcept {
   if (device.is_cpu() || detail::t_current_streams == nullptr) [[likely]]
     return nullptr;
@@ -101,7 +102,7 @@ StreamHandle find_current_stream(Device device) noexcept;
 // The same as an object; null for the default stream.
 [[nodiscard]] IntrusivePtr<Stream> current_stream_object(Device device) noexcept;
 void set_current_stream(IntrusivePtr<Stream> stream);
-// All that the thread has set, to be made those of another thread.
+// All current streams of the thread, for another thread to take over.
 [[nodiscard]] std::vector<IntrusivePtr<Stream>> current_streams();
 void set_current_streams(std::span<const IntrusivePtr<Stream>> streams);
 

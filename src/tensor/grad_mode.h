@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// GradMode: what the calling thread does with results. It stands this low because fresh tensors are
-// made here, and inference mode marks every one of them.
+// GradMode: whether the calling thread records, and whether it is in inference mode. Defined in
+// this low layer because new tensors are made here, and inference mode marks each of them.
 #pragma once
 
 namespace tsr {

@@ -25,9 +25,9 @@ Dims contiguous_strides(DimsView sizes);
 Dims dense_strides_like(DimsView sizes, DimsView like);
 
 bool is_contiguous(DimsView sizes, DimsView strides) noexcept;
-// Every element has its own place and no place between them is unused, in any order of dims.
+// Dense: no two elements share a place and no place between them is unused, in any order of dims.
 bool is_dense(DimsView sizes, DimsView strides) noexcept;
-// True when two different indices certainly or possibly name one place (stride 0, or strides that
+// True when two different indices may refer to the same element (a stride of 0, or strides that
 // interleave).
 bool may_overlap_itself(DimsView sizes, DimsView strides) noexcept;
 
@@ -45,13 +45,14 @@ Dims wrap_axes(DimsView axes, int64_t rank, const char* arg = "axis");
 
 // NumPy's broadcasting; throws kShape that names both shapes.
 Dims broadcast_shapes(DimsView a, DimsView b, const char* arg = "other");
-// Strides that show a block of `sizes` as `target` (0 along new and stretched dims); throws kShape.
+// Strides that broadcast `sizes` to `target` (0 along new and stretched dims); throws kShape.
 Dims broadcast_strides(DimsView sizes, DimsView strides, DimsView target,
                        const char* arg = "shape");
 
 // Replaces a single -1 by what numel demands; throws kShape.
 Dims infer_shape(DimsView shape, int64_t numel, const char* arg = "shape");
-// Strides that show the same memory under another shape, or nullopt when a copy is needed.
+// Strides for the same memory in another shape (a reshape without a copy), or nullopt when a copy
+// is needed.
 std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shape);
 
 // The shape after reducing `axes` (wrapped, no duplicates).

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Type promotion: the lattice of numerics.md 4.1 and 4.7; only host-language scalars are weak.
+// Type promotion: the lattice of docs/guide/operations.md; only host-language numbers are weak.
 #pragma once
 
 #include "base/dtype.h"
@@ -8,18 +8,18 @@
 
 namespace tsr {
 
-// The type of an op on tensors of types a and b. uint64 with a signed integer throws kDType naming
-// both.
+// The dtype of an op on tensors of dtypes a and b. uint64 with a signed integer throws kDType that
+// names both.
 DType promote_types(DType a, DType b, const char* arg = "other");
-// True when promote_types(from, to) is `to`; types without a common type cannot be cast.
+// True when promote_types(from, to) is `to`; dtypes without a common dtype cannot be cast.
 bool can_cast(DType from, DType to) noexcept;
-// With a scalar: it raises the category at most, to default_dtype() (floating), its complex, or
-// int64.
+// The same for a tensor and a number, which can only raise the category: to default_dtype()
+// (floating), the complex dtype of its precision, or int64.
 DType promote_scalar(DType tensor, Category scalar);
 DType promote_scalar(DType tensor, const Scalar& scalar);
 
-// True when a value of `from` may be written in place into `to`: the category must not fall
-// (numerics.md 4.4).
+// True when values of `from` may be written in place into `to`: the category (bool, integer,
+// floating, complex) must not become lower.
 constexpr bool can_cast_in_place(DType from, DType to) {
   return category(from) <= category(to);
 }

@@ -37,7 +37,7 @@ void Storage::destroy(Storage* storage) noexcept {
 }
 
 StoragePtr allocate_storage(Device device, uint64_t nbytes) {
-  // An empty tensor has an address of nothing and gives nothing back.
+  // An empty tensor has no memory and gives nothing back.
   if (nbytes == 0) return StoragePtr::adopt(new Storage(device, nullptr, 0, nullptr, nullptr));
   Allocator& allocator = allocator_for(device);
   StoragePtr storage = StoragePtr::adopt(new Storage(device, nullptr, nbytes, nullptr, nullptr));

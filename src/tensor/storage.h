@@ -16,7 +16,7 @@ namespace tsr {
 struct Storage final : Object {
   static constexpr bool kNeverWeak = true;
 
-  // Gives `data` back to whoever owns it. Runs once, on the thread that drops the last reference.
+  // Gives `data` back to its owner. Runs once, on the thread that drops the last reference.
   using Deleter = void (*)(void* context, void* data, uint64_t nbytes) noexcept;
 
   Storage(Device where, void* block, uint64_t size, Deleter drop, void* drop_context) noexcept
@@ -32,8 +32,8 @@ struct Storage final : Object {
   static void destroy(Storage* storage) noexcept;
 
   Device device;
-  // Counts in-place writes through any tensor of this storage; saved tensors compare it (features
-  // I1, I2).
+  // Counts in-place writes through any tensor of this storage. A saved tensor compares it with the
+  // count when it was saved.
   std::atomic<uint32_t> version{0};
   bool read_only =
       false;  // a foreign block that must not be written, such as a read-only DLPack import
@@ -55,11 +55,12 @@ StoragePtr allocate_pinned_storage(Device device, uint64_t nbytes);
 // The device that the memory is pinned for; the CPU when it is ordinary memory.
 [[nodiscard]] Device pinned_for(const Storage& storage) noexcept;
 
-// Another stream uses the memory, too: it is not lent again before the work queued there when it is
-// given back is done. Throws kNotImplemented for memory of somebody else.
+// Says that another stream uses the memory too: after it is given back, it is not lent again until
+// the work that was queued on that stream by then is done. Throws kNotImplemented for foreign
+// memory.
 void record_stream(const Storage& storage, StreamHandle stream);
 
-// Memory of somebody else; `deleter` may be null when the caller keeps it alive by other means.
+// Foreign memory; `deleter` may be null when the caller keeps the memory alive by other means.
 StoragePtr wrap_storage(Device device, void* data, uint64_t nbytes, Storage::Deleter deleter,
                         void* context);
 

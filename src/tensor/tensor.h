@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: a counted pointer to a TensorImpl, which is a typed, strided window on a Storage.
+// Tensor: a counted pointer to a TensorImpl, which is a typed, strided view of a Storage.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ enum TensorFlag : uint32_t {
   kViewFlag = 1U << 3,          // autograd tracks it as a view of another tensor
 };
 
-// Reads of the layout are safe from any thread; whoever writes needs exclusive access (abi.md c8).
+// Reads of the layout are safe from any thread; a write needs exclusive access.
 struct TensorImpl final : Object {
   TensorImpl(StoragePtr memory, DType type, DimsView new_sizes, DimsView new_strides,
              int64_t first);
@@ -108,8 +108,8 @@ class Tensor {
   }
 
   [[nodiscard]] bool has(TensorFlag flag) const noexcept { return (impl_->flags & flag) != 0; }
-  // The bare flag, which a view gets late: to ask whether a tensor takes part in differentiation,
-  // call the free function tsr::requires_grad (autograd/tensor_grad.h).
+  // The bare flag, which may be out of date in a view. To ask whether a tensor requires grad, call
+  // the free function tsr::requires_grad (autograd/tensor_grad.h).
   [[nodiscard]] bool requires_grad() const noexcept { return has(kRequiresGradFlag); }
   [[nodiscard]] uint32_t version() const noexcept {
     return impl_->storage->version.load(std::memory_order_relaxed);
@@ -117,7 +117,7 @@ class Tensor {
   void bump_version() const noexcept {
     if (!has(kInferenceFlag)) impl_->storage->version.fetch_add(1, std::memory_order_relaxed);
   }
-  // An alias that autograd does not know: same storage, same layout, same version counter.
+  // An alias without autograd state: same storage, same layout, same version counter.
   [[nodiscard]] Tensor detached() const;
 
  private:
@@ -126,7 +126,7 @@ class Tensor {
 };
 static_assert(sizeof(Tensor) == sizeof(void*));
 
-// The first tensor on a storage: every tensor that is no window on another one begins here, where
+// The first tensor on a storage. Every tensor that is not a view of another one is made here, where
 // inference mode marks it.
 Tensor make_fresh(StoragePtr storage, DType dtype, DimsView sizes, DimsView strides,
                   int64_t offset = 0);
@@ -134,11 +134,10 @@ Tensor make_fresh(StoragePtr storage, DType dtype, DimsView sizes, DimsView stri
 Tensor empty(DimsView sizes, DType dtype, Device device = {});
 // As empty, with the layout of `like`, which is dense: the cheapest way to a result.
 Tensor empty_dense_like(const Tensor& like, DType dtype, Device device);
-// As empty, with strides (not negative) that the caller has made dense or not; the block covers
-// their extent.
+// As empty, with the given strides (not negative, dense or not); the memory covers their extent.
 Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device device = {});
-// A window on the same storage; `offset` counts from the start of the storage. No bounds check: the
-// view functions above this layer derive their windows from valid ones.
+// A view of the same storage; `offset` counts from the start of the storage. No bounds check: the
+// callers derive views from valid ones.
 Tensor make_view(const Tensor& base, DimsView sizes, DimsView strides, int64_t offset);
 
 }  // namespace tsr

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// In-place writes and views: features I1 to I11.
+// In-place writes and views.
 #include "autograd/view.h"
 
 #include <gtest/gtest.h>

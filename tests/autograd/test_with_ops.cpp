@@ -79,7 +79,7 @@ TEST_F(EngineWithOps, complex_numbers) {
               {leaf(7), leaf(8)});
 }
 
-// ---- Every view with every in-place write, to second order (features I6) ----
+// ---- Every view with every in-place write, to second order ----
 
 using View = std::function<Tensor(const Tensor&)>;
 using Write = std::function<void(const Tensor& target, const Tensor& operand)>;

@@ -63,7 +63,7 @@ void set_param(kernel::Parameter& param, DType dtype, Value value);
 kernel::ReducePlan reduction(kernel::ReduceOp op, const Array& output, const Array& input,
                              const std::vector<bool>& reduced);
 
-// How far a result of `dtype` may be from `want`, relative and absolute (numerics.md).
+// How far a result of `dtype` may be from `want`, relative and absolute (docs/guide/operations.md).
 double tolerance(DType dtype, double want);
 // Checks out against f of the inputs' values, element by element.
 void expect_elements(const Array& out, const std::vector<const Array*>& inputs,

@@ -21,7 +21,7 @@ import numpy as np
 import tessera as ts
 from tessera.capi import lib
 
-# (rtol, atol) against a reference in double precision; numerics.md.
+# (rtol, atol) against a reference in double precision; docs/guide/operations.md has the table.
 TOLERANCE = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
