@@ -34,7 +34,7 @@ class UserData {
   ~UserData() { run_drop(drop_, user_); }
 
   [[nodiscard]] void* get() const noexcept { return user_; }
-  // Gives the duty to drop away.
+  // Releases ownership: drop() will no longer be called.
   void forget() noexcept { drop_ = nullptr; }
 
  private:

@@ -18,7 +18,7 @@ std::atomic<int64_t> g_running{0};
 std::atomic<bool> g_ending{false};
 std::atomic<pthread_t> g_ender{};
 
-// Longer than any product should take; a thread that is still inside then is on its own.
+// Longer than any product should take. A thread that is still inside then is not waited for.
 constexpr int kWaits = 20000;
 constexpr timespec kWait{0, 100000};
 
@@ -34,7 +34,8 @@ void end_foreign_calls() noexcept {
 
 }  // namespace
 
-// Both are sequentially consistent: either this thread sees the end or the end sees this thread.
+// Both operations are sequentially consistent: either this thread sees that the process ends, or
+// the exit handler sees this thread.
 ForeignCall::ForeignCall() noexcept {
   g_running.fetch_add(1);
   if (!g_ending.load()) [[likely]]

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// ForeignCall: leave to be inside OpenBLAS or oneDNN, whose memory goes away while the process
-// ends.
+// ForeignCall: permission to call OpenBLAS or oneDNN, whose memory is freed while the process
+// exits.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 namespace tsr::cpu {
 
 // Note [Foreign code at exit]
-// At exit OpenBLAS unmaps the memory of products that other threads still compute, and oneDNN ends
-// what convolutions need, either of which would end the process by a signal. So before that an exit
-// handler of ours lets nobody in any more but the thread that ends the process, and waits a moment
-// for those who are inside.
+// At exit OpenBLAS unmaps memory that products of other threads still use, and oneDNN destroys
+// objects that convolutions need. Either would crash the process. Therefore an exit handler of ours
+// runs first: from then on only the exiting thread may call these libraries, and the handler waits
+// a moment for threads that are inside.
 class ForeignCall {
  public:
   ForeignCall() noexcept;
@@ -33,10 +33,11 @@ class ForeignCall {
   bool refused_ = false;
 };
 
-// True when that much memory could be mapped now. Those libraries do not survive when it cannot.
+// True if that much memory can be mapped now. These libraries crash when it cannot.
 bool can_map(size_t nbytes) noexcept;
 
-// The door closes before the exit handlers that are there by now: for what oneDNN makes later.
+// Registers our exit handler again, so that it runs before the handlers registered until now:
+// oneDNN creates objects late.
 void end_foreign_calls_early() noexcept;
 
 }  // namespace tsr::cpu

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU backend was given by its host, and how its kernels report failures.
+// The services that the library gives to the CPU backend, and how its kernels report failures.
 #pragma once
 
 #include "base/error.h"

@@ -41,8 +41,8 @@ Row find_move(int64_t size) {
 
 // ---- Transposition ----
 
-// True when the input runs along the outer of the two innermost dims and the output along the inner
-// one, so that either order of a plain loop would use one element of every line it touches.
+// True if the input is contiguous along the outer of the two innermost dims and the output along
+// the inner one. A plain loop would then use one element of each cache line, in either order.
 bool is_transposed(const ElementwisePlan& plan) {
   if (plan.ndim < 2 || plan.dtypes[0] != plan.dtypes[1]) return false;
   const int64_t size = itemsize(plan.dtypes[0]);

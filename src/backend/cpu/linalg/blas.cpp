@@ -21,11 +21,11 @@ namespace {
 using kernel::Status;
 
 // Note [A BLAS of our own]
-// A program may define cblas_sgemm itself, or link a BLAS with 64-bit integers; in the linker's one
-// space of names its functions would take the place of ours, and those of OpenBLAS inside OpenBLAS.
-// So the library is no dependency: it is opened with its own names before all others
-// (RTLD_DEEPBIND) and out of everybody else's sight (RTLD_LOCAL), and called by address. It stays
-// open for the life of the process.
+// A program may define cblas_sgemm itself, or link a BLAS with 64-bit integers. The linker has one
+// namespace, so these functions would replace the ones that we call, and even those that OpenBLAS
+// calls inside. Therefore OpenBLAS is not a linked dependency: we open it so that it prefers its
+// own symbols (RTLD_DEEPBIND) and hides them from others (RTLD_LOCAL), and call it by address. It
+// stays open for the life of the process.
 
 // In this order; a name without a slash is searched for as the system does, and beside this
 // library.
@@ -38,7 +38,8 @@ constexpr int kWantedFlavour = 2;  // it shares OpenMP's threads with oneDNN and
 #endif
 constexpr int kNoOpenBlas = -1;
 
-// What OpenBLAS maps for each thread that is inside; it tries for ever when it gets none.
+// The buffer that OpenBLAS maps for each thread that calls it. Without memory OpenBLAS retries for
+// ever.
 constexpr size_t kBufferBytes = size_t{128} << 20;
 // The library itself with what it depends on, and some air.
 constexpr size_t kLibraryBytes = size_t{64} << 20;
@@ -50,7 +51,7 @@ struct Loaded {
   void (*set_num_threads)(int) = nullptr;
   Blas blas;
   std::atomic<bool> ready{false};
-  // For how many threads OpenBLAS has its buffers: of its own, and of callers at a time.
+  // The number of threads for which OpenBLAS has buffers: its own threads, and concurrent callers.
   std::atomic<int32_t> workers{1};
   std::atomic<int64_t> callers{0};
 };

@@ -35,11 +35,11 @@ struct Blas {
   Gemv<double> dgemv = nullptr;
 };
 
-// Whether the products of one use come one after the other, each with all threads, or side by side
-// in a parallel region, each with one.
+// Whether the products of one use run one after the other, each with all threads, or concurrently
+// in a parallel region, each with one thread.
 enum class BlasCalls { kInTurn, kSideBySide };
 
-// Leave to call BLAS while it lives.
+// Permission to call BLAS, as long as this object lives.
 class BlasUse {
  public:
   explicit BlasUse(BlasCalls calls) noexcept;

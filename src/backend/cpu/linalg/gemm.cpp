@@ -28,8 +28,8 @@ namespace {
 
 // Products of fewer multiplications than this cost less here than the way into OpenBLAS.
 constexpr int64_t kTiny = 100;
-// Matrices of at least so many multiplications get all threads one after another; smaller ones
-// share the batch out.
+// Matrices of at least so many multiplications are computed one after another with all threads.
+// Smaller ones of a batch are divided among the threads.
 constexpr int64_t kLarge = int64_t{1} << 21;
 
 template <class T>
@@ -131,7 +131,7 @@ void tiny_gemm(const GemmPlan& plan, const T* a, const T* b, T* c) {
 
 // ---- One matrix ----
 
-// Without leave to use BLAS only what is tiny.
+// If BLAS may not be called, only tiny products are computed here.
 Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const void* a,
                                 const void* b, void* c) {
   const bool tiny = plan.m * plan.n * plan.k <= kTiny;
@@ -174,7 +174,7 @@ Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const 
     blas_gemm(blas, BlasOrder::kRows, left, right, m, n, k, plan, a, b, c, target.leading);
     return kernel::kOk;
   }
-  // C is stored by columns: said in column order, every transposition turns over.
+  // C is column-major, so call BLAS in column-major order and flip each transpose flag.
   const auto turn = [](Side side) {
     switch (side.transpose) {
       case BlasTranspose::kNo:
@@ -196,7 +196,7 @@ Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const 
 void cast_matrix(CastRow cast, int64_t rows, int64_t columns, void* to, int64_t to_size,
                  const int64_t to_strides[2], const void* from, int64_t from_size,
                  const int64_t from_strides[2]) {
-  // One of the strides of each side is 1 and both sides are the same way round, by construction.
+  // By construction each side has a stride of 1, in the same dimension.
   const bool by_rows = from_strides[1] == 1;
   const int64_t lines = by_rows ? rows : columns;
   const int64_t length = by_rows ? columns : rows;

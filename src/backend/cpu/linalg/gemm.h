@@ -10,7 +10,7 @@ namespace tsr::cpu {
 // One matrix product of integers or bools; false when there was no memory for it.
 bool gemm_integer(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
-// A product whose cost is one large matrix, read or written once; false when it is no such product.
+// A product whose cost is reading or writing one large matrix once; false for any other product.
 bool skinny_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
 }  // namespace tsr::cpu

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of integers (wrapping) and bools (or of ands): rows of C gather multiples of the
-// rows of B.
+// Matrix products of integers (wrapping) and bools (or of ands): a row of C is a sum of multiples
+// of rows of B.
 #include <algorithm>
 #include <cstring>
 

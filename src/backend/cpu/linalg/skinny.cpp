@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of a few rows: what they cost is reading or writing the one large matrix.
+// Matrix products with few rows: their cost is reading or writing the one large matrix.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -16,13 +16,13 @@ namespace {
 using kernel::GemmPlan;
 
 constexpr int64_t kFew = 16;
-// Elements of a matrix from which on reading it is what counts; smaller ones are quickly copied.
+// From this number of elements on, reading the matrix dominates; smaller ones are cheap to copy.
 constexpr int64_t kLarge = int64_t{1} << 20;
 constexpr int64_t kStreamBytes = int64_t{8} << 20;
 constexpr int64_t kGrain = 65536;      // elements of the large matrix that pay for a thread
 constexpr int64_t kColumnGrain = 512;  // of a result that threads share by columns
 
-// The product with its operands in this order, or of their transposes the other way round.
+// The product A B, or its transpose: the product of the transposes in the other order.
 struct Product {
   int64_t m, n, k;
   const void* a;

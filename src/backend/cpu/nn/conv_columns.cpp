@@ -20,8 +20,7 @@ using kernel::Status;
 // Numbers in the columns that pay for a thread.
 constexpr int64_t kGrain = 16384;
 
-// A matrix with one stride of 1 and the other over a whole line; the stride of a single row or
-// column says nothing.
+// A dense row-major or column-major matrix. The stride of a dimension of size 1 is ignored.
 template <class T>
 struct Matrix {
   T* data;

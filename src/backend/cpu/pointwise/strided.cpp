@@ -58,8 +58,7 @@ void store_element(std::byte* array, int64_t i, T value) {
   std::memcpy(array + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-// Copies what is there to the place behind it, twice as much each time: copies of a few lines are
-// as wide as the machine's registers.
+// Repeats the first elements by copying the filled part behind itself, which doubles it each time.
 template <class T>
 void repeat(int64_t count, T value, std::byte* to) {
   constexpr int64_t kStart = 64 / static_cast<int64_t>(sizeof(T));
@@ -148,9 +147,9 @@ void write_turned(const T (&tile)[kTile][kTile], std::byte* to, int64_t to_step)
   }
 }
 
-// A tile is one cache line of elements wide on both sides. Its source lines are brought together
-// first: lines that lie a power of two apart share a few places of the cache and would push each
-// other out before they are used up.
+// A tile is one cache line of elements in both directions. Its source lines are copied to a buffer
+// first: lines whose distance is a power of two share a few sets of the cache and would evict each
+// other before all their elements are used.
 template <class T>
 void transpose_tiles(int64_t rows, int64_t columns, std::byte* to, int64_t to_step,
                      const std::byte* from, int64_t from_step) {

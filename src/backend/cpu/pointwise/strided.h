@@ -11,7 +11,7 @@
 
 namespace tsr::cpu {
 
-// A position in the walk over `ndim` dims, row-major.
+// A position in a row-major loop over `ndim` dims.
 struct Cursor {
   int32_t ndim;
   const int64_t* sizes;
@@ -38,7 +38,7 @@ inline constexpr int64_t kTransposeTile = 16;
 // inside.
 void transpose(int64_t rows, int64_t columns, int64_t size, void* to, int64_t to_step,
                const void* from, int64_t from_step);
-// Copies the `count` elements from the cursor on into a contiguous buffer, or back.
+// Copies `count` elements, from the cursor on, to a contiguous buffer, or back.
 void gather(Cursor cursor, int64_t count, int64_t size, void* to, const void* base,
             const int64_t* strides);
 void scatter(Cursor cursor, int64_t count, int64_t size, void* base, const int64_t* strides,

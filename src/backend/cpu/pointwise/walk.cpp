@@ -25,13 +25,13 @@ constexpr int kMaxInputs = 3;
 constexpr int64_t kBlockBytes =
     8192;  // of each operand: the buffers of a block stay in the first-level cache
 constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several to a block
-// Outputs from this size on are written past the caches: their lines would be evicted before anyone
-// reads them, and an ordinary store reads each of them from memory first.
+// Outputs from this size on are written with non-temporal stores: their lines would be evicted
+// before anyone reads them, and an ordinary store first reads each line from memory.
 constexpr int64_t kStreamBytes = int64_t{8} << 20;
 constexpr int64_t kStreamBlockBytes = 2048;  // reads and writes of memory alternate quickly
 constexpr int64_t kLine = 64;
 
-// How an operand's elements travel between memory and the row.
+// How the elements of an operand get from memory to the row, or back.
 struct Operand {
   std::byte* data;
   const int64_t* strides;
@@ -52,7 +52,8 @@ struct Buffers {
   alignas(kLine) std::byte raw[kBlockBytes];
 };
 
-// All operands as the row wants them, little enough for one thread: no buffers are needed.
+// Fast path: all operands are contiguous, of the row's dtype, and few enough for one thread. Needs
+// no buffers.
 bool is_direct(const ElementwisePlan& plan, const RowTypes& types) {
   if (plan.ndim != 1 || plan.numel > kGrain) return false;
   if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;
@@ -114,7 +115,7 @@ class Walk {
     if (!tiled_) find_period();
   }
 
-  // All of it, on as many threads as pay.
+  // Runs the whole plan, on as many threads as are worth it.
   [[nodiscard]] bool run() const;
 
  private:
@@ -124,7 +125,7 @@ class Walk {
                 Buffers& buffers) const;
   void prepare_constants(int64_t count, const void** in, Buffers& buffers) const;
   void find_period();
-  // Whether a buffer, once filled, serves all blocks.
+  // Whether a buffer is filled once and then used for all blocks.
   [[nodiscard]] bool repeats(const Operand& operand) const {
     return operand.constant || (period_ != 0 && operand.period <= period_);
   }
@@ -136,7 +137,7 @@ class Walk {
     return false;
   }
 
-  // The address of `count` elements from the cursor on, when memory holds them in a row.
+  // The address of `count` elements from the cursor on if they are contiguous, else null.
   static std::byte* in_memory(const Operand& operand, const Cursor& cursor, int64_t linear,
                               int64_t count) {
     if (operand.dense) return operand.data + linear * operand.size;
@@ -163,8 +164,8 @@ class Walk {
   Operand input_[kMaxInputs];
 };
 
-// A bias along the innermost dim, among operands that lie as the plan does: blocks of whole periods
-// take it from one buffer.
+// If an input repeats every `period` elements (a bias), expand it once and round block sizes to
+// whole periods, so that every block uses the same buffer.
 void Walk::find_period() {
   int64_t period = 1;
   for (int k = 0; k < inputs_; ++k) {
@@ -184,7 +185,7 @@ void Walk::find_period() {
   by_row_ = false;
 }
 
-// Brings input elements into the form the row wants.
+// Returns the input elements as the row needs them: contiguous and of its dtype.
 const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
                         Buffers& buffers) const {
   const Operand& operand = input_[k];
@@ -199,7 +200,7 @@ const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t cou
   return buffers.input[k];
 }
 
-// Fills a buffer, once per thread, for an operand that is one element throughout.
+// Fills a buffer, once per thread, for an operand that is a single element.
 void Walk::fill_constant(int k, int64_t count, std::byte* buffer) const {
   const Operand& operand = input_[k];
   alignas(16) std::byte element[16];
@@ -210,7 +211,7 @@ void Walk::fill_constant(int k, int64_t count, std::byte* buffer) const {
   copy_strided(count, operand.row_size, buffer, operand.row_size, element, 0);
 }
 
-// Runs the row and brings its results to where the plan wants them.
+// Runs the row and writes its results to the output.
 bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
                 Buffers& buffers) const {
   std::byte* target = in_memory(output_, cursor, linear, count);
@@ -264,7 +265,7 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
     linear += count;
     cursor.advance(count);
   }
-  // Once, not per block: a fence waits for all the lines on their way to memory.
+  // Once, not for each block: a fence waits until all pending lines are in memory.
   if (stream_) _mm_sfence();
   return ok;
 }

@@ -7,8 +7,8 @@
 
 namespace tsr::cpu {
 
-// What a row wants and gives; inputs of another dtype are cast on the way in, the result on the way
-// out.
+// The dtypes that a row takes and returns. Inputs of another dtype are cast before the row, the
+// result after it.
 struct RowTypes {
   DType output;
   DType inputs[3];

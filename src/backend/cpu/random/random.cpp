@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: deals the elements out to threads; their arithmetic is the level's.
+// Random numbers: divides the elements among threads; the rows compute them.
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"

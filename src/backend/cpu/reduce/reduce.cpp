@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// How reductions walk: along runs of reduced elements or across neighbouring results, split into
-// parts that depend on the plan alone, so that the result does not depend on the number of threads.
+// The loops of reductions: along runs of reduced elements, or across neighbouring results. The work
+// is split into parts that depend on the plan alone, so that the result does not depend on the
+// number of threads.
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/level.h"
@@ -40,7 +41,7 @@ struct Buffers {
   alignas(64) std::byte element[kBlock * 16];
 };
 
-// Asks for the lines of a row: rows far apart are nothing the processor foresees.
+// Prefetches the cache lines of a row: the processor does not predict rows that are far apart.
 void prefetch(const std::byte* data, int64_t nbytes) {
   for (int64_t i = 0; i < nbytes; i += 64) __builtin_prefetch(data + i);
 }
@@ -68,7 +69,7 @@ class Reduction {
   [[nodiscard]] bool fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
                                    int64_t* state, int64_t stride) const;
   void write(int64_t kept, int64_t count, const void* states, int64_t width) const;
-  // Each result's elements lie together, in the form that the fold takes.
+  // The elements of each result are contiguous and need no cast.
   [[nodiscard]] bool takes_rows() const {
     return cast_ == nullptr && !kernel_.of_magnitudes && plan_.reduced_ndim == 1 &&
            plan_.reduced_strides[0] == size_ && plan_.reduced_numel > 0;
@@ -100,8 +101,8 @@ Reduction::Reduction(const ReducePlan& plan)
     cast_out_ = rows_of<CopyRows>().cast(kernel_.result, plan.output_dtype);
 }
 
-// Across reads neighbours of the results together; it pays when the reduced elements do not lie
-// together, or are few.
+// Across: folds one element into each of many neighbouring results at a time. Faster when the
+// reduced elements are not contiguous, or are few.
 bool Reduction::prefers_across() const {
   const bool runs = plan_.reduced_strides[plan_.reduced_ndim - 1] == size_ &&
                     plan_.reduced_sizes[plan_.reduced_ndim - 1] >= kShortRun;
@@ -125,7 +126,7 @@ Cursor Reduction::reduced_cursor(int64_t linear) const {
   return cursor;
 }
 
-// Brings `count` elements from the cursor on into the form the fold takes.
+// Returns `count` elements from the cursor on, contiguous and cast to the fold's dtype.
 const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byte* base,
                              const int64_t* strides, Buffers& buffers) const {
   const void* source = base + cursor.offset(strides);
@@ -165,7 +166,7 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
   }
 }
 
-// All of one result, as fold_along would.
+// Folds all elements of one result, as fold_along does.
 void Reduction::fold_row(const std::byte* row, void* state) const {
   for (int64_t i = 0; i < plan_.reduced_numel; i += kLongRun) {
     kernel_.along(std::min(kLongRun, plan_.reduced_numel - i), row + i * size_, i, state,
@@ -173,8 +174,8 @@ void Reduction::fold_row(const std::byte* row, void* state) const {
   }
 }
 
-// Whether the elements that open a block of results lie as the results are counted: a block of more
-// than one row of them does only where the rows follow each other.
+// True if the first inputs of the results of a block are contiguous. If the block spans several
+// rows of results, those rows must be adjacent in memory too.
 bool Reduction::side_by_side(int64_t width) const {
   int64_t expected = size_;
   for (int32_t d = plan_.kept_ndim; d-- > 0 && expected < width * size_;) {
@@ -184,8 +185,8 @@ bool Reduction::side_by_side(int64_t width) const {
   return true;
 }
 
-// Few results whose rows lie one behind the other: many rows count as one, with results of their
-// own that are merged in the end. False: not such.
+// Fast path for few results over contiguous rows: fold groups of rows into separate partial
+// results, then merge them. Returns false if the layout does not fit.
 bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_t end,
                               int64_t* state, int64_t stride) const {
   constexpr int64_t kWorthIt = 8;  // rounds for each merge
@@ -218,7 +219,7 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
   Buffers buffers;
   Cursor results[kAcross / kBlock];
   const bool neighbours = plan_.kept_input_strides[plan_.kept_ndim - 1] == size_;
-  // Without a cast and within one row of results, a row of input is taken as it lies.
+  // Without a cast and within one row of results, a row of the input is used in place.
   results[0] = kept_cursor(kept);
   const bool whole =
       neighbours && cast_ == nullptr && !kernel_.of_magnitudes && width <= results[0].left_in_row();
@@ -244,7 +245,7 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
   }
 }
 
-// Turns states into results and puts them where the plan wants them.
+// Turns states into results and writes them to the output.
 void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t width) const {
   alignas(16) std::byte results[kBlock * 16];
   alignas(16) std::byte cast[kBlock * 16];
@@ -260,7 +261,7 @@ void Reduction::write(int64_t kept, int64_t count, const void* states, int64_t w
   }
 }
 
-// One result of few elements: no buffers but its own.
+// Fast path for one result of few elements: needs no allocated buffers.
 Status Reduction::run_one() const {
   int64_t state[kMaxWords];
   alignas(16) std::byte result[16];
@@ -346,7 +347,7 @@ Status Reduction::run_across() const {
   parts = std::min(parts, plan_.reduced_numel);
   const int64_t rows = parts == 0 ? 0 : (plan_.reduced_numel + parts - 1) / parts;
   parts = rows == 0 ? 1 : (plan_.reduced_numel + rows - 1) / rows;
-  // The states of part p of all results stand together.
+  // The states of all results for part p are contiguous.
   const Workspace workspace(parts > 1 ? parts * kept * kMaxWords * 8 : 0);
   auto* shared = static_cast<int64_t*>(workspace.data());
   if (parts > 1 && shared == nullptr)

@@ -9,8 +9,8 @@
 
 namespace tsr::cpu {
 
-// States have one or two words of 8 bytes, and those of neighbouring results stand `width` apart:
-// word w of result j is state[w * width + j]. See Note [Folds].
+// A state has one or two words of 8 bytes. Word w of result j is state[w * width + j]. See Note
+// [Folds].
 inline constexpr int kMaxWords = 2;
 
 struct ReduceKernel {
@@ -39,7 +39,7 @@ struct ReduceKernel {
 };
 
 struct ReduceRows {
-  // Without loops for an op and input dtype that are not implemented together.
+  // Without functions for an op and input dtype that are not implemented together.
   ReduceKernel (*find)(kernel::ReduceOp op, DType input);
 };
 

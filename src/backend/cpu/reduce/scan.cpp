@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Running sums and products: along an axis whose elements lie together, or across its neighbours.
+// Running sums and products: along an axis with contiguous elements, or across neighbouring lines.
 #include <algorithm>
 #include <cstring>
 
@@ -23,10 +23,10 @@ namespace {
 
 constexpr int64_t kBlock = 512;  // elements in flight
 constexpr int64_t kFewNeighbours = 8;
-// Lines scanned side by side: an addition waits for the one before it in its own line only.
+// Lines scanned at the same time: an addition waits only for the one before it in its own line.
 constexpr int64_t kLines = 4;
-// Their buffers stand this many elements apart: not a whole page, whose places in the first-level
-// cache would be the same.
+// The distance of their buffers in elements. Not a whole page: buffers a page apart would use the
+// same sets of the first-level cache.
 constexpr int64_t kPitch = kBlock + 8;
 
 // Running totals are kept in the widest type of the category and rounded once per element.
