@@ -14,6 +14,7 @@ typedef struct tsr_event_s* tsr_event;
 typedef struct tsr_scope_s* tsr_scope;
 typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
+typedef struct tsr_optimizer_s* tsr_optimizer;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -61,6 +62,14 @@ enum {
   TSR_DEVICE_CPU = 1,
   TSR_DEVICE_CUDA = 2,
   TSR_DEVICE_SIMULATED = 12
+};
+
+typedef int32_t tsr_number_kind;
+enum {
+  TSR_NUMBER_BOOL = 1,
+  TSR_NUMBER_INTEGER = 2,
+  TSR_NUMBER_REAL = 3,
+  TSR_NUMBER_COMPLEX = 4
 };
 
 typedef int32_t tsr_log_level;
@@ -111,6 +120,68 @@ enum {
   TSR_DLPACK_READ_ONLY = 2
 };
 
+typedef int32_t tsr_precision;
+enum {
+  TSR_PRECISION_HIGHEST = 0,
+  TSR_PRECISION_HIGH = 1,
+  TSR_PRECISION_MEDIUM = 2
+};
+
+typedef int32_t tsr_value_kind;
+enum {
+  TSR_VALUE_NONE = 0,
+  TSR_VALUE_BOOL = 1,
+  TSR_VALUE_INT = 2,
+  TSR_VALUE_REAL = 3,
+  TSR_VALUE_COMPLEX = 4,
+  TSR_VALUE_DTYPE = 5,
+  TSR_VALUE_DEVICE = 6,
+  TSR_VALUE_TEXT = 7,
+  TSR_VALUE_TENSOR = 8,
+  TSR_VALUE_GENERATOR = 9,
+  TSR_VALUE_INTS = 10,
+  TSR_VALUE_REALS = 11,
+  TSR_VALUE_TENSORS = 12,
+  TSR_VALUE_PLACE = 13,
+  TSR_VALUE_PLACES = 14,
+  TSR_VALUE_SHAPE = 15,
+  TSR_VALUE_LIST = 16
+};
+
+typedef int32_t tsr_trace_kind;
+enum {
+  TSR_TRACE_CALL = 1,
+  TSR_TRACE_LAUNCH = 2,
+  TSR_TRACE_NODE = 4,
+  TSR_TRACE_ALLOCATE = 8,
+  TSR_TRACE_FREE = 16,
+  TSR_TRACE_EVERYTHING = 31,
+  TSR_TRACE_ARGUMENTS = 256
+};
+
+typedef int32_t tsr_trace_phase;
+enum {
+  TSR_TRACE_BEGIN = 0,
+  TSR_TRACE_END = 1,
+  TSR_TRACE_INSTANT = 2
+};
+
+typedef int32_t tsr_optimizer_kind;
+enum {
+  TSR_OPTIMIZER_SGD = 1,
+  TSR_OPTIMIZER_ADAM = 2,
+  TSR_OPTIMIZER_ADAMW = 3,
+  TSR_OPTIMIZER_RMSPROP = 4,
+  TSR_OPTIMIZER_ADAGRAD = 5,
+  TSR_OPTIMIZER_ADADELTA = 6,
+  TSR_OPTIMIZER_ADAMAX = 7,
+  TSR_OPTIMIZER_NADAM = 8,
+  TSR_OPTIMIZER_RADAM = 9,
+  TSR_OPTIMIZER_LAMB = 10,
+  TSR_OPTIMIZER_LION = 11,
+  TSR_OPTIMIZER_MUON = 12
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -120,6 +191,7 @@ enum {
   TSR_INDEX_KIND_ARRAY = 4
 };
 
+typedef struct tsr_number tsr_number;
 typedef struct tsr_error_view tsr_error_view;
 typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
@@ -130,6 +202,9 @@ typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
 typedef struct tsr_memory_stats tsr_memory_stats;
 typedef struct tsr_memory_event tsr_memory_event;
 typedef struct tsr_exchange_table tsr_exchange_table;
+typedef struct tsr_value tsr_value;
+typedef struct tsr_trace_event tsr_trace_event;
+typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
@@ -165,6 +240,15 @@ typedef tsr_status (*tsr_exchange_stream_fn)(
     tsr_device_type device_type, int32_t device_index, void** stream);
 typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
+typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
+struct tsr_number {
+  tsr_number_kind kind;
+  int32_t reserved;
+  int64_t integer;
+  double real;
+  double imaginary;
+};
+
 struct tsr_error_view {
   uint32_t struct_size;
   tsr_status code;
@@ -200,7 +284,6 @@ struct tsr_node_vtable {
   uint32_t flags;
   tsr_node_forward_fn forward;
   tsr_node_backward_fn backward;
-  tsr_node_forward_fn jvp;
   tsr_drop_fn drop;
 };
 
@@ -283,11 +366,67 @@ struct tsr_exchange_table {
   tsr_exchange_error_fn last_error;
 };
 
+struct tsr_value {
+  tsr_value_kind kind;
+  int32_t n;
+  int64_t integer;
+  double real;
+  double imaginary;
+  const void* pointer;
+};
+
+struct tsr_trace_event {
+  uint32_t struct_size;
+  tsr_trace_kind kind;
+  tsr_trace_phase phase;
+  int32_t id;
+  const char* name;
+  const char* family;
+  int64_t begin_time;
+  int64_t end_time;
+  uint64_t correlation;
+  uint64_t parent;
+  int64_t value;
+  const void* object;
+  void* stream;
+  tsr_device_type device_type;
+  int32_t device_index;
+  int32_t thread;
+  int32_t n_args;
+  const tsr_value* args;
+};
+
+struct tsr_optimizer_options {
+  uint32_t struct_size;
+  tsr_optimizer_kind kind;
+  double lr;
+  double beta1;
+  double beta2;
+  double eps;
+  double weight_decay;
+  double momentum;
+  double dampening;
+  double alpha;
+  double rho;
+  double lr_decay;
+  double initial_accumulator_value;
+  double momentum_decay;
+  int32_t ns_steps;
+  int32_t nesterov;
+  int32_t amsgrad;
+  int32_t centered;
+  int32_t maximize;
+  int32_t pad0;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
 tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_len);
 void tsr_buffer_release(tsr_buffer buffer);
+tsr_status tsr_promote_types(tsr_dtype first, tsr_dtype second, tsr_dtype* common);
+tsr_status tsr_promote_number(tsr_dtype tensor, tsr_dtype number, tsr_dtype* common);
+tsr_status tsr_can_cast(tsr_dtype source, tsr_dtype target, int32_t* can);
 uint32_t tsr_abi_version(void);
 const char* tsr_version_string(void);
 int32_t tsr_has(const char* name, int64_t name_len);
@@ -317,9 +456,7 @@ tsr_status tsr_tensor_from_data(void* data, tsr_dtype dtype, tsr_device_type dev
 tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes);
 tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbytes);
-tsr_status tsr_tensor_item_f64(tsr_tensor tensor, double* value);
-tsr_status tsr_tensor_item_i64(tsr_tensor tensor, int64_t* value);
-tsr_status tsr_tensor_item_c128(tsr_tensor tensor, double* real, double* imag);
+tsr_status tsr_tensor_item(tsr_tensor tensor, tsr_number* value);
 tsr_status tsr_scope_begin(tsr_scope* scope);
 tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
 tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
@@ -379,6 +516,8 @@ tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t de
 tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index, int64_t nbytes);
 tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable, void* user);
 tsr_status tsr_memory_allocator_reset(tsr_device_type device_type, int32_t device_index);
+tsr_status tsr_tensor_pin_memory(tsr_tensor tensor, tsr_device_type device_type, int32_t device_index, tsr_tensor* result);
+tsr_status tsr_tensor_is_pinned(tsr_tensor tensor, int32_t* pinned);
 tsr_status tsr_debug_snapshot(tsr_buffer* json);
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out);
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out);
@@ -400,6 +539,8 @@ tsr_status tsr_device_synchronize(tsr_device_type device_type, int32_t device_in
 tsr_status tsr_plugin_load(const char* path, int64_t path_len);
 int32_t tsr_num_threads(void);
 tsr_status tsr_set_num_threads(int32_t count);
+int32_t tsr_matmul_precision(void);
+tsr_status tsr_set_matmul_precision(tsr_precision precision);
 tsr_status tsr_device_default(tsr_device_type* device_type, int32_t* device_index);
 tsr_status tsr_device_set_default(tsr_device_type device_type, int32_t device_index, tsr_device_type* previous_type, int32_t* previous_index);
 tsr_status tsr_ambient_save(tsr_ambient* ambient);
@@ -433,6 +574,30 @@ tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** nam
 tsr_status tsr_archive_tensor(tsr_archive archive, int64_t index, tsr_tensor* out);
 tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json);
 tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* metadata, int64_t metadata_len);
+int32_t tsr_function_id(const char* name, int64_t name_len);
+const char* tsr_function_name(int32_t id);
+tsr_status tsr_call(int32_t id, tsr_value* values, int32_t n_values);
+tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, int32_t flags);
+tsr_status tsr_trace_start(int64_t capacity, int32_t flags);
+tsr_status tsr_trace_stop(void);
+tsr_status tsr_trace_read(tsr_trace_event* events, int32_t n_events, int32_t* count, int64_t* lost);
+tsr_status tsr_optimizer_defaults(tsr_optimizer_kind kind, tsr_optimizer_options* options);
+tsr_status tsr_optimizer_new(const tsr_optimizer_options* options, const tsr_tensor* params, int32_t n_params, tsr_optimizer* optimizer);
+void tsr_optimizer_retain(tsr_optimizer optimizer);
+void tsr_optimizer_release(tsr_optimizer optimizer);
+tsr_status tsr_optimizer_add_group(tsr_optimizer optimizer, const tsr_optimizer_options* options, const tsr_tensor* params, int32_t n_params);
+tsr_status tsr_optimizer_group_count(tsr_optimizer optimizer, int64_t* count);
+tsr_status tsr_optimizer_options_get(tsr_optimizer optimizer, int64_t group, tsr_optimizer_options* options);
+tsr_status tsr_optimizer_options_set(tsr_optimizer optimizer, int64_t group, const tsr_optimizer_options* options);
+tsr_status tsr_optimizer_params_get(tsr_optimizer optimizer, int64_t group, tsr_tensor* params, int32_t params_capacity, int32_t* params_count);
+tsr_status tsr_optimizer_params_set(tsr_optimizer optimizer, int64_t group, const tsr_tensor* params, int32_t n_params);
+tsr_status tsr_optimizer_step(tsr_optimizer optimizer);
+tsr_status tsr_optimizer_step_with(tsr_optimizer optimizer, const tsr_tensor* gradients, int32_t n_gradients);
+tsr_status tsr_optimizer_zero_grad(tsr_optimizer optimizer, int32_t set_to_none);
+tsr_status tsr_optimizer_state(tsr_optimizer optimizer, tsr_buffer* description, tsr_buffer* names, tsr_tensor* tensors, int32_t tensors_capacity, int32_t* tensors_count);
+tsr_status tsr_optimizer_state_load(tsr_optimizer optimizer, const char* description, int64_t description_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors);
+tsr_status tsr_optimizer_save(tsr_optimizer optimizer, const char* path, int64_t path_len);
+tsr_status tsr_optimizer_load(tsr_optimizer optimizer, const char* path, int64_t path_len);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);
@@ -549,211 +714,135 @@ tsr_status tsr_gelu_inplace(tsr_tensor input, const char* approximate, int64_t a
 tsr_status tsr_add(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_add_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_add_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_add_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_add_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_add_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_add_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_add_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_add_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_add_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_add_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-tsr_status tsr_add_c128_inplace(tsr_tensor input, double other_re, double other_im);
+tsr_status tsr_add_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_add_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_add_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_subtract(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_subtract_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_subtract_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_subtract_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_subtract_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_subtract_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_subtract_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_subtract_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_subtract_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_subtract_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_subtract_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-tsr_status tsr_subtract_c128_inplace(tsr_tensor input, double other_re, double other_im);
-tsr_status tsr_subtract_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_subtract_f64_left_out(double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_subtract_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_subtract_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_subtract_c128_left(double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_subtract_c128_left_out(double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_subtract_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_subtract_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_subtract_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_subtract_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_subtract_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_multiply_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_multiply_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_multiply_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_multiply_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_multiply_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_multiply_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_multiply_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_multiply_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_multiply_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_multiply_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-tsr_status tsr_multiply_c128_inplace(tsr_tensor input, double other_re, double other_im);
+tsr_status tsr_multiply_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_multiply_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_multiply_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_divide_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_divide_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_divide_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_divide_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_divide_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_divide_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_divide_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-tsr_status tsr_divide_c128_inplace(tsr_tensor input, double other_re, double other_im);
-tsr_status tsr_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_divide_c128_left(double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_divide_c128_left_out(double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_divide_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_divide_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_divide_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_divide_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_divide_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_floor_divide(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_floor_divide_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_floor_divide_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_floor_divide_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_floor_divide_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_floor_divide_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_floor_divide_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_floor_divide_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_floor_divide_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_floor_divide_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_floor_divide_f64_left_out(double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_floor_divide_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_floor_divide_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_floor_divide_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_floor_divide_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_floor_divide_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_floor_divide_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_floor_divide_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_remainder(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_remainder_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_remainder_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_remainder_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_remainder_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_remainder_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_remainder_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_remainder_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_remainder_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_remainder_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_remainder_f64_left_out(double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_remainder_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_remainder_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_remainder_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_remainder_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_remainder_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_remainder_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_remainder_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_pow(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_pow_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_pow_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_pow_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_pow_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_pow_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_pow_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_pow_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_pow_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_pow_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_pow_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-tsr_status tsr_pow_c128_inplace(tsr_tensor input, double other_re, double other_im);
-tsr_status tsr_pow_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_pow_f64_left_out(double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_pow_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_pow_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_pow_c128_left(double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_pow_c128_left_out(double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_pow_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_pow_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_pow_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_pow_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_pow_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_maximum_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_maximum_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_maximum_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_maximum_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_maximum_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_maximum_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_maximum_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_maximum_i64_inplace(tsr_tensor input, int64_t other);
+tsr_status tsr_maximum_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_maximum_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_maximum_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_minimum_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_minimum_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_minimum_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_minimum_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_minimum_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_minimum_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_minimum_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_minimum_i64_inplace(tsr_tensor input, int64_t other);
+tsr_status tsr_minimum_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_minimum_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_minimum_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_atan2(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_atan2_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_atan2_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_atan2_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_atan2_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_atan2_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_atan2_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_atan2_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_atan2_i64_inplace(tsr_tensor input, int64_t other);
-tsr_status tsr_atan2_f64_left(double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_atan2_f64_left_out(double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_atan2_i64_left(int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_atan2_i64_left_out(int64_t input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_atan2_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_atan2_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_atan2_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_atan2_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_atan2_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_hypot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_hypot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_hypot_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_hypot_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_hypot_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_hypot_f64_inplace(tsr_tensor input, double other);
-tsr_status tsr_hypot_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_hypot_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_hypot_i64_inplace(tsr_tensor input, int64_t other);
+tsr_status tsr_hypot_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_hypot_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_hypot_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_equal_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+tsr_status tsr_equal_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_equal_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_not_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_not_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_not_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_not_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_not_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_not_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_not_equal_c128(tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_not_equal_c128_out(tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
+tsr_status tsr_not_equal_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_not_equal_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_less(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_less_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_less_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_less_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_less_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_less_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+tsr_status tsr_less_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_less_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_less_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_less_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_less_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_less_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_less_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_less_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+tsr_status tsr_less_equal_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_less_equal_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_greater(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_greater_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_greater_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_greater_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_greater_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_greater_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+tsr_status tsr_greater_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_greater_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_greater_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_greater_equal_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_greater_equal_f64(tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_greater_equal_f64_out(tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_greater_equal_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_greater_equal_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
+tsr_status tsr_greater_equal_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_greater_equal_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_logical_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_logical_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_logical_and_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_logical_and_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_logical_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_logical_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_logical_or_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_logical_or_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_logical_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_logical_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_logical_xor_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_logical_xor_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_bitwise_and(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_bitwise_and_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_bitwise_and_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_bitwise_and_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_bitwise_and_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_bitwise_and_i64_inplace(tsr_tensor input, int64_t other);
+tsr_status tsr_bitwise_and_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_bitwise_and_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_bitwise_and_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_bitwise_or(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_bitwise_or_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_bitwise_or_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_bitwise_or_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_bitwise_or_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_bitwise_or_i64_inplace(tsr_tensor input, int64_t other);
+tsr_status tsr_bitwise_or_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_bitwise_or_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_bitwise_or_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_bitwise_xor(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_bitwise_xor_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_bitwise_xor_inplace(tsr_tensor input, tsr_tensor other);
-tsr_status tsr_bitwise_xor_i64(tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_bitwise_xor_i64_out(tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_bitwise_xor_i64_inplace(tsr_tensor input, int64_t other);
+tsr_status tsr_bitwise_xor_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_bitwise_xor_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_bitwise_xor_scalar_inplace(tsr_tensor input, const tsr_number* other);
 tsr_status tsr_sum(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_sum_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor dst);
 tsr_status tsr_nansum(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
@@ -806,19 +895,12 @@ tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_empty(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_zeros(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_ones(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_f64(const int64_t* shape, int32_t n_shape, double value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_i64(const int64_t* shape, int32_t n_shape, int64_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_c128(const int64_t* shape, int32_t n_shape, double value_re, double value_im, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_bool(const int64_t* shape, int32_t n_shape, int32_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+tsr_status tsr_full(const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_empty_like(tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_zeros_like(tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_ones_like(tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_like_f64(tsr_tensor input, double value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_like_i64(tsr_tensor input, int64_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_like_c128(tsr_tensor input, double value_re, double value_im, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_full_like_bool(tsr_tensor input, int32_t value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_arange(double start, double stop, double step, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_arange_int(int64_t start, int64_t stop, int64_t step, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+tsr_status tsr_full_like(tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+tsr_status tsr_arange(const tsr_number* start, const tsr_number* stop, const tsr_number* step, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_linspace(double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_eye(int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_asarray(tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, int32_t copy, tsr_tensor* out);
@@ -831,30 +913,18 @@ tsr_status tsr_uniform_inplace(tsr_tensor input, double low, double high, tsr_ge
 tsr_status tsr_normal_inplace(tsr_tensor input, double mean, double std, tsr_generator generator);
 tsr_status tsr_where(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_where_f64(tsr_tensor condition, tsr_tensor input, double other, tsr_tensor* out);
-tsr_status tsr_where_f64_out(tsr_tensor condition, tsr_tensor input, double other, tsr_tensor dst);
-tsr_status tsr_where_i64(tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor* out);
-tsr_status tsr_where_i64_out(tsr_tensor condition, tsr_tensor input, int64_t other, tsr_tensor dst);
-tsr_status tsr_where_c128(tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_where_c128_out(tsr_tensor condition, tsr_tensor input, double other_re, double other_im, tsr_tensor dst);
-tsr_status tsr_where_f64_left(tsr_tensor condition, double input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_where_f64_left_out(tsr_tensor condition, double input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_where_i64_left(tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_where_i64_left_out(tsr_tensor condition, int64_t input, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_where_c128_left(tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor* out);
-tsr_status tsr_where_c128_left_out(tsr_tensor condition, double input_re, double input_im, tsr_tensor other, tsr_tensor dst);
-tsr_status tsr_where_f64_both(tsr_tensor condition, double input, double other, tsr_tensor* out);
-tsr_status tsr_where_f64_both_out(tsr_tensor condition, double input, double other, tsr_tensor dst);
-tsr_status tsr_where_i64_both(tsr_tensor condition, int64_t input, int64_t other, tsr_tensor* out);
-tsr_status tsr_where_i64_both_out(tsr_tensor condition, int64_t input, int64_t other, tsr_tensor dst);
-tsr_status tsr_where_c128_both(tsr_tensor condition, double input_re, double input_im, double other_re, double other_im, tsr_tensor* out);
-tsr_status tsr_where_c128_both_out(tsr_tensor condition, double input_re, double input_im, double other_re, double other_im, tsr_tensor dst);
+tsr_status tsr_where_scalar(tsr_tensor condition, tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_where_scalar_out(tsr_tensor condition, tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_where_scalar_left(tsr_tensor condition, const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_where_scalar_left_out(tsr_tensor condition, const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_where_scalars(tsr_tensor condition, const tsr_number* input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_where_scalars_out(tsr_tensor condition, const tsr_number* input, const tsr_number* other, tsr_tensor dst);
 tsr_status tsr_lerp(tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor* out);
 tsr_status tsr_lerp_out(tsr_tensor input, tsr_tensor other, tsr_tensor weight, tsr_tensor dst);
 tsr_status tsr_lerp_inplace(tsr_tensor input, tsr_tensor other, tsr_tensor weight);
-tsr_status tsr_lerp_f64(tsr_tensor input, tsr_tensor other, double weight, tsr_tensor* out);
-tsr_status tsr_lerp_f64_out(tsr_tensor input, tsr_tensor other, double weight, tsr_tensor dst);
-tsr_status tsr_lerp_f64_inplace(tsr_tensor input, tsr_tensor other, double weight);
+tsr_status tsr_lerp_scalar(tsr_tensor input, tsr_tensor other, const tsr_number* weight, tsr_tensor* out);
+tsr_status tsr_lerp_scalar_out(tsr_tensor input, tsr_tensor other, const tsr_number* weight, tsr_tensor dst);
+tsr_status tsr_lerp_scalar_inplace(tsr_tensor input, tsr_tensor other, const tsr_number* weight);
 tsr_status tsr_addcmul(tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out);
 tsr_status tsr_addcmul_out(tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst);
 tsr_status tsr_addcmul_inplace(tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value);
@@ -864,12 +934,9 @@ tsr_status tsr_addcdiv_inplace(tsr_tensor input, tsr_tensor tensor1, tsr_tensor 
 tsr_status tsr_clip(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor* out);
 tsr_status tsr_clip_out(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_tensor dst);
 tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max);
-tsr_status tsr_clip_f64(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor* out);
-tsr_status tsr_clip_f64_out(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max, tsr_tensor dst);
-tsr_status tsr_clip_f64_inplace(tsr_tensor input, double min, int32_t has_min, double max, int32_t has_max);
-tsr_status tsr_clip_i64(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor* out);
-tsr_status tsr_clip_i64_out(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max, tsr_tensor dst);
-tsr_status tsr_clip_i64_inplace(tsr_tensor input, int64_t min, int32_t has_min, int64_t max, int32_t has_max);
+tsr_status tsr_clip_scalars(tsr_tensor input, const tsr_number* min, const tsr_number* max, tsr_tensor* out);
+tsr_status tsr_clip_scalars_out(tsr_tensor input, const tsr_number* min, const tsr_number* max, tsr_tensor dst);
+tsr_status tsr_clip_scalars_inplace(tsr_tensor input, const tsr_number* min, const tsr_number* max);
 tsr_status tsr_sort(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
 tsr_status tsr_sort_out(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
 tsr_status tsr_argsort(tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
@@ -882,13 +949,10 @@ tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
-tsr_status tsr_to(tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
+tsr_status tsr_to(tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t copy, int32_t non_blocking, tsr_tensor* out);
 tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
-tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source);
-tsr_status tsr_fill_f64_inplace(tsr_tensor input, double value);
-tsr_status tsr_fill_i64_inplace(tsr_tensor input, int64_t value);
-tsr_status tsr_fill_c128_inplace(tsr_tensor input, double value_re, double value_im);
-tsr_status tsr_fill_bool_inplace(tsr_tensor input, int32_t value);
+tsr_status tsr_copy_inplace(tsr_tensor input, tsr_tensor source, int32_t non_blocking);
+tsr_status tsr_fill_inplace(tsr_tensor input, const tsr_number* value);
 tsr_status tsr_zero_inplace(tsr_tensor input);
 tsr_status tsr_reshape(tsr_tensor input, const int64_t* shape, int32_t n_shape, int32_t copy, tsr_tensor* out);
 tsr_status tsr_view(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
@@ -922,8 +986,8 @@ tsr_status tsr_tile(tsr_tensor input, const int64_t* repetitions, int32_t n_repe
 tsr_status tsr_tile_out(tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor dst);
 tsr_status tsr_repeat(tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor* out);
 tsr_status tsr_repeat_out(tsr_tensor input, tsr_tensor repeats, int64_t axis, tsr_tensor dst);
-tsr_status tsr_repeat_i64(tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor* out);
-tsr_status tsr_repeat_i64_out(tsr_tensor input, int64_t repeats, int64_t axis, tsr_tensor dst);
+tsr_status tsr_repeat_scalar(tsr_tensor input, const tsr_number* repeats, int64_t axis, tsr_tensor* out);
+tsr_status tsr_repeat_scalar_out(tsr_tensor input, const tsr_number* repeats, int64_t axis, tsr_tensor dst);
 tsr_status tsr_flip(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 tsr_status tsr_flip_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
 tsr_status tsr_roll(tsr_tensor input, const int64_t* shift, int32_t n_shift, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
@@ -943,10 +1007,7 @@ tsr_status tsr_getitem_boolean_out(tsr_tensor input, tsr_tensor mask, tsr_tensor
 tsr_status tsr_getitem_integer(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor* out);
 tsr_status tsr_getitem_integer_out(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor dst);
 tsr_status tsr_setitem_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, tsr_tensor value);
-tsr_status tsr_setitem_f64_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, double value);
-tsr_status tsr_setitem_i64_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, int64_t value);
-tsr_status tsr_setitem_c128_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, double value_re, double value_im);
-tsr_status tsr_setitem_bool_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, int32_t value);
+tsr_status tsr_setitem_scalar_inplace(tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t n_arrays, const tsr_number* value);
 tsr_status tsr_index_put(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate, tsr_tensor* out);
 tsr_status tsr_index_put_out(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate, tsr_tensor dst);
 tsr_status tsr_index_put_inplace(tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t accumulate);
@@ -966,18 +1027,9 @@ tsr_status tsr_scatter_add_inplace(tsr_tensor input, int64_t axis, tsr_tensor in
 tsr_status tsr_masked_fill(tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out);
 tsr_status tsr_masked_fill_out(tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor dst);
 tsr_status tsr_masked_fill_inplace(tsr_tensor input, tsr_tensor mask, tsr_tensor value);
-tsr_status tsr_masked_fill_f64(tsr_tensor input, tsr_tensor mask, double value, tsr_tensor* out);
-tsr_status tsr_masked_fill_f64_out(tsr_tensor input, tsr_tensor mask, double value, tsr_tensor dst);
-tsr_status tsr_masked_fill_f64_inplace(tsr_tensor input, tsr_tensor mask, double value);
-tsr_status tsr_masked_fill_i64(tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor* out);
-tsr_status tsr_masked_fill_i64_out(tsr_tensor input, tsr_tensor mask, int64_t value, tsr_tensor dst);
-tsr_status tsr_masked_fill_i64_inplace(tsr_tensor input, tsr_tensor mask, int64_t value);
-tsr_status tsr_masked_fill_c128(tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor* out);
-tsr_status tsr_masked_fill_c128_out(tsr_tensor input, tsr_tensor mask, double value_re, double value_im, tsr_tensor dst);
-tsr_status tsr_masked_fill_c128_inplace(tsr_tensor input, tsr_tensor mask, double value_re, double value_im);
-tsr_status tsr_masked_fill_bool(tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor* out);
-tsr_status tsr_masked_fill_bool_out(tsr_tensor input, tsr_tensor mask, int32_t value, tsr_tensor dst);
-tsr_status tsr_masked_fill_bool_inplace(tsr_tensor input, tsr_tensor mask, int32_t value);
+tsr_status tsr_masked_fill_scalar(tsr_tensor input, tsr_tensor mask, const tsr_number* value, tsr_tensor* out);
+tsr_status tsr_masked_fill_scalar_out(tsr_tensor input, tsr_tensor mask, const tsr_number* value, tsr_tensor dst);
+tsr_status tsr_masked_fill_scalar_inplace(tsr_tensor input, tsr_tensor mask, const tsr_number* value);
 tsr_status tsr_masked_select(tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
 tsr_status tsr_masked_select_out(tsr_tensor input, tsr_tensor mask, tsr_tensor dst);
 tsr_status tsr_nonzero(tsr_tensor input, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
