@@ -124,7 +124,8 @@ fn small_ops(n: usize) {
     case!(n, "[4]", "add", a.add(b).unwrap(), add());
     case!(n, "[4]", "add_operator", a + b, add());
     case!(n, "[4]", "add_scalar", a.add(1.5).unwrap(), {
-        let number = sys::tsr_number { kind: sys::TSR_NUMBER_REAL, real: 1.5, ..Default::default() };
+        let number =
+            sys::tsr_number { kind: sys::TSR_NUMBER_REAL, real: 1.5, ..Default::default() };
         raw(|c| unsafe { sys::tsr_add_scalar(a.raw(), &number, c) })
     });
     case!(n, "[4]", "exp", a.exp().unwrap(), raw(|c| unsafe { sys::tsr_exp(a.raw(), c) }));

@@ -44,7 +44,7 @@ end
     many = scope(() -> Dict("a" => [Tensor(1), Tensor(2)], "b" => (Tensor(3), 4)))
     @test item(many["a"][2]) == 2 && item(many["b"][1]) == 3
     model, state = scope(() -> (m = Chain(Dense(2 => 2), relu); (m, setup(Adam(), m))))
-    @test !any(isfreed, params(model)) && !any(isfreed, state.buffers[2])
+    @test !any(isfreed, params(model)) && !any(isfreed, state.params)
     thrown = Ref{Any}()
     @test_throws ErrorException scope(() -> (thrown[] = Tensor(1); error("out")))
     @test isfreed(thrown[])

@@ -61,10 +61,10 @@ end
     @test_throws ArgumentError Tessera.adjust!(state; lr=-1.0)
 end
 
-const RULES = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon)
+const KINDS = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon)
 
 @testset "test_defaults_are_those_of_the_core" begin
-    for R in RULES
+    for R in KINDS
         options = Ref(Tessera.C.tsr_optimizer_options())
         Tessera.check(Tessera.C.tsr_optimizer_defaults(Tessera.kind(R), options))
         @test R() == Tessera.rule_of(R, options[])
@@ -91,7 +91,7 @@ end
     gradient(n) = [Tensor([sin(n) 0.5; -1.0 cos(n)])]
     run!(state, steps) = foreach(n -> update!(state, gradient(n)), steps)
     path = tempname()
-    for R in RULES
+    for R in KINDS
         x = leaf([1.0 -2.0; 0.5 3.0])
         first_run = setup(R(lr=0.1, weight_decay=0.25, maximize=true), [x])
         run!(first_run, 1:5)

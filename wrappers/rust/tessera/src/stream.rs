@@ -152,7 +152,10 @@ impl Tensor {
         // SAFETY: a valid handle; -1 stands for no device.
         one(|out| unsafe {
             sys::tsr_tensor_pin_memory(
-                self.raw(), device.map_or(-1, |d| d.kind as i32), device.map_or(-1, |d| d.index), out,
+                self.raw(),
+                device.map_or(-1, |d| d.kind as i32),
+                device.map_or(-1, |d| d.index),
+                out,
             )
         })
     }
