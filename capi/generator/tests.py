@@ -57,12 +57,23 @@ def _function_refusals(schema: Schema) -> str:
         function = row.functions[0]
         if row.returns != "tsr_status" or not row.args:
             continue
-        values = {a.name: _fixture_value(a) for a in row.args}
+        values = _fixture_values(row.args)
         lines = refused_calls(Call(function, values), extremes=row.fuzz)
         if lines:
             calls = "".join(f"  {{\n    Fixture f;\n    {line}\n  }}\n" for line in lines)
             text += f"\nTEST(Function_{row.name}, refuses_bad_arguments) {{\n{calls}}}\n"
     return text
+
+
+def _fixture_values(args: tuple[Arg, ...]) -> Expressions:
+    """Valid expressions for each argument; a second place for a handle of one kind is another place."""
+    values: Expressions = {}
+    for arg in args:
+        value = _fixture_value(arg)
+        if arg.type.direction == "out" and arg.type.base == "handle" and value in values.values():
+            value = [expression.replace("&f.", "&f.second_") for expression in value]
+        values[arg.name] = value
+    return values
 
 
 def _fixture_value(arg: Arg) -> list[str]:

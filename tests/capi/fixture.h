@@ -22,6 +22,7 @@ struct Fixture {
     tsr_tensor_release(tensors[0]);
     tsr_error_release(error);
     tsr_buffer_release(buffer);
+    tsr_buffer_release(second_buffer);
     tsr_generator_release(generator);
     tsr_node_release(node);
     if (scope != nullptr) ok(tsr_scope_end(scope, nullptr, 0));
@@ -109,6 +110,7 @@ struct Fixture {
   int drops = 0, node_drops = 0;
   tsr_error error = nullptr;
   tsr_buffer buffer = nullptr;
+  tsr_buffer second_buffer = nullptr;
   tsr_generator generator = nullptr;
   tsr_node node = nullptr;
   tsr_scope scope = nullptr;

@@ -201,12 +201,17 @@ def test_a_hundred_parameters_in_one_step_agree(dtype: str) -> None:
         same(step(name), *tensors, rtol=rtol)
 
 
-@pytest.mark.parametrize("options", [{}, {"momentum": 0.9}, {"amsgrad": True}, {"centered": True, "momentum": 0.9}], ids=str)
-@pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("Optimizer", "functional")])
+OPTIMIZERS = [k for k in optim.__all__ if k not in ("Optimizer", "functional")]
+OPTIMIZER_OPTIONS: list[dict[str, Any]] = [{}, {"momentum": 0.9}, {"amsgrad": True}, {"centered": True, "momentum": 0.9}]
+
+
+def takes(kind: str, options: dict[str, Any]) -> bool:
+    return options.keys() <= inspect.signature(getattr(optim, kind)).parameters.keys()
+
+
+@pytest.mark.parametrize(("kind", "options"), [(k, o) for k in OPTIMIZERS for o in OPTIMIZER_OPTIONS if takes(k, o)], ids=str)
 def test_optimizers_agree(kind: str, options: dict[str, Any]) -> None:
     make = getattr(optim, kind)
-    if options.keys() - inspect.signature(make).parameters.keys():
-        pytest.skip(f"{kind} has no {', '.join(options)}")
     starts, grads = [numbers(3, 4), numbers(70, 90)], [numbers(3, 4), numbers(70, 90)]
 
     def train(*both: ts.Tensor) -> list[ts.Tensor]:
