@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .model import PLAIN, Arg, Op, ScalarForm
-from .rust_model import operands, optional, receiver, required, rust_name
+from .rust_model import operands, receiver, required, rust_name
 from .rust_text import call
 from .types import passed
 

@@ -11,7 +11,7 @@ from typing import Any
 from . import calls
 from .cpp import dtype_constant
 from .model import Arg, CFunction, Domain, Op, Schema
-from .text import banner, c_string, camel, wrap_call
+from .text import banner, camel, wrap_call
 from .types import SCALAR_KINDS, passed
 
 UNWRAPPED = {  # schema type -> what the op gets
