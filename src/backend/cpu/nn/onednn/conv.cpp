@@ -251,7 +251,11 @@ class Cache {
       if (found != map_.end()) return found->second;
     }
     if (!can_map(kRoomToPrepare)) throw std::bad_alloc();
-    std::shared_ptr<Prepared> made = prepare_if_able(plan, in, out);
+    std::shared_ptr<Prepared> made;
+    {
+      const std::lock_guard lock(preparing_);
+      made = prepare_if_able(plan, in, out);
+    }
     // What oneDNN has made for it ends by an exit handler, which ours must stand before.
     static std::atomic<bool> first{true};
     if (first.exchange(false)) end_foreign_calls_early();
@@ -271,6 +275,10 @@ class Cache {
     return channels == 1 || product(plan.spatial, size) == 1;
   }
 
+  // oneDNN keeps what it makes in a cache of its own, where a second thread waits for the first to
+  // finish. A fork must not come in between: the child would wait for a thread that it does not
+  // have.
+  GuardedMutex preparing_{LockLevel::kOuter};
   GuardedMutex mutex_;
   std::unordered_map<ConvKey, std::shared_ptr<Prepared>, ConvKeyHash> map_;
 };
