@@ -91,7 +91,7 @@ void CachingAllocator::verify() const {
   const MemoryStats& stats = state_.stats;
   MemoryStats sums;
   uint64_t free_blocks = 0;
-  segments_.verify(blocks_, sums, free_blocks);
+  segments_.verify(sums, free_blocks);
   TSR_ASSERT(same_current(sums.allocated, stats.allocated), "allocated miscounted");
   TSR_ASSERT(same_current(sums.allocated_bytes, stats.allocated_bytes), "allocated_bytes wrong");
   TSR_ASSERT(same_current(sums.requested_bytes, stats.requested_bytes), "requested_bytes wrong");

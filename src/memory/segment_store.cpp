@@ -257,10 +257,9 @@ uint64_t SegmentStore::free_down_to(CachingLock& lock, uint64_t keep) {
 
 // ---- Invariants ----
 
-void SegmentStore::verify(const BlockCache& blocks, MemoryStats& sums,
-                          uint64_t& free_blocks) const {
+void SegmentStore::verify(MemoryStats& sums, uint64_t& free_blocks) const {
   for (const Segment* segment = segments_; segment != nullptr; segment = segment->next) {
-    verify_segment(*segment, state_, blocks, sums, free_blocks);
+    verify_segment(*segment, state_, blocks_, sums, free_blocks);
   }
   const auto in_segments = static_cast<uint64_t>(sums.reserved_bytes.all.current);
   TSR_ASSERT(in_segments + detached_bytes_ + state_.lent_segment_bytes == state_.reserved(),

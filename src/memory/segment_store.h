@@ -53,7 +53,7 @@ class SegmentStore {
   // Bytes held, without what is on its way back to the device.
   [[nodiscard]] uint64_t held() const noexcept { return state_.reserved() - detached_bytes_; }
   // Checks every segment; adds up what the counters must show. Throws Error kInternal.
-  void verify(const BlockCache& blocks, MemoryStats& sums, uint64_t& free_blocks) const;
+  void verify(MemoryStats& sums, uint64_t& free_blocks) const;
 
  private:
   Segment* new_segment() noexcept;
