@@ -66,7 +66,7 @@ TEST(ComplexParts, go_there_and_back) {
       {"even strides", make_view(row, Dims{2, 2}, Dims{3, 1}, 0)},
   };
   for (const auto& [why, x] : wrong) {
-    const Error error = error_of([&] { ops::view_as_complex(x); });
+    const Error error = error_of([&x = x] { ops::view_as_complex(x); });
     EXPECT_EQ(error.code(), Code::kShape);
     EXPECT_NE(error.message().find(why), std::string::npos) << error.message();
   }
