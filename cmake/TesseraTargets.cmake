@@ -33,6 +33,9 @@ add_library(tsr_test_warnings INTERFACE)
 target_compile_options(tsr_test_warnings INTERFACE -Wall -Wextra -Wshadow
                                                    $<$<BOOL:${TSR_WERROR}>:-Werror>)
 
+# For ccache, which else takes no compilation with a precompiled header.
+set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+
 # tsr_layer(<name> [SOURCES file...] [LINK target...])
 # One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that the lists
 # that link it need no condition.
@@ -44,13 +47,18 @@ function(tsr_layer name)
   endif()
   add_library(tsr_${name} OBJECT ${arg_SOURCES})
   target_link_libraries(tsr_${name} PRIVATE tsr_build_flags tsr_warnings ${arg_LINK})
+  # Only with sanitizers: the release build shows whether a file includes what it uses.
+  if(TSR_SANITIZE AND NOT "OpenMP::OpenMP_CXX" IN_LIST arg_LINK)
+    target_compile_options(tsr_${name} PRIVATE ${tsr_pch_flags})
+    target_precompile_headers(tsr_${name} REUSE_FROM tsr_layer_headers)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TSR_LAYER_TARGETS tsr_${name})
 endfunction()
 
 # Precompiled headers need the same flags everywhere: those of OpenMP come from the static library in some
-# programs. -fpch-preprocess is for ccache.
+# programs.
 set(tsr_test_flags -O0 $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenMP_CXX,INTERFACE_COMPILE_OPTIONS>>
-                   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+                   ${tsr_pch_flags})
 
 # tsr_test_compilation(<target>)
 # Compiles a program of tests quickly: what is optimised is the library, and GoogleTest's header, half of
