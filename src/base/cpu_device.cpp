@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/round_up.h"
+
 namespace tsr {
 namespace {
 
@@ -23,10 +25,6 @@ int32_t device_count() {
 uint64_t page_size() noexcept {
   static const auto size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   return size;
-}
-
-uint64_t round_up(uint64_t value, uint64_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
 }
 
 std::byte* map_pages(uint64_t nbytes) noexcept {

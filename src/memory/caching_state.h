@@ -9,6 +9,7 @@
 #include "base/device.h"
 #include "base/device_interface.h"
 #include "base/guarded_mutex.h"
+#include "base/round_up.h"
 #include "memory/history.h"
 #include "memory/memory_stats.h"
 
@@ -20,10 +21,6 @@ inline constexpr uint64_t kSmallSegment = 2 * kMiB;   // a segment of the small 
 inline constexpr uint64_t kLargeSegment = 20 * kMiB;  // a segment that large requests share
 inline constexpr uint64_t kMinOwnSegment =
     10 * kMiB;  // requests from here on get their own segment
-
-constexpr uint64_t round_up(uint64_t value, uint64_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
-}
 
 struct CachingSettings {
   // Blocks of at least this size are never split, and never serve smaller requests.
