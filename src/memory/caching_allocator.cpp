@@ -28,10 +28,11 @@ void CachingState::fail_device(int32_t code, const char* what) const {
   throw error;
 }
 
-CachingAllocator::CachingAllocator(Device device, const DeviceInterface& interface)
+CachingAllocator::CachingAllocator(Device device, const DeviceInterface& interface,
+                                   OutOfMemoryText text)
     : Allocator(device),
       state_(device, interface),
-      limits_(state_),
+      limits_(state_, text),
       blocks_(state_),
       deferred_(state_, blocks_),
       segments_(state_, blocks_, limits_) {}

@@ -31,7 +31,7 @@ namespace tsr {
 class CachingAllocator : public Allocator {
  public:
   // `interface` must outlive the allocator.
-  CachingAllocator(Device device, const DeviceInterface& interface);
+  CachingAllocator(Device device, const DeviceInterface& interface, OutOfMemoryText text = {});
   // Gives everything back to the device, also what is still lent.
   ~CachingAllocator() override = default;
 

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <iterator>
-#include <string>
 
 #include "base/error.h"
 
@@ -99,15 +98,20 @@ void MemoryLimits::fail_out_of_memory(CachingLock& lock, uint64_t requested) {
   for (const OutOfMemoryObserver& observer : observers) {
     observer.function(observer.user, event, limit);
   }
+  fail(Code::kOutOfMemory, nullptr, __FILE__, __LINE__, text_.what, state_.device, ": asked for ",
+       in_bytes(requested), ", held ", in_bytes(held), " of which ", in_bytes(event.live),
+       " in use and ", in_bytes(event.cached_free), " cached; ", way_out(), "; limit ",
+       limit == UINT64_MAX ? "none" : in_bytes(limit));
+}
+
+std::string MemoryLimits::way_out() const {
+  if (text_.advice != nullptr) return text_.advice;
   uint64_t free_bytes = 0;
   uint64_t total_bytes = 0;
   const bool known =
       state_.interface.memory_info(state_.device.index, &free_bytes, &total_bytes) == kDeviceOk;
-  fail(Code::kOutOfMemory, nullptr, __FILE__, __LINE__, "out of memory on ", state_.device,
-       ": asked for ", in_bytes(requested), ", held ", in_bytes(held), " of which ",
-       in_bytes(event.live), " in use and ", in_bytes(event.cached_free), " cached; free ",
-       known ? in_bytes(free_bytes) + " of " + in_bytes(total_bytes) : "unknown", "; limit ",
-       limit == UINT64_MAX ? "none" : in_bytes(limit));
+  return known ? concat("free ", in_bytes(free_bytes), " of ", in_bytes(total_bytes))
+               : "free unknown";
 }
 
 void MemoryLimits::verify() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/small_vector.h"
 #include "memory/allocator.h"
@@ -11,10 +12,17 @@
 
 namespace tsr {
 
+// What the error says when memory runs out.
+struct OutOfMemoryText {
+  const char* what = "out of memory on ";  // before the device
+  // In place of what the device has free, where that is not what ran out.
+  const char* advice = nullptr;
+};
+
 // Every function runs under the allocator's lock.
 class MemoryLimits {
  public:
-  explicit MemoryLimits(CachingState& state) noexcept : state_(state) {}
+  MemoryLimits(CachingState& state, OutOfMemoryText text) noexcept : state_(state), text_(text) {}
 
   // ---- The limit on the bytes held ----
   [[nodiscard]] uint64_t limit() const noexcept { return limit_; }
@@ -45,8 +53,11 @@ class MemoryLimits {
 
  private:
   [[nodiscard]] MemoryPressure pressure(uint64_t requested) const noexcept;
+  // What the device has free, or the advice.
+  [[nodiscard]] std::string way_out() const;
 
   CachingState& state_;
+  const OutOfMemoryText text_;
   uint64_t limit_ = UINT64_MAX;
   uint64_t threshold_ = UINT64_MAX;
   uint64_t claimed_ = 0;  // bytes being asked of the device just now

@@ -38,19 +38,11 @@ struct HostSide {
 class PinnedAllocator final : private HostSide, public CachingAllocator {
  public:
   PinnedAllocator(Device device, const DeviceInterface& interface)
-      : HostSide(interface), CachingAllocator(device, calls) {}
+      : HostSide(interface), CachingAllocator(device, calls, kText) {}
 
-  [[nodiscard]] void* allocate(uint64_t nbytes, StreamHandle stream) override {
-    try {
-      return CachingAllocator::allocate(nbytes, stream);
-    } catch (const Error& error) {
-      if (error.code() != Code::kOutOfMemory) throw;
-      fail(Code::kOutOfMemory, nullptr, __FILE__, __LINE__,
-           "the host has no more pages to pin for ", device(), ": asked for ", nbytes,
-           " bytes, held ", stats().reserved_bytes.all.current,
-           " bytes; free pinned tensors, or use ordinary memory");
-    }
-  }
+ private:
+  static constexpr OutOfMemoryText kText = {"the host has no more pages to pin for ",
+                                            "free pinned tensors, or use ordinary memory"};
 };
 
 struct PinnedMutex : GuardedMutex {};

@@ -72,6 +72,24 @@ TEST_F(OutOfMemory, names_request_held_free_and_limit) {
   give(neighbour, 4 * kMiB);
 }
 
+TEST_F(OutOfMemory, says_what_the_owner_of_the_allocator_wants_said) {
+  CachingAllocator pages(sim::device(), sim::device_interface(),
+                         {"no more pages for ", "use other pages"});
+  void* block = pages.allocate(16 * kMiB, nullptr);
+  pages.set_limit(20 * kMiB);
+  try {
+    static_cast<void>(pages.allocate(8 * kMiB, nullptr));
+    ADD_FAILURE() << "beyond the limit";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kOutOfMemory);
+    EXPECT_EQ(
+        error.message(),
+        "no more pages for simulated:0: asked for 8.00 MiB, held 16.00 MiB of which 16.00 MiB "
+        "in use and 0 bytes cached; use other pages; limit 20.00 MiB");
+  }
+  pages.deallocate(block, 16 * kMiB);
+}
+
 TEST_F(OutOfMemory, works_again_after_a_failure) {
   restart(10 * kMiB);
   EXPECT_EQ(failure_of(20 * kMiB).code(), Code::kOutOfMemory);
