@@ -33,6 +33,14 @@ struct Place {
   StreamHandle stream = nullptr;
 };
 
+// What a launch does, for traces: the name of `op` in a list with one for each of its enumeration.
+template <size_t N, class Op>
+const char* name_in(const char* const (&names)[N], Op op) noexcept {
+  static_assert(N == static_cast<size_t>(Op::kCount), "one name for each");
+  const auto at = static_cast<size_t>(op);
+  return at < N ? names[at] : "none";
+}
+
 constexpr DType opmath(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
 }

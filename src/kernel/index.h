@@ -33,6 +33,9 @@ struct IndexPlan {
   int64_t indexed_axes[kMaxOperands - 2];     // the user's numbers of them, for messages
 };
 inline constexpr int kMaxIndices = kMaxOperands - 2;
+inline const char* name_of(const IndexPlan& plan) noexcept {
+  return name_in({"index_get", "index_put", "index_accumulate"}, plan.op);
+}
 
 // The positions of the nonzero elements of an array, in row-major order. Called twice: with output
 // null to count into *count, then to write `ndim` int64 columns, column d at output + d * count.

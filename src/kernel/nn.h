@@ -50,6 +50,9 @@ struct ConvPlan : ConvGeometry {
   void* bias;
   void* output;
 };
+inline const char* name_of(const ConvPlan& plan) noexcept {
+  return name_in({"conv", "conv_backward_input", "conv_backward_weight"}, plan.pass);
+}
 
 enum class PoolOp : int32_t {
   kMax,  // forward only; its backward is kPick's
@@ -84,6 +87,13 @@ struct PoolPlan {
   void* output;
   int64_t* positions;
 };
+inline const char* name_of(const PoolPlan& plan) noexcept {
+  if (plan.backward != 0)
+    return name_in(
+        {"none", "average_pool_backward", "adaptive_average_pool_backward", "max_pool_backward"},
+        plan.op);
+  return name_in({"max_pool", "average_pool", "adaptive_average_pool", "max_pool_pick"}, plan.op);
+}
 
 // Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =
 // 1), or per channel over (outer, inner) with channels in the middle (batch_norm; channels last has

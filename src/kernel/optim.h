@@ -58,6 +58,12 @@ struct OptimPlan {
   double* norm;  // in the device's memory, so that nobody waits for it
 };
 
+inline const char* name_of(const OptimPlan& plan) noexcept {
+  return name_in({"sgd", "adam", "adamw", "rmsprop", "adagrad", "adadelta", "adamax", "nadam",
+                  "radam", "lion", "lamb", "grad_norm", "clip_grad"},
+                 plan.op);
+}
+
 // NAdam's momentum at a step.
 inline double nadam_momentum(double beta1, double decay, int64_t step) {
   return beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * decay));

@@ -35,6 +35,10 @@ struct RandomPlan {
 // offset by numel * kBlocksPerElement.
 inline constexpr int64_t kBlocksPerElement = 1;
 
+inline const char* name_of(const RandomPlan& plan) noexcept {
+  return name_in({"uniform", "normal", "integer", "bernoulli"}, plan.op);
+}
+
 // output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 -
 // i) step, so that linspace is symmetric. Integers compute in int64, 16-bit floats in float32,
 // others in double.

@@ -51,6 +51,9 @@ struct ScanPlan {
   int64_t input_strides[kMaxRank];
   int64_t output_strides[kMaxRank];
 };
+inline const char* name_of(const ScanPlan& plan) noexcept {
+  return name_in({"cumulative_sum", "cumulative_prod"}, plan.op);
+}
 
 // Along the middle axis of a contiguous (rows, columns, inner) block; inner is 1 for the last axis.
 // 16-bit floats are computed in float32 and rounded once; a backend that cannot answers

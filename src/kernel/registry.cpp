@@ -123,11 +123,13 @@ void throw_kernel_error(Device device, const char* family, Status status) {
   throw error;
 }
 
-void begin_launch(TraceSpan& span, Device device, const char* family, int32_t kernel) noexcept {
+void begin_launch(TraceSpan& span, Device device, const char* family, const char* name,
+                  int32_t kernel) noexcept {
   TraceEvent event{};
   event.kind = TraceKind::kLaunch;
   event.id = kernel;
-  event.name = kernel == 0 ? family : kernel_name(kernel);
+  if (name == nullptr) name = kernel == 0 ? family : kernel_name(kernel);
+  event.name = name;
   event.family = family;
   event.stream = current_stream(device);
   event.device_type = device.type;

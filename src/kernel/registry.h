@@ -39,8 +39,9 @@ int32_t device_count(DeviceType type) noexcept;
 // Drops what a kernel left by set_error, for a caller that goes on without it.
 void forget_kernel_error() noexcept;
 
+// `name` is null where the id or the family tells what runs.
 [[gnu::cold]] void begin_launch(TraceSpan& span, Device device, const char* family,
-                                int32_t kernel) noexcept;
+                                const char* name, int32_t kernel) noexcept;
 
 // The id of the kernel that a launch runs; 0 where the family's operations have none.
 template <class Op>
@@ -59,6 +60,16 @@ constexpr int32_t kernel_id(Op op, const Plan&) {
   return static_cast<int32_t>(op);
 }
 
+// What a launch does, where its plan has a name_of; else null.
+template <class... Args>
+const char* launch_name([[maybe_unused]] const Args&... args) {
+  if constexpr (requires { name_of(args...); }) {
+    return name_of(args...);
+  } else {
+    return nullptr;
+  }
+}
+
 // Calls the family's entry.
 template <auto Entry, class... Args>
 [[nodiscard]] Status run_entry(Family<Entry> family, Device device, const Args&... args) {
@@ -68,7 +79,7 @@ template <auto Entry, class... Args>
   TraceSpan span;
   const bool traced = is_traced(TraceKind::kLaunch);
   if (traced) [[unlikely]]
-    begin_launch(span, device, family.name, kernel_id(args...));
+    begin_launch(span, device, family.name, launch_name(args...), kernel_id(args...));
   const Status status = entry(args...);
   if (traced) [[unlikely]]
     end_span(span, status);

@@ -151,6 +151,35 @@ TEST(TraceBuffer, describes_arguments) {
   EXPECT_EQ(events[3].args[0].kind, TSR_VALUE_NONE);
 }
 
+TEST(TraceBuffer, names_what_kernels_without_an_id_do) {
+  Tensor x(reals(TSR_FLOAT32, {2, 3}, {1, 2, 3, 4, 5, 6})), sums, taken;
+  const Tensor index(ints(TSR_INT64, {2}, {1, 0}));
+  tsr_optimizer_options options = {};
+  options.struct_size = sizeof(options);
+  tsr_optimizer optimizer = nullptr;
+  const tsr_tensor param = x;
+  ok(tsr_tensor_set_requires_grad(x, 1));
+  ok(tsr_optimizer_defaults(TSR_OPTIMIZER_ADAGRAD, &options));
+  ok(tsr_optimizer_new(&options, &param, 1, &optimizer));
+  ok(tsr_trace_start(4096, TSR_TRACE_LAUNCH));
+  ok(tsr_cumulative_sum(x, 1, -1, 0, sums.slot()));
+  ok(tsr_take_along_axis(x, Tensor(ints(TSR_INT64, {2, 1}, {1, 0})), 1, taken.slot()));
+  const Tensor gradient = numbers();
+  const tsr_tensor gradients[] = {gradient};
+  ok(tsr_optimizer_step_with(optimizer, gradients, 1));
+  ok(tsr_trace_stop());
+  tsr_optimizer_release(optimizer);
+  const auto events = read_all();
+  const std::pair<const char*, const char*> expected[] = {
+      {"cumulative_sum", "scan"}, {"index_get", "index"}, {"adagrad", "optim"}};
+  for (const auto& [name, family] : expected) {
+    const tsr_trace_event* launch = find(events, TSR_TRACE_LAUNCH, name);
+    ASSERT_NE(launch, nullptr) << name;
+    EXPECT_STREQ(launch->family, family);
+    EXPECT_EQ(launch->id, 0);
+  }
+}
+
 TEST(TraceBuffer, counts_what_it_has_no_room_for) {
   const Tensor x = numbers();
   ok(tsr_trace_start(3, TSR_TRACE_LAUNCH));
