@@ -18,7 +18,9 @@
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/log.h"
+#include "io/safetensors.h"
 #include "memory/quarantine.h"
+#include "optim/optimizer.h"
 
 namespace tsr::capi {
 namespace {
@@ -96,6 +98,9 @@ const char* current_call() noexcept {
 // ---- Texts ----
 
 const char* kind_name(ObjectTag kind) noexcept {
+  // Of the layers above autograd, which have tags of their own.
+  if (kind == optim::kOptimizerTag) return "optimizer";
+  if (kind == io::kArchiveTag) return "archive";
   switch (kind) {
     case ObjectTag::kTensor:
       return "tensor";

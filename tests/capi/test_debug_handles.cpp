@@ -89,23 +89,46 @@ TEST(DebugHandles, refuses_the_scope_of_a_thread_that_has_ended) {
   refused(tsr_scope_end(left, nullptr, 0), TSR_INVALID_ARGUMENT);
 }
 
-TEST(DebugHandles, are_listed_with_the_function_that_gave_them_out) {
-  const int64_t two = 2;
-  tsr_tensor kept = nullptr;
-  ok(tsr_full(&two, 1, TSR_F64(3), -1, -1, -1, &kept));
-  tsr_tensor_retain(kept);
+namespace {
+
+std::string snapshot() {
   tsr_buffer json = nullptr;
   const char* text = nullptr;
   int64_t size = 0;
   ok(tsr_debug_snapshot(&json));
   ok(tsr_buffer_data(json, &text, &size));
-  const std::string all(text, static_cast<size_t>(size));
+  std::string all(text, static_cast<size_t>(size));
+  tsr_buffer_release(json);
+  return all;
+}
+
+}  // namespace
+
+TEST(DebugHandles, are_listed_with_the_function_that_gave_them_out) {
+  const int64_t two = 2;
+  tsr_tensor kept = nullptr;
+  ok(tsr_full(&two, 1, TSR_F64(3), -1, -1, -1, &kept));
+  tsr_tensor_retain(kept);
+  const std::string all = snapshot();
   EXPECT_NE(all.find("\"kind\":\"tensor\",\"made_by\":\"full\",\"references\":2}"),
             std::string::npos)
       << all;
-  tsr_buffer_release(json);
   tsr_tensor_release(kept);
   tsr_tensor_release(kept);
+}
+
+TEST(DebugHandles, are_listed_by_their_kinds) {
+  tsr_tensor w = leaf(2);
+  tsr_optimizer optimizer = example_optimizer(w);
+  tsr_archive archive = example_archive();
+  const std::string all = snapshot();
+  EXPECT_NE(all.find("\"kind\":\"optimizer\",\"made_by\":\"tsr_optimizer_new\""), std::string::npos)
+      << all;
+  EXPECT_NE(all.find("\"kind\":\"archive\""), std::string::npos) << all;
+  EXPECT_EQ(all.find("\"kind\":\"object\""), std::string::npos) << all;
+  tsr_archive_release(archive);
+  tsr_optimizer_release(optimizer);
+  tsr_tensor_release(w);
 }
 
 TEST(DebugHandles, refuses_what_was_never_a_handle) {
