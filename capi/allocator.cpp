@@ -104,7 +104,8 @@ extern "C" {
 tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_index,
                                     const tsr_allocator_vtable* vtable, void* user) {
   UserData data(user, drop_of(vtable));
-  return guard(kInfo_memory_allocator_set, [&] {
+  const Call call(kInfo_memory_allocator_set, DeviceOf{device_type, device_index}, vtable, user);
+  return guard(call, [&] {
     const Device device = device_arg(device_type, device_index, "device");
     const tsr_allocator_vtable given = read_struct(vtable, "vtable");
     TSR_CHECK(given.flags == 0, Code::kInvalidArgument, "vtable", "expected no flags, got ",
@@ -126,7 +127,7 @@ tsr_status tsr_memory_allocator_set(tsr_device_type device_type, int32_t device_
 }
 
 tsr_status tsr_memory_allocator_reset(tsr_device_type device_type, int32_t device_index) {
-  return guard(kInfo_memory_allocator_reset,
+  return guard(Call(kInfo_memory_allocator_reset, DeviceOf{device_type, device_index}),
                [&] { serve(device_arg(device_type, device_index, "device"), nullptr); });
 }
 

@@ -46,7 +46,7 @@ tsr_status tsr_ambient_save(tsr_ambient* ambient) {
 }
 
 tsr_status tsr_ambient_restore(tsr_ambient ambient) {
-  return guard(kInfo_ambient_restore, [&] {
+  return guard(Call(kInfo_ambient_restore, ambient), [&] {
     const auto& state =
         *object_arg<AmbientObject>(ambient, ObjectTag::kAmbient, "saved state", "ambient");
     const bool at_home = state.thread == this_slot().thread;

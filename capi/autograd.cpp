@@ -35,20 +35,20 @@ std::span<const Tensor> grads_arg(const tsr_tensor* grads, int32_t count) {
 extern "C" {
 
 tsr_status tsr_tensor_requires_grad(tsr_tensor tensor, int32_t* value) {
-  return guard(kInfo_tensor_requires_grad, [&] {
+  return guard(Call(kInfo_tensor_requires_grad, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(value, "value") = requires_grad(arg.get()) ? 1 : 0;
   });
 }
 
 tsr_status tsr_tensor_set_requires_grad(tsr_tensor tensor, int32_t value) {
-  return guard(kInfo_tensor_set_requires_grad, [&] {
+  return guard(Call(kInfo_tensor_set_requires_grad, tensor, value), [&] {
     set_requires_grad(TensorArg(tensor, "tensor").get(), bool_arg(value, "value"));
   });
 }
 
 tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value) {
-  return guard(kInfo_tensor_is_leaf, [&] {
+  return guard(Call(kInfo_tensor_is_leaf, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(value, "value") = is_leaf(arg.get()) ? 1 : 0;
   });
@@ -56,7 +56,7 @@ tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value) {
 
 tsr_status tsr_tensor_grad(tsr_tensor tensor, tsr_tensor* grad) {
   clear(grad);
-  return guard(kInfo_tensor_grad, [&] {
+  return guard(Call(kInfo_tensor_grad, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(grad, "grad");
     give(grad_of(arg.get()), grad);
@@ -64,17 +64,18 @@ tsr_status tsr_tensor_grad(tsr_tensor tensor, tsr_tensor* grad) {
 }
 
 tsr_status tsr_tensor_set_grad(tsr_tensor tensor, tsr_tensor grad) {
-  return guard(kInfo_tensor_set_grad, [&] {
+  return guard(Call(kInfo_tensor_set_grad, tensor, grad), [&] {
     set_grad(TensorArg(tensor, "tensor").get(), OptionalTensorArg(grad, "grad").get());
   });
 }
 
 tsr_status tsr_tensor_retain_grad(tsr_tensor tensor) {
-  return guard(kInfo_tensor_retain_grad, [&] { retain_grad(TensorArg(tensor, "tensor").get()); });
+  return guard(Call(kInfo_tensor_retain_grad, tensor),
+               [&] { retain_grad(TensorArg(tensor, "tensor").get()); });
 }
 
 tsr_status tsr_tensor_retains_grad(tsr_tensor tensor, int32_t* value) {
-  return guard(kInfo_tensor_retains_grad, [&] {
+  return guard(Call(kInfo_tensor_retains_grad, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(value, "value") = retains_grad(arg.get()) ? 1 : 0;
   });
@@ -83,7 +84,9 @@ tsr_status tsr_tensor_retains_grad(tsr_tensor tensor, int32_t* value) {
 tsr_status tsr_backward(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads,
                         int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs,
                         int32_t flags) {
-  return guard(kInfo_backward, [&] {
+  const Call call(kInfo_backward, ListOf{roots, n_roots}, ListOf{grads, n_grads},
+                  ListOf{inputs, n_inputs}, flags);
+  return guard(call, [&] {
     check_flags(flags,
                 TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_FREE_GRAPH,
                 "flags");
@@ -95,7 +98,9 @@ tsr_status tsr_backward(const tsr_tensor* roots, int32_t n_roots, const tsr_tens
 tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads,
                     int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs, int32_t flags,
                     tsr_tensor* results) {
-  const tsr_status status = guard(kInfo_grad, [&] {
+  const Call call(kInfo_grad, ListOf{outputs, n_outputs}, ListOf{grads, n_grads},
+                  ListOf{inputs, n_inputs}, flags);
+  const tsr_status status = guard(call, [&] {
     check_flags(flags,
                 TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_ALLOW_UNUSED |
                     TSR_BACKWARD_FREE_GRAPH,
@@ -117,7 +122,7 @@ int32_t tsr_grad_mode(void) {
 }
 
 tsr_status tsr_grad_mode_set(int32_t enabled, int32_t* previous) {
-  return guard(kInfo_grad_mode_set, [&] {
+  return guard(Call(kInfo_grad_mode_set, enabled), [&] {
     const bool value = bool_arg(enabled, "enabled");
     *out_arg(previous, "previous") = t_grad_mode.record ? 1 : 0;
     t_grad_mode.record = value && !t_grad_mode.inference;
@@ -129,7 +134,7 @@ int32_t tsr_inference_mode(void) {
 }
 
 tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous) {
-  return guard(kInfo_inference_mode_set, [&] {
+  return guard(Call(kInfo_inference_mode_set, enabled), [&] {
     const bool value = bool_arg(enabled, "enabled");
     *out_arg(previous, "previous") = t_grad_mode.inference ? 1 : 0;
     if (value == t_grad_mode.inference) return;
@@ -142,7 +147,7 @@ tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous) {
 tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* user,
                                tsr_drop_fn drop, int64_t* id) {
   UserData data(user, drop);
-  return guard(kInfo_tensor_hook_add, [&] {
+  return guard(Call(kInfo_tensor_hook_add, tensor, callback), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(id, "id");
     out_arg(callback, "callback");
@@ -163,7 +168,7 @@ tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* us
 tsr_status tsr_tensor_accumulate_hook_add(tsr_tensor tensor, tsr_accumulate_hook_fn callback,
                                           void* user, tsr_drop_fn drop, int64_t* id) {
   UserData data(user, drop);
-  return guard(kInfo_tensor_accumulate_hook_add, [&] {
+  return guard(Call(kInfo_tensor_accumulate_hook_add, tensor, callback), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(id, "id");
     out_arg(callback, "callback");
@@ -178,7 +183,7 @@ tsr_status tsr_tensor_accumulate_hook_add(tsr_tensor tensor, tsr_accumulate_hook
 }
 
 tsr_status tsr_tensor_hook_remove(tsr_tensor tensor, int64_t id) {
-  return guard(kInfo_tensor_hook_remove, [&] {
+  return guard(Call(kInfo_tensor_hook_remove, tensor, id), [&] {
     TSR_CHECK(remove_hook(TensorArg(tensor, "tensor").get(), id), Code::kValue, "id",
               "expected the number of a hook of this tensor, got ", id);
   });
@@ -186,7 +191,7 @@ tsr_status tsr_tensor_hook_remove(tsr_tensor tensor, int64_t id) {
 
 tsr_status tsr_backward_queue(tsr_final_fn callback, void* user, tsr_drop_fn drop) {
   UserData data(user, drop);
-  return guard(kInfo_backward_queue, [&] {
+  return guard(Call(kInfo_backward_queue, callback), [&] {
     out_arg(callback, "callback");
     queue_callback(
         [callback, owner = share(std::move(data))] { call_host("final", callback, owner->get()); });

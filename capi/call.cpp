@@ -68,18 +68,14 @@ Accepted accepted(char type) {
   }
 }
 
-constexpr const char* kKindNames[] = {"NONE",    "BOOL",  "INT",    "REAL",      "COMPLEX", "DTYPE",
-                                      "DEVICE",  "TEXT",  "TENSOR", "GENERATOR", "INTS",    "REALS",
-                                      "TENSORS", "PLACE", "PLACES", "SHAPE",     "LIST"};
-static_assert(std::size(kKindNames) == TSR_VALUE_LIST + 1);
+constexpr const char* kKindNames[] = {
+    "NONE",      "BOOL", "INT",   "REAL",    "COMPLEX", "DTYPE",  "DEVICE", "TEXT", "TENSOR",
+    "GENERATOR", "INTS", "REALS", "TENSORS", "PLACE",   "PLACES", "SHAPE",  "LIST", "POINTER"};
+static_assert(std::size(kKindNames) == TSR_VALUE_POINTER + 1);
 
 std::string kind_name(tsr_value_kind kind) {
   const bool known = kind >= 0 && kind < static_cast<int32_t>(std::size(kKindNames));
   return known ? concat("TSR_VALUE_", kKindNames[kind]) : concat("the kind ", kind);
-}
-
-bool is_result(char type) {
-  return type == arg_type::kPlace || type == arg_type::kPlaces;
 }
 
 // A result may be discarded, as a NULL place in C; a function that needs the place says so.
@@ -122,7 +118,7 @@ void clear_places(std::string_view letters, const tsr_value* values) noexcept {
 
 [[gnu::cold]] tsr_status refuse(const Symbol& symbol, const tsr_value* values) noexcept {
   const std::string_view letters = symbol.signature->letters;
-  const tsr_status status = guard(*symbol.info, [&] {
+  const tsr_status status = guard(CallAtRunTime{*symbol.info}, [&] {
     for (size_t i = 0; i < letters.size(); ++i) check_value(symbol, i, values[i]);
   });
   clear_places(letters, values);
@@ -137,8 +133,9 @@ bool all_fit(const Symbol& symbol, const tsr_value* values) noexcept {
   return true;
 }
 
-[[gnu::cold]] tsr_status refuse_number(const Symbol* symbol, int32_t id) noexcept {
-  return guard(kInfo_call, [&] {
+[[gnu::cold]] tsr_status refuse_number(const Symbol* symbol, int32_t id,
+                                       const tsr_value* values) noexcept {
+  return guard(Call(kInfo_call, id, values), [&] {
     fail(Code::kValue, "id", __FILE__, __LINE__,
          "expected the number of an operator's function, got ", id, symbol == nullptr ? "" : ": ",
          symbol == nullptr ? "" : symbol->name);
@@ -146,7 +143,7 @@ bool all_fit(const Symbol& symbol, const tsr_value* values) noexcept {
 }
 
 [[gnu::cold]] tsr_status refuse_count(const Symbol& symbol, int32_t n) noexcept {
-  return guard(*symbol.info, [&] {
+  return guard(CallAtRunTime{*symbol.info}, [&] {
     fail(Code::kValue, nullptr, __FILE__, __LINE__, "expected ",
          std::string_view(symbol.signature->letters).size(), " values for ", symbol.name, ", got ",
          n);
@@ -163,8 +160,8 @@ extern "C" {
 
 int32_t tsr_function_id(const char* name, int64_t name_len) {
   const Symbol* found = nullptr;
-  const tsr_status status =
-      guard(kInfo_function_id, [&] { found = find_symbol(text_arg(name, name_len, "name")); });
+  const tsr_status status = guard(Call(kInfo_function_id, TextOf{name, name_len}),
+                                  [&] { found = find_symbol(text_arg(name, name_len, "name")); });
   return status == TSR_OK && found != nullptr ? found->id : 0;
 }
 
@@ -175,12 +172,13 @@ const char* tsr_function_name(int32_t id) {
 
 tsr_status tsr_call(int32_t id, tsr_value* values, int32_t n_values) {
   if (n_values < 0 || values == nullptr) [[unlikely]] {
-    const tsr_status status = guard(kInfo_call, [&] { list_arg(values, n_values, "values"); });
+    const tsr_status status =
+        guard(Call(kInfo_call, id, values), [&] { list_arg(values, n_values, "values"); });
     if (status != TSR_OK) return status;
   }
   const Symbol* symbol = find_symbol(id);
   if (symbol == nullptr || symbol->signature == nullptr) [[unlikely]]
-    return refuse_number(symbol, id);
+    return refuse_number(symbol, id, values);
   const size_t expected = std::string_view(symbol->signature->letters).size();
   if (static_cast<size_t>(n_values) != expected) [[unlikely]]
     return refuse_count(*symbol, n_values);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "tessera/tessera.h"
 
@@ -30,7 +32,9 @@ inline constexpr char kText = 'S';
 inline constexpr char kGenerator = 'G';
 inline constexpr char kPlace = 'P';   // where a result goes
 inline constexpr char kPlaces = 'Q';  // where a list of results goes
-inline constexpr char kOther = 'O';   // of functions that are no operators
+// Of functions that are no operators:
+inline constexpr char kOther = 'O';       // other handles, structs, callbacks, memory
+inline constexpr char kOtherPlace = 'W';  // where a result that is no tensor goes
 }  // namespace arg_type
 
 constexpr bool is_optional(char type) {
@@ -38,6 +42,10 @@ constexpr bool is_optional(char type) {
 }
 constexpr char required(char type) {
   return is_optional(type) ? static_cast<char>(type - 'a' + 'A') : type;
+}
+
+constexpr bool is_result(char type) {
+  return type == arg_type::kPlace || type == arg_type::kPlaces || type == arg_type::kOtherPlace;
 }
 
 struct ArgInfo {
@@ -104,6 +112,30 @@ inline tsr_value to_value(tsr_generator generator, char) {
   return generator == nullptr ? absent_value()
                               : make_value(TSR_VALUE_GENERATOR, 0, 0, 0, 0, generator);
 }
+// The address of what a trace does not look into. In C one list of types serves all of them.
+template <class T>
+const void* traced_arg(T* pointer) {
+  return reinterpret_cast<const void*>(pointer);
+}
+inline tsr_tensor traced_arg(tsr_tensor tensor) {
+  return tensor;
+}
+inline tsr_generator traced_arg(tsr_generator generator) {
+  return generator;
+}
+inline const tsr_number* traced_arg(const tsr_number* number) {
+  return number;
+}
+template <class T>
+requires(!std::is_pointer_v<T>) T traced_arg(T value) {
+  return value;
+}
+inline tsr_value to_value(const void* pointer, char) {
+  return pointer == nullptr ? absent_value() : make_value(TSR_VALUE_POINTER, 0, 0, 0, 0, pointer);
+}
+inline tsr_value to_value(uint64_t value, char) {
+  return make_value(TSR_VALUE_INT, 0, static_cast<int64_t>(value), 0, 0, nullptr);
+}
 inline tsr_value to_value(int64_t value, char type) {
   const bool absent = is_optional(type) && value == std::numeric_limits<int64_t>::min();
   return absent ? absent_value() : make_value(TSR_VALUE_INT, 0, value, 0, 0, nullptr);
@@ -150,5 +182,78 @@ tsr_value to_value(ListOf<T> list, char) {
   return list.count == -1 ? absent_value()
                           : make_value(kListKind<T>, list.count, 0, 0, 0, list.values);
 }
+
+// ---- Records against parameters ----
+
+template <class T, class... Others>
+inline constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
+
+// Whether an argument of this type is passed on as a T. A function of numbers shares the record of
+// its op, where their letter is that of a tensor.
+template <class T>
+consteval bool is_passed_as(char type) {
+  switch (required(type)) {
+    case arg_type::kTensor:
+      return kIsOneOf<T, tsr_tensor, const tsr_number*>;
+    case arg_type::kPlace:
+      return std::is_same_v<T, tsr_tensor>;  // an out= form
+    case arg_type::kTensors:
+      return std::is_same_v<T, ListOf<tsr_tensor>>;
+    case arg_type::kInt:
+      return kIsOneOf<T, int64_t, int32_t, uint64_t>;
+    case arg_type::kInts:
+      return std::is_same_v<T, ListOf<int64_t>>;
+    case arg_type::kReal:
+      return kIsOneOf<T, double, MaybeOf<double>>;
+    case arg_type::kReals:
+      return std::is_same_v<T, ListOf<double>>;
+    case arg_type::kNumber:
+      return std::is_same_v<T, const tsr_number*>;
+    case arg_type::kBool:
+    case arg_type::kEnum:
+    case arg_type::kDType:
+      return std::is_same_v<T, int32_t>;
+    case arg_type::kDevice:
+      return std::is_same_v<T, DeviceOf>;
+    case arg_type::kText:
+      return std::is_same_v<T, TextOf>;
+    case arg_type::kGenerator:
+      return std::is_same_v<T, tsr_generator>;
+    case arg_type::kOther:
+      return std::is_same_v<T, const void*>;
+    default:
+      return false;
+  }
+}
+
+template <class... Args>
+consteval bool are_passed_as(const CallInfo& info) {
+  int32_t inputs = 0;
+  while (inputs < info.n && !is_result(info.args[inputs].type)) ++inputs;
+  constexpr int32_t kPassed = sizeof...(Args);
+  if (kPassed < inputs || kPassed > info.n) return false;
+  [[maybe_unused]] int32_t at = 0;
+  return (is_passed_as<Args>(info.args[at++].type) && ...);
+}
+
+// The record of the function that is running. It does not compile where the arguments that are
+// passed on for a trace are not those of the record.
+template <class... Args>
+struct CallSite {
+  consteval CallSite(const CallInfo& record)  // NOLINT(google-explicit-constructor)
+      : info(record) {
+    if (!are_passed_as<decltype(traced_arg(std::declval<Args>()))...>(record))
+      throw "the arguments differ from those of the schema";
+  }
+  // For a record that is known at run time only; no arguments are passed on.
+  struct AtRunTime {
+    const CallInfo& record;
+  };
+  CallSite(AtRunTime chosen)  // NOLINT(google-explicit-constructor)
+      : info(chosen.record) {}
+
+  const CallInfo& info;
+};
+using CallAtRunTime = CallSite<>::AtRunTime;
 
 }  // namespace tsr::capi

@@ -103,7 +103,9 @@ tsr_status tsr_node_create(const char* name, int64_t name_len, const tsr_node_vt
                            void* user, const tsr_tensor* inputs, int32_t n_inputs, tsr_node* node) {
   clear(node);
   UserData data(user, drop_of(vtable));
-  return guard(kInfo_node_create, [&] {
+  const Call call(kInfo_node_create, TextOf{name, name_len}, vtable, user,
+                  ListOf{inputs, n_inputs});
+  return guard(call, [&] {
     const tsr_node_vtable table = read_struct(vtable, "vtable");
     out_arg(node, "node");
     Made made =
@@ -113,24 +115,24 @@ tsr_status tsr_node_create(const char* name, int64_t name_len, const tsr_node_vt
 }
 
 tsr_status tsr_node_save(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors) {
-  return guard(kInfo_node_save,
+  return guard(Call(kInfo_node_save, node, ListOf{tensors, n_tensors}),
                [&] { custom_arg(node).save(sparse_tensors_arg(tensors, n_tensors, "tensors")); });
 }
 
 tsr_status tsr_node_mark_dirty(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors) {
-  return guard(kInfo_node_mark_dirty,
+  return guard(Call(kInfo_node_mark_dirty, node, ListOf{tensors, n_tensors}),
                [&] { custom_arg(node).mark_dirty(tensors_arg(tensors, n_tensors, "tensors")); });
 }
 
 tsr_status tsr_node_mark_non_differentiable(tsr_node node, const tsr_tensor* tensors,
                                             int32_t n_tensors) {
-  return guard(kInfo_node_mark_non_differentiable, [&] {
+  return guard(Call(kInfo_node_mark_non_differentiable, node, ListOf{tensors, n_tensors}), [&] {
     custom_arg(node).mark_non_differentiable(tensors_arg(tensors, n_tensors, "tensors"));
   });
 }
 
 tsr_status tsr_node_needs_input_grad(tsr_node node, int64_t index, int32_t* value) {
-  return guard(kInfo_node_needs_input_grad, [&] {
+  return guard(Call(kInfo_node_needs_input_grad, node, index), [&] {
     const CustomNode& custom = custom_arg(node);
     TSR_CHECK(index >= 0, Code::kIndex, "index", "expected an index from 0, got ", index);
     *out_arg(value, "value") = custom.needs_input_grad(static_cast<size_t>(index)) ? 1 : 0;
@@ -138,7 +140,7 @@ tsr_status tsr_node_needs_input_grad(tsr_node node, int64_t index, int32_t* valu
 }
 
 tsr_status tsr_node_attach(tsr_node node, const tsr_tensor* outputs, int32_t n_outputs) {
-  return guard(kInfo_node_attach,
+  return guard(Call(kInfo_node_attach, node, ListOf{outputs, n_outputs}),
                [&] { custom_arg(node).attach(tensors_arg(outputs, n_outputs, "outputs")); });
 }
 
@@ -146,7 +148,9 @@ tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node
                               void* user, const tsr_tensor* inputs, int32_t n_inputs,
                               int32_t n_results, tsr_tensor* results) {
   UserData data(user, drop_of(vtable));
-  const tsr_status status = guard(kInfo_function_apply, [&] {
+  const Call call(kInfo_function_apply, TextOf{name, name_len}, vtable, user,
+                  ListOf{inputs, n_inputs}, n_results);
+  const tsr_status status = guard(call, [&] {
     const tsr_node_vtable table = read_struct(vtable, "vtable");
     TSR_CHECK(table.forward != nullptr, Code::kInvalidArgument, "vtable",
               "expected a forward callback");

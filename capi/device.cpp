@@ -24,7 +24,7 @@ constexpr int32_t kMaxThreads = 1024;  // more is a mistake that the system woul
 extern "C" {
 
 tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count) {
-  return guard(kInfo_device_count, [&] {
+  return guard(Call(kInfo_device_count, device_type), [&] {
     const bool known = device_type == TSR_DEVICE_CPU || device_type == TSR_DEVICE_CUDA ||
                        device_type == TSR_DEVICE_SIMULATED;
     TSR_CHECK(known, Code::kDevice, "device_type", "expected a device type, got ", device_type);
@@ -33,14 +33,14 @@ tsr_status tsr_device_count(tsr_device_type device_type, int32_t* count) {
 }
 
 tsr_status tsr_device_synchronize(tsr_device_type device_type, int32_t device_index) {
-  return guard(kInfo_device_synchronize, [&] {
+  return guard(Call(kInfo_device_synchronize, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     synchronize_device(device, *kernel::backend_for(device).device);
   });
 }
 
 tsr_status tsr_plugin_load(const char* path, int64_t path_len) {
-  return guard(kInfo_plugin_load, [&] {
+  return guard(Call(kInfo_plugin_load, TextOf{path, path_len}), [&] {
     TSR_CHECK(path != nullptr, Code::kInvalidArgument, "path", "expected a path, got NULL");
     kernel::load_backend(text_arg(path, path_len, "path"));
   });
@@ -51,7 +51,7 @@ int32_t tsr_num_threads(void) {
 }
 
 tsr_status tsr_set_num_threads(int32_t count) {
-  return guard(kInfo_set_num_threads, [&] {
+  return guard(Call(kInfo_set_num_threads, count), [&] {
     TSR_CHECK(count >= 1 && count <= kMaxThreads, Code::kValue, "count", "expected 1 to ",
               kMaxThreads, " threads, got ", count);
     set_num_threads(std::min(count, processors()));
@@ -63,7 +63,7 @@ int32_t tsr_matmul_precision(void) {
 }
 
 tsr_status tsr_set_matmul_precision(tsr_precision precision) {
-  return guard(kInfo_set_matmul_precision, [&] {
+  return guard(Call(kInfo_set_matmul_precision, precision), [&] {
     TSR_CHECK(precision >= TSR_PRECISION_HIGHEST && precision <= TSR_PRECISION_MEDIUM, Code::kValue,
               "precision", "expected 0 (highest), 1 (high) or 2 (medium), got ", precision);
     kernel::g_matmul_precision.store(static_cast<kernel::Precision>(precision),
@@ -78,7 +78,7 @@ tsr_status tsr_device_default(tsr_device_type* device_type, int32_t* device_inde
 
 tsr_status tsr_device_set_default(tsr_device_type device_type, int32_t device_index,
                                   tsr_device_type* previous_type, int32_t* previous_index) {
-  return guard(kInfo_device_set_default, [&] {
+  return guard(Call(kInfo_device_set_default, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     give_device(t_default_device, previous_type, previous_index, "previous");
     t_default_device = device;

@@ -14,9 +14,9 @@ namespace {
 
 // The record of a failure names the entry of the table.
 // Functions of DLPack's table, which are no rows of the schema and have no number.
-constexpr ArgInfo kToManagedArgs[] = {{"tensor", 'O'}, {"managed", 'O'}};
-constexpr ArgInfo kAllocateLikeArgs[] = {{"prototype", 'O'}, {"managed", 'O'}};
-constexpr ArgInfo kCurrentStreamArgs[] = {{"device", 'O'}, {"stream", 'O'}};
+constexpr ArgInfo kToManagedArgs[] = {{"tensor", 'T'}, {"managed", 'W'}};
+constexpr ArgInfo kAllocateLikeArgs[] = {{"prototype", 'O'}, {"managed", 'W'}};
+constexpr ArgInfo kCurrentStreamArgs[] = {{"device", 'C'}, {"stream", 'W'}};
 constexpr CallInfo kToManaged{0, "exchange.to_managed", kToManagedArgs};
 constexpr CallInfo kAllocateLike{0, "exchange.allocate_like", kAllocateLikeArgs};
 constexpr CallInfo kCurrentStream{0, "exchange.current_stream", kCurrentStreamArgs};
@@ -28,7 +28,7 @@ tsr_status from_managed(DLManagedTensorVersioned* managed, tsr_tensor* out) {
 // Unlike tsr_to_dlpack_versioned it makes no stream wait for another.
 tsr_status to_managed(tsr_tensor tensor, DLManagedTensorVersioned** managed) {
   clear(managed);
-  return guard(kToManaged, [&] {
+  return guard(Call(kToManaged, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(managed, "managed");
     check_exportable(arg.get());
@@ -38,7 +38,7 @@ tsr_status to_managed(tsr_tensor tensor, DLManagedTensorVersioned** managed) {
 
 tsr_status allocate_like(const void* prototype, DLManagedTensorVersioned** managed) {
   clear(managed);
-  return guard(kAllocateLike, [&] {
+  return guard(Call(kAllocateLike, prototype), [&] {
     TSR_CHECK(prototype != nullptr, Code::kInvalidArgument, "prototype",
               "expected a DLTensor, got NULL");
     out_arg(managed, "managed");
@@ -56,7 +56,7 @@ tsr_status allocate_like(const void* prototype, DLManagedTensorVersioned** manag
 
 tsr_status current_stream(tsr_device_type device_type, int32_t device_index, void** stream) {
   clear(stream);
-  return guard(kCurrentStream, [&] {
+  return guard(Call(kCurrentStream, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     *out_arg(stream, "stream") = tsr::current_stream(device);
   });

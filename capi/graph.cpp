@@ -30,7 +30,7 @@ extern "C" {
 
 tsr_status tsr_tensor_grad_fn(tsr_tensor tensor, tsr_node* node) {
   clear(node);
-  return guard(kInfo_tensor_grad_fn, [&] {
+  return guard(Call(kInfo_tensor_grad_fn, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(node, "node");
     give_object(grad_fn(arg.get()).detach(), node);
@@ -38,7 +38,7 @@ tsr_status tsr_tensor_grad_fn(tsr_tensor tensor, tsr_node* node) {
 }
 
 tsr_status tsr_tensor_output_number(tsr_tensor tensor, int64_t* number) {
-  return guard(kInfo_tensor_output_number, [&] {
+  return guard(Call(kInfo_tensor_output_number, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(number, "number") = output_number(arg.get());
   });
@@ -53,7 +53,7 @@ void tsr_node_release(tsr_node node) {
 }
 
 tsr_status tsr_node_name(tsr_node node, const char** name, int64_t* name_len) {
-  return guard(kInfo_node_name, [&] {
+  return guard(Call(kInfo_node_name, node), [&] {
     const char* text = node_arg(node).name();
     *out_arg(name, "name") = text;
     *out_arg(name_len, "name") = static_cast<int64_t>(std::string_view(text).size());
@@ -61,19 +61,19 @@ tsr_status tsr_node_name(tsr_node node, const char** name, int64_t* name_len) {
 }
 
 tsr_status tsr_node_sequence(tsr_node node, uint64_t* number) {
-  return guard(kInfo_node_sequence,
+  return guard(Call(kInfo_node_sequence, node),
                [&] { *out_arg(number, "number") = node_arg(node).sequence(); });
 }
 
 tsr_status tsr_node_next_count(tsr_node node, int64_t* count) {
-  return guard(kInfo_node_next_count, [&] {
+  return guard(Call(kInfo_node_next_count, node), [&] {
     *out_arg(count, "count") = static_cast<int64_t>(node_arg(node).next_edges().size());
   });
 }
 
 tsr_status tsr_node_next(tsr_node node, int64_t index, tsr_node* next, int64_t* output) {
   clear(next);
-  return guard(kInfo_node_next, [&] {
+  return guard(Call(kInfo_node_next, node, index), [&] {
     const Node& from = node_arg(node);
     out_arg(next, "next");
     out_arg(output, "output");
@@ -85,7 +85,7 @@ tsr_status tsr_node_next(tsr_node node, int64_t index, tsr_node* next, int64_t* 
 
 tsr_status tsr_node_variable(tsr_node node, tsr_tensor* leaf) {
   clear(leaf);
-  return guard(kInfo_node_variable, [&] {
+  return guard(Call(kInfo_node_variable, node), [&] {
     out_arg(leaf, "leaf");
     const auto* accumulate = dynamic_cast<const AccumulateGrad*>(&node_arg(node));
     if (accumulate != nullptr) give(Tensor(accumulate->leaf()), leaf);
@@ -94,7 +94,7 @@ tsr_status tsr_node_variable(tsr_node node, tsr_tensor* leaf) {
 
 tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor) {
   clear(tensor);
-  return guard(kInfo_node_saved, [&] {
+  return guard(Call(kInfo_node_saved, node, index), [&] {
     const Node& from = node_arg(node);
     out_arg(tensor, "tensor");
     give(from.saved(index_arg(index, from.saved_count())), tensor);
@@ -102,13 +102,13 @@ tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor) {
 }
 
 tsr_status tsr_node_saved_count(tsr_node node, int64_t* count) {
-  return guard(kInfo_node_saved_count, [&] {
+  return guard(Call(kInfo_node_saved_count, node), [&] {
     *out_arg(count, "count") = static_cast<int64_t>(node_arg(node).saved_count());
   });
 }
 
 tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg) {
-  return guard(kInfo_tensor_traverse, [&] {
+  return guard(Call(kInfo_tensor_traverse, tensor, visit, arg), [&] {
     const TensorArg of(tensor, "tensor");
     const TensorImpl* impl = of.get().impl();
     const bool shared = impl->refs.load(std::memory_order_acquire) != 1;
@@ -118,7 +118,7 @@ tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg)
 }
 
 tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg) {
-  return guard(kInfo_node_traverse, [&] {
+  return guard(Call(kInfo_node_traverse, node, visit, arg), [&] {
     visit_host_data(node_arg(node), {out_arg(visit, "visit"), arg});
   });
 }

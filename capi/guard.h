@@ -6,6 +6,9 @@
 
 #include <concepts>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/trace.h"
@@ -38,30 +41,54 @@ template <class... Args>
   }
 }
 
-// Runs body; TSR_OK writes nothing thread-local. `args` are what the function was called with: only
-// a trace looks at them. The record is taken by reference: as a value it costs every call a
-// register.
+// Runs body; TSR_OK writes nothing thread-local. `args` are what the function was called with, in
+// the schema's order and without results: only a trace looks at them. The record is taken by
+// reference: as a value it costs every call a register.
 template <class Body, class... Args>
-[[gnu::always_inline]] inline tsr_status guard(const CallInfo& info, int32_t function, Body&& body,
+[[gnu::always_inline]] inline tsr_status guard(std::type_identity_t<CallSite<Args...>> site,
+                                               int32_t function, Body&& body,
                                                const Args&... args) noexcept {
   TraceSpan span;
   const bool traced = is_traced(TraceKind::kCall);
   if (traced) [[unlikely]]
-    pack_call(span, info, function, args...);
+    pack_call(span, site.info, function, traced_arg(args)...);
   tsr_status status = TSR_OK;
   try {
     body();
   } catch (...) {
-    status = record_failure(info);
+    status = record_failure(site.info);
   }
   if (traced) [[unlikely]]
     end_span(span, status);
   return status;
 }
+template <std::invocable Body>
+[[gnu::always_inline]] inline tsr_status guard(CallSite<> site, Body&& body) noexcept {
+  return guard<Body&>(site, 0, body);
+}
 template <std::invocable Body, class... Args>
-[[gnu::always_inline]] inline tsr_status guard(const CallInfo& info, Body&& body,
-                                               const Args&... args) noexcept {
-  return guard(info, 0, body, args...);
+[[gnu::always_inline]] inline tsr_status guard(std::type_identity_t<CallSite<Args...>> site,
+                                               Body&& body, const Args&... args) noexcept
+    requires(sizeof...(Args) > 0) {
+  return guard<Body&, Args...>(site, 0, body, args...);
+}
+
+// The same in one value, so that the body of a function written by hand stands last:
+// guard(Call(kInfo_tensor_grad, tensor), [&] { ... }).
+template <class... Args>
+struct Call {
+  [[gnu::always_inline]] explicit Call(std::type_identity_t<CallSite<Args...>> of,
+                                       const Args&... given)
+      : site(of), args(given...) {}
+  CallSite<Args...> site;
+  std::tuple<Args...> args;
+};
+template <class Body, class... Args>
+[[gnu::always_inline]] inline tsr_status guard(const Call<Args...>& call, Body&& body) noexcept {
+  return [&]<size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+    return guard<Body&, Args...>(call.site, 0, body, std::get<I>(call.args)...);
+  }
+  (std::index_sequence_for<Args...>());
 }
 
 // The file name of errors that host code raised: their text stays as the host wrote it.

@@ -174,7 +174,7 @@ namespace tsr::capi {
 
 tsr_status import_versioned(DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out) {
   clear(out);
-  return guard(kInfo_from_dlpack_versioned, [&] {
+  return guard(Call(kInfo_from_dlpack_versioned, managed, flags), [&] {
     out_arg(managed, "managed");
     out_arg(out, "out");
     TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed", "expected DLPack version ",
@@ -208,7 +208,7 @@ extern "C" {
 
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out) {
   clear(out);
-  return guard(kInfo_from_dlpack, [&] {
+  return guard(Call(kInfo_from_dlpack, managed, flags), [&] {
     out_arg(managed, "managed");
     out_arg(out, "out");
     import(managed, false, flags, out);
@@ -222,7 +222,7 @@ tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, i
 
 tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTensor** managed) {
   clear(managed);
-  return guard(kInfo_to_dlpack, [&] {
+  return guard(Call(kInfo_to_dlpack, tensor, flags), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(managed, "managed");
     check_flags(flags, TSR_DLPACK_COPY, "flags");
@@ -237,7 +237,7 @@ tsr_status tsr_to_dlpack(tsr_tensor tensor, int32_t flags, struct DLManagedTenso
 tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t flags,
                                    void* stream, struct DLManagedTensorVersioned** managed) {
   clear(managed);
-  return guard(kInfo_to_dlpack_versioned, [&] {
+  return guard(Call(kInfo_to_dlpack_versioned, tensor, max_major, flags, stream), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(managed, "managed");
     check_flags(flags, TSR_DLPACK_COPY | TSR_DLPACK_READ_ONLY, "flags");
@@ -257,7 +257,7 @@ tsr_status tsr_to_dlpack_versioned(tsr_tensor tensor, int32_t max_major, int32_t
 }
 
 tsr_status tsr_dltensor_view(tsr_tensor tensor, void* view) {
-  return guard(kInfo_dltensor_view, [&] {
+  return guard(Call(kInfo_dltensor_view, tensor, view), [&] {
     const TensorArg arg(tensor, "tensor");
     *static_cast<DLTensor*>(out_arg(view, "view")) = view_of(arg.get());
   });

@@ -40,7 +40,7 @@ extern "C" {
 
 tsr_status tsr_archive_open(const char* path, int64_t path_len, tsr_archive* archive) {
   clear(archive);
-  return guard(kInfo_archive_open, [&] {
+  return guard(Call(kInfo_archive_open, TextOf{path, path_len}), [&] {
     out_arg(archive, "archive");
     give_object(io::Archive::open(path_arg(path, path_len)).detach(), archive);
   });
@@ -55,14 +55,14 @@ void tsr_archive_release(tsr_archive archive) {
 }
 
 tsr_status tsr_archive_count(tsr_archive archive, int64_t* count) {
-  return guard(kInfo_archive_count, [&] {
+  return guard(Call(kInfo_archive_count, archive), [&] {
     *out_arg(count, "count") = static_cast<int64_t>(archive_arg(archive).header.entries.size());
   });
 }
 
 tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** name,
                             int64_t* name_len) {
-  return guard(kInfo_archive_name, [&] {
+  return guard(Call(kInfo_archive_name, archive, index), [&] {
     const io::ArchiveEntry& entry = entry_arg(archive, index);
     *out_arg(name, "name") = entry.name.c_str();
     *out_arg(name_len, "name") = static_cast<int64_t>(entry.name.size());
@@ -71,7 +71,7 @@ tsr_status tsr_archive_name(tsr_archive archive, int64_t index, const char** nam
 
 tsr_status tsr_archive_tensor(tsr_archive archive, int64_t index, tsr_tensor* out) {
   clear(out);
-  return guard(kInfo_archive_tensor, [&] {
+  return guard(Call(kInfo_archive_tensor, archive, index), [&] {
     out_arg(out, "out");
     static_cast<void>(entry_arg(archive, index));
     give(archive_arg(archive).tensor(static_cast<size_t>(index)), out);
@@ -80,7 +80,7 @@ tsr_status tsr_archive_tensor(tsr_archive archive, int64_t index, tsr_tensor* ou
 
 tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json) {
   clear(json);
-  return guard(kInfo_archive_metadata, [&] {
+  return guard(Call(kInfo_archive_metadata, archive), [&] {
     out_arg(json, "json");
     give_object(new BufferObject(io::metadata_json(archive_arg(archive).header.metadata)), json);
   });
@@ -89,7 +89,9 @@ tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json) {
 tsr_status tsr_archive_save(const char* path, int64_t path_len, const char* names,
                             int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors,
                             const char* metadata, int64_t metadata_len) {
-  return guard(kInfo_archive_save, [&] {
+  const Call call(kInfo_archive_save, TextOf{path, path_len}, TextOf{names, names_len},
+                  ListOf{tensors, n_tensors}, TextOf{metadata, metadata_len});
+  return guard(call, [&] {
     const std::string file = path_arg(path, path_len);
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
     const std::string_view names_text = text_arg(names, names_len, "names");

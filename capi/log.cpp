@@ -54,7 +54,7 @@ extern "C" {
 
 tsr_status tsr_log_set(tsr_log_fn callback, void* user, tsr_drop_fn drop) {
   UserData data(user, drop);
-  return guard(kInfo_log_set, [&] {
+  return guard(Call(kInfo_log_set, callback), [&] {
     std::shared_ptr<LogTarget> target;
     if (callback != nullptr)
       target = std::make_shared<LogTarget>(LogTarget{callback, std::move(data)});

@@ -140,7 +140,7 @@ extern "C" {
 
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index,
                                 tsr_memory_stats* stats) {
-  return guard(kInfo_memory_stats_get, [&] {
+  return guard(Call(kInfo_memory_stats_get, DeviceOf{device_type, device_index}, stats), [&] {
     fill_struct(stats, public_stats(allocator_arg(device_type, device_index).stats()), "stats");
   });
 }
@@ -148,7 +148,7 @@ tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_inde
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index,
                                  tsr_buffer* json) {
   clear(json);
-  return guard(kInfo_memory_stats_json, [&] {
+  return guard(Call(kInfo_memory_stats_json, DeviceOf{device_type, device_index}), [&] {
     out_arg(json, "json");
     give_text(allocator_arg(device_type, device_index).stats().to_json(), json);
   });
@@ -157,7 +157,7 @@ tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_ind
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index,
                                tsr_buffer* json) {
   clear(json);
-  return guard(kInfo_memory_snapshot, [&] {
+  return guard(Call(kInfo_memory_snapshot, DeviceOf{device_type, device_index}), [&] {
     out_arg(json, "json");
     give_text(allocator_arg(device_type, device_index).snapshot(), json);
   });
@@ -165,7 +165,7 @@ tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index
 
 tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_index,
                                   int64_t* freed) {
-  return guard(kInfo_memory_empty_cache, [&] {
+  return guard(Call(kInfo_memory_empty_cache, DeviceOf{device_type, device_index}), [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
     CachingAllocator* pinned = existing_pinned_allocator(allocator.device());
     out_arg(freed, "freed");
@@ -175,7 +175,7 @@ tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_in
 
 tsr_status tsr_tensor_pin_memory(tsr_tensor tensor, tsr_device_type device_type,
                                  int32_t device_index, tsr_tensor* result) {
-  return guard(kInfo_tensor_pin_memory, [&] {
+  return guard(Call(kInfo_tensor_pin_memory, tensor, DeviceOf{device_type, device_index}), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(result, "result");
     give(ops::pin_memory(arg.get(), optional_device_arg(device_type, device_index, "device")),
@@ -184,7 +184,7 @@ tsr_status tsr_tensor_pin_memory(tsr_tensor tensor, tsr_device_type device_type,
 }
 
 tsr_status tsr_tensor_is_pinned(tsr_tensor tensor, int32_t* pinned) {
-  return guard(kInfo_tensor_is_pinned, [&] {
+  return guard(Call(kInfo_tensor_is_pinned, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(pinned, "pinned") = ops::is_pinned(arg.get()) ? 1 : 0;
   });
@@ -192,7 +192,7 @@ tsr_status tsr_tensor_is_pinned(tsr_tensor tensor, int32_t* pinned) {
 
 tsr_status tsr_memory_trim(tsr_device_type device_type, int32_t device_index, int64_t keep,
                            int64_t* freed) {
-  return guard(kInfo_memory_trim, [&] {
+  return guard(Call(kInfo_memory_trim, DeviceOf{device_type, device_index}, keep), [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
     out_arg(freed, "freed");
     *freed = clamp_size(allocator.trim(size_arg(keep, "keep")));
@@ -200,21 +200,21 @@ tsr_status tsr_memory_trim(tsr_device_type device_type, int32_t device_index, in
 }
 
 tsr_status tsr_memory_limit(tsr_device_type device_type, int32_t device_index, int64_t* nbytes) {
-  return guard(kInfo_memory_limit, [&] {
+  return guard(Call(kInfo_memory_limit, DeviceOf{device_type, device_index}), [&] {
     const Allocator& allocator = allocator_arg(device_type, device_index);
     *out_arg(nbytes, "nbytes") = clamp_size(allocator.limit());
   });
 }
 
 tsr_status tsr_memory_set_limit(tsr_device_type device_type, int32_t device_index, int64_t nbytes) {
-  return guard(kInfo_memory_set_limit, [&] {
+  return guard(Call(kInfo_memory_set_limit, DeviceOf{device_type, device_index}, nbytes), [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
     allocator.set_limit(bound_arg(nbytes, "nbytes"));
   });
 }
 
 tsr_status tsr_memory_reset_peak(tsr_device_type device_type, int32_t device_index) {
-  return guard(kInfo_memory_reset_peak,
+  return guard(Call(kInfo_memory_reset_peak, DeviceOf{device_type, device_index}),
                [&] { allocator_arg(device_type, device_index).reset_peak(); });
 }
 
@@ -222,7 +222,7 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
                                    tsr_pressure_fn callback, void* user, tsr_drop_fn drop,
                                    int64_t* id) {
   UserData data(user, drop);
-  return guard(kInfo_memory_pressure_add, [&] {
+  return guard(Call(kInfo_memory_pressure_add, DeviceOf{device_type, device_index}, callback), [&] {
     out_arg(callback, "callback");
     out_arg(id, "id");
     CachingAllocator& caching = caching_arg(device_type, device_index);
@@ -238,7 +238,7 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
 }
 
 tsr_status tsr_memory_pressure_remove(int64_t id) {
-  return guard(kInfo_memory_pressure_remove, [&] {
+  return guard(Call(kInfo_memory_pressure_remove, id), [&] {
     const std::shared_ptr<Pressure> entry = find_pressure(id, true);
     TSR_CHECK(entry != nullptr, Code::kValue, "id",
               "expected the number of a pressure callback, got ", id);
@@ -248,7 +248,7 @@ tsr_status tsr_memory_pressure_remove(int64_t id) {
 
 tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t device_index,
                                          int64_t* nbytes) {
-  return guard(kInfo_memory_pressure_threshold, [&] {
+  return guard(Call(kInfo_memory_pressure_threshold, DeviceOf{device_type, device_index}), [&] {
     const CachingAllocator& caching = caching_arg(device_type, device_index);
     *out_arg(nbytes, "nbytes") = clamp_size(caching.pressure_threshold());
   });
@@ -256,7 +256,8 @@ tsr_status tsr_memory_pressure_threshold(tsr_device_type device_type, int32_t de
 
 tsr_status tsr_memory_pressure_threshold_set(tsr_device_type device_type, int32_t device_index,
                                              int64_t nbytes) {
-  return guard(kInfo_memory_pressure_threshold_set, [&] {
+  const Call call(kInfo_memory_pressure_threshold_set, DeviceOf{device_type, device_index}, nbytes);
+  return guard(call, [&] {
     CachingAllocator& caching = caching_arg(device_type, device_index);
     caching.set_pressure_threshold(bound_arg(nbytes, "nbytes"));
   });

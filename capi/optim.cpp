@@ -83,14 +83,14 @@ void give_options(const Options& options, tsr_optimizer_options* to) {
 extern "C" {
 
 tsr_status tsr_optimizer_defaults(tsr_optimizer_kind kind, tsr_optimizer_options* options) {
-  return guard(kInfo_optimizer_defaults,
+  return guard(Call(kInfo_optimizer_defaults, kind, options),
                [&] { give_options(Options(static_cast<Kind>(kind)), options); });
 }
 
 tsr_status tsr_optimizer_new(const tsr_optimizer_options* options, const tsr_tensor* params,
                              int32_t n_params, tsr_optimizer* optimizer) {
   clear(optimizer);
-  return guard(kInfo_optimizer_new, [&] {
+  return guard(Call(kInfo_optimizer_new, options, ListOf{params, n_params}), [&] {
     out_arg(optimizer, "optimizer");
     const auto list = tensors_arg(params, n_params, "params");
     give_object(new Optimizer(options_arg(options), list), optimizer);
@@ -107,34 +107,34 @@ void tsr_optimizer_release(tsr_optimizer optimizer) {
 
 tsr_status tsr_optimizer_add_group(tsr_optimizer optimizer, const tsr_optimizer_options* options,
                                    const tsr_tensor* params, int32_t n_params) {
-  return guard(kInfo_optimizer_add_group, [&] {
+  return guard(Call(kInfo_optimizer_add_group, optimizer, options, ListOf{params, n_params}), [&] {
     const auto list = tensors_arg(params, n_params, "params");
     optimizer_arg(optimizer).add_group(options_arg(options), list);
   });
 }
 
 tsr_status tsr_optimizer_group_count(tsr_optimizer optimizer, int64_t* count) {
-  return guard(kInfo_optimizer_group_count, [&] {
+  return guard(Call(kInfo_optimizer_group_count, optimizer), [&] {
     *out_arg(count, "count") = static_cast<int64_t>(optimizer_arg(optimizer).groups().size());
   });
 }
 
 tsr_status tsr_optimizer_options_get(tsr_optimizer optimizer, int64_t group,
                                      tsr_optimizer_options* options) {
-  return guard(kInfo_optimizer_options_get,
+  return guard(Call(kInfo_optimizer_options_get, optimizer, group, options),
                [&] { give_options(optimizer_arg(optimizer).group(group).options, options); });
 }
 
 tsr_status tsr_optimizer_options_set(tsr_optimizer optimizer, int64_t group,
                                      const tsr_optimizer_options* options) {
-  return guard(kInfo_optimizer_options_set,
+  return guard(Call(kInfo_optimizer_options_set, optimizer, group, options),
                [&] { optimizer_arg(optimizer).set_options(group, options_arg(options)); });
 }
 
 tsr_status tsr_optimizer_params_get(tsr_optimizer optimizer, int64_t group, tsr_tensor* params,
                                     int32_t params_capacity, int32_t* params_count) {
   clear_count(params_count);
-  const tsr_status status = guard(kInfo_optimizer_params_get, [&] {
+  const tsr_status status = guard(Call(kInfo_optimizer_params_get, optimizer, group), [&] {
     const auto& list = optimizer_arg(optimizer).group(group).params;
     check_list_out(params, params_capacity, params_count, "params");
     give_list(std::vector<Tensor>(list), params, params_capacity, params_count);
@@ -145,26 +145,26 @@ tsr_status tsr_optimizer_params_get(tsr_optimizer optimizer, int64_t group, tsr_
 
 tsr_status tsr_optimizer_params_set(tsr_optimizer optimizer, int64_t group,
                                     const tsr_tensor* params, int32_t n_params) {
-  return guard(kInfo_optimizer_params_set, [&] {
+  return guard(Call(kInfo_optimizer_params_set, optimizer, group, ListOf{params, n_params}), [&] {
     const auto list = tensors_arg(params, n_params, "params");
     optimizer_arg(optimizer).set_params(group, list);
   });
 }
 
 tsr_status tsr_optimizer_step(tsr_optimizer optimizer) {
-  return guard(kInfo_optimizer_step, [&] { optimizer_arg(optimizer).step(); });
+  return guard(Call(kInfo_optimizer_step, optimizer), [&] { optimizer_arg(optimizer).step(); });
 }
 
 tsr_status tsr_optimizer_step_with(tsr_optimizer optimizer, const tsr_tensor* gradients,
                                    int32_t n_gradients) {
-  return guard(kInfo_optimizer_step_with, [&] {
+  return guard(Call(kInfo_optimizer_step_with, optimizer, ListOf{gradients, n_gradients}), [&] {
     const auto list = sparse_tensors_arg(gradients, n_gradients, "gradients");
     optimizer_arg(optimizer).step(list);
   });
 }
 
 tsr_status tsr_optimizer_zero_grad(tsr_optimizer optimizer, int32_t set_to_none) {
-  return guard(kInfo_optimizer_zero_grad,
+  return guard(Call(kInfo_optimizer_zero_grad, optimizer, set_to_none),
                [&] { optimizer_arg(optimizer).zero_grad(bool_arg(set_to_none, "set_to_none")); });
 }
 
@@ -173,7 +173,7 @@ tsr_status tsr_optimizer_state(tsr_optimizer optimizer, tsr_buffer* description,
                                int32_t* tensors_count) {
   clear(description, names);
   clear_count(tensors_count);
-  const tsr_status status = guard(kInfo_optimizer_state, [&] {
+  const tsr_status status = guard(Call(kInfo_optimizer_state, optimizer), [&] {
     out_arg(description, "description");
     out_arg(names, "names");
     check_list_out(tensors, tensors_capacity, tensors_count, "tensors");
@@ -191,7 +191,9 @@ tsr_status tsr_optimizer_state(tsr_optimizer optimizer, tsr_buffer* description,
 tsr_status tsr_optimizer_state_load(tsr_optimizer optimizer, const char* description,
                                     int64_t description_len, const char* names, int64_t names_len,
                                     const tsr_tensor* tensors, int32_t n_tensors) {
-  return guard(kInfo_optimizer_state_load, [&] {
+  const Call call(kInfo_optimizer_state_load, optimizer, TextOf{description, description_len},
+                  TextOf{names, names_len}, ListOf{tensors, n_tensors});
+  return guard(call, [&] {
     Optimizer& target = optimizer_arg(optimizer);
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
     const std::string_view text = text_arg(description, description_len, "description");
@@ -200,7 +202,7 @@ tsr_status tsr_optimizer_state_load(tsr_optimizer optimizer, const char* descrip
 }
 
 tsr_status tsr_optimizer_save(tsr_optimizer optimizer, const char* path, int64_t path_len) {
-  return guard(kInfo_optimizer_save, [&] {
+  return guard(Call(kInfo_optimizer_save, optimizer, TextOf{path, path_len}), [&] {
     const optim::NamedState state = optimizer_arg(optimizer).state();
     const std::string file = path_arg(path, path_len);
     std::vector<io::NamedTensor> named;
@@ -212,7 +214,7 @@ tsr_status tsr_optimizer_save(tsr_optimizer optimizer, const char* path, int64_t
 }
 
 tsr_status tsr_optimizer_load(tsr_optimizer optimizer, const char* path, int64_t path_len) {
-  return guard(kInfo_optimizer_load, [&] {
+  return guard(Call(kInfo_optimizer_load, optimizer, TextOf{path, path_len}), [&] {
     Optimizer& target = optimizer_arg(optimizer);
     const auto archive = io::Archive::open(path_arg(path, path_len));
     std::string description;

@@ -33,7 +33,7 @@ extern "C" {
 
 tsr_status tsr_generator_new(uint64_t seed, tsr_generator* generator) {
   clear(generator);
-  return guard(kInfo_generator_new, [&] {
+  return guard(Call(kInfo_generator_new, seed), [&] {
     out_arg(generator, "generator");
     give_object(new Generator(seed), generator);
   });
@@ -65,7 +65,7 @@ tsr_status tsr_generator_current(tsr_generator* generator) {
 
 tsr_status tsr_generator_set_current(tsr_generator generator, tsr_generator* previous) {
   clear(previous);
-  return guard(kInfo_generator_set_current, [&] {
+  return guard(Call(kInfo_generator_set_current, generator), [&] {
     IntrusivePtr<Generator> next;
     if (generator != nullptr) next = share(required(generator));
     out_arg(previous, "previous");
@@ -76,11 +76,13 @@ tsr_status tsr_generator_set_current(tsr_generator generator, tsr_generator* pre
 }
 
 tsr_status tsr_generator_seed(tsr_generator generator, uint64_t seed) {
-  return guard(kInfo_generator_seed, [&] { required(generator).set_state({seed, 0}); });
+  return guard(Call(kInfo_generator_seed, generator, seed), [&] {
+    required(generator).set_state({seed, 0});
+  });
 }
 
 tsr_status tsr_generator_get_state(tsr_generator generator, uint64_t* seed, uint64_t* offset) {
-  return guard(kInfo_generator_get_state, [&] {
+  return guard(Call(kInfo_generator_get_state, generator), [&] {
     const GeneratorState state = required(generator).state();
     *out_arg(seed, "seed") = state.seed;
     *out_arg(offset, "offset") = state.offset;
@@ -88,7 +90,9 @@ tsr_status tsr_generator_get_state(tsr_generator generator, uint64_t* seed, uint
 }
 
 tsr_status tsr_generator_set_state(tsr_generator generator, uint64_t seed, uint64_t offset) {
-  return guard(kInfo_generator_set_state, [&] { required(generator).set_state({seed, offset}); });
+  return guard(Call(kInfo_generator_set_state, generator, seed, offset), [&] {
+    required(generator).set_state({seed, offset});
+  });
 }
 
 }  // extern "C"

@@ -88,7 +88,7 @@ extern "C" {
 
 tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user) {
   UserData data(user, drop_of(vtable));
-  return guard(kInfo_saved_hooks_push, [&] {
+  return guard(Call(kInfo_saved_hooks_push, vtable, user), [&] {
     const tsr_saved_hooks_vtable table = read_struct(vtable, "vtable");
     TSR_CHECK(table.flags == 0, Code::kInvalidArgument, "vtable", "expected no flags, got ",
               table.flags);

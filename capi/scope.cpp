@@ -198,7 +198,7 @@ tsr_status tsr_scope_begin(tsr_scope* scope) {
 }
 
 tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep) {
-  return guard(kInfo_scope_end, [&] {
+  return guard(Call(kInfo_scope_end, scope, ListOf{keep, n_keep}), [&] {
     ScopeObject* object = scope_arg(scope);
     TSR_CHECK(object == t_scope, Code::kInvalidArgument, "scope",
               "expected the innermost open scope of this thread");
@@ -216,7 +216,7 @@ tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep
 }
 
 tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous) {
-  return guard(kInfo_scope_set_current, [&] {
+  return guard(Call(kInfo_scope_set_current, scope), [&] {
     ScopeObject* object = scope == nullptr ? nullptr : scope_arg(scope);
     *out_arg(previous, "previous") =
         reinterpret_cast<tsr_scope>(static_cast<Object*>(std::exchange(t_scope, object)));

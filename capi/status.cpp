@@ -172,7 +172,7 @@ using namespace tsr::capi;
 extern "C" {
 
 tsr_status tsr_error_last(tsr_error_view* view) {
-  return guard(kInfo_error_last, [&] {
+  return guard(Call(kInfo_error_last, view), [&] {
     check_struct_size(view, "view");
     TSR_CHECK(t_record.set, Code::kValue, nullptr, "no function has failed on this thread");
     fill_view(t_record.head, t_record.message.view(), t_record.payload.get().get(), view);
@@ -193,7 +193,7 @@ tsr_status tsr_error_take(tsr_error* error) {
 }
 
 tsr_status tsr_error_info(tsr_error error, tsr_error_view* view) {
-  return guard(kInfo_error_info, [&] {
+  return guard(Call(kInfo_error_info, error, view), [&] {
     const auto* taken = object_arg<ErrorObject>(error, ObjectTag::kError, "error", "error");
     fill_view(taken->head, taken->message, taken->payload.get(), view);
   });
@@ -210,7 +210,7 @@ void tsr_error_release(tsr_error error) {
 tsr_status tsr_error_set(tsr_status code, const char* message, int64_t message_len, void* payload,
                          tsr_drop_fn drop) {
   UserData data(payload, drop);
-  return guard(kInfo_error_set, [&] {
+  return guard(Call(kInfo_error_set, code, TextOf{message, message_len}, payload, drop), [&] {
     TSR_CHECK(is_known_code(code), Code::kValue, "code", "expected a status code, got ", code);
     const std::string_view text = text_arg(message, message_len, "message");
     std::shared_ptr<void> owner;
@@ -235,7 +235,8 @@ tsr_status tsr_poll(int64_t* count) {
 }
 
 tsr_status tsr_defer_drops(int32_t enabled) {
-  return guard(kInfo_defer_drops, [&] { set_drops_deferred(bool_arg(enabled, "enabled")); });
+  return guard(Call(kInfo_defer_drops, enabled),
+               [&] { set_drops_deferred(bool_arg(enabled, "enabled")); });
 }
 
 }  // extern "C"

@@ -38,7 +38,7 @@ extern "C" {
 tsr_status tsr_stream_create(tsr_device_type device_type, int32_t device_index,
                              tsr_stream* stream) {
   clear(stream);
-  return guard(kInfo_stream_create, [&] {
+  return guard(Call(kInfo_stream_create, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     out_arg(stream, "stream");
     give_object(Stream::create(device, interface_of(device)).detach(), stream);
@@ -48,7 +48,7 @@ tsr_status tsr_stream_create(tsr_device_type device_type, int32_t device_index,
 tsr_status tsr_stream_wrap(tsr_device_type device_type, int32_t device_index, void* native,
                            tsr_stream* stream) {
   clear(stream);
-  return guard(kInfo_stream_wrap, [&] {
+  return guard(Call(kInfo_stream_wrap, DeviceOf{device_type, device_index}, native), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     out_arg(stream, "stream");
     const DeviceInterface& interface = interface_of(device);
@@ -67,13 +67,13 @@ void tsr_stream_release(tsr_stream stream) {
 }
 
 tsr_status tsr_stream_native(tsr_stream stream, void** native) {
-  return guard(kInfo_stream_native,
+  return guard(Call(kInfo_stream_native, stream),
                [&] { *out_arg(native, "native") = stream_arg(stream).native(); });
 }
 
 tsr_status tsr_stream_device(tsr_stream stream, tsr_device_type* device_type,
                              int32_t* device_index) {
-  return guard(kInfo_stream_device, [&] {
+  return guard(Call(kInfo_stream_device, stream), [&] {
     give_device(stream_arg(stream).device(), device_type, device_index, "device");
   });
 }
@@ -81,7 +81,7 @@ tsr_status tsr_stream_device(tsr_stream stream, tsr_device_type* device_type,
 tsr_status tsr_stream_current(tsr_device_type device_type, int32_t device_index,
                               tsr_stream* stream) {
   clear(stream);
-  return guard(kInfo_stream_current, [&] {
+  return guard(Call(kInfo_stream_current, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     out_arg(stream, "stream");
     give_object(current(device).detach(), stream);
@@ -90,7 +90,7 @@ tsr_status tsr_stream_current(tsr_device_type device_type, int32_t device_index,
 
 tsr_status tsr_stream_set_current(tsr_stream stream, tsr_stream* previous) {
   clear(previous);
-  return guard(kInfo_stream_set_current, [&] {
+  return guard(Call(kInfo_stream_set_current, stream), [&] {
     Stream& next = stream_arg(stream);
     out_arg(previous, "previous");
     IntrusivePtr<Stream> before = current(next.device());
@@ -100,7 +100,7 @@ tsr_status tsr_stream_set_current(tsr_stream stream, tsr_stream* previous) {
 }
 
 tsr_status tsr_stream_query(tsr_stream stream, int32_t* done) {
-  return guard(kInfo_stream_query, [&] {
+  return guard(Call(kInfo_stream_query, stream), [&] {
     const Stream& queue = stream_arg(stream);
     out_arg(done, "done");
     *done = queue.done() ? 1 : 0;
@@ -108,16 +108,17 @@ tsr_status tsr_stream_query(tsr_stream stream, int32_t* done) {
 }
 
 tsr_status tsr_stream_synchronize(tsr_stream stream) {
-  return guard(kInfo_stream_synchronize, [&] { stream_arg(stream).synchronize(); });
+  return guard(Call(kInfo_stream_synchronize, stream), [&] { stream_arg(stream).synchronize(); });
 }
 
 tsr_status tsr_stream_wait_event(tsr_stream stream, tsr_event event) {
-  return guard(kInfo_stream_wait_event, [&] { stream_arg(stream).wait(event_arg(event)); });
+  return guard(Call(kInfo_stream_wait_event, stream, event),
+               [&] { stream_arg(stream).wait(event_arg(event)); });
 }
 
 tsr_status tsr_event_create(tsr_device_type device_type, int32_t device_index, tsr_event* event) {
   clear(event);
-  return guard(kInfo_event_create, [&] {
+  return guard(Call(kInfo_event_create, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     out_arg(event, "event");
     give_object(Event::create(device, interface_of(device)).detach(), event);
@@ -133,15 +134,17 @@ void tsr_event_release(tsr_event event) {
 }
 
 tsr_status tsr_event_native(tsr_event event, void** native) {
-  return guard(kInfo_event_native, [&] { *out_arg(native, "native") = event_arg(event).native(); });
+  return guard(Call(kInfo_event_native, event),
+               [&] { *out_arg(native, "native") = event_arg(event).native(); });
 }
 
 tsr_status tsr_event_record(tsr_event event, tsr_stream stream) {
-  return guard(kInfo_event_record, [&] { event_arg(event).record(stream_arg(stream)); });
+  return guard(Call(kInfo_event_record, event, stream),
+               [&] { event_arg(event).record(stream_arg(stream)); });
 }
 
 tsr_status tsr_event_query(tsr_event event, int32_t* done) {
-  return guard(kInfo_event_query, [&] {
+  return guard(Call(kInfo_event_query, event), [&] {
     const Event& mark = event_arg(event);
     out_arg(done, "done");
     *done = mark.done() ? 1 : 0;
@@ -149,11 +152,11 @@ tsr_status tsr_event_query(tsr_event event, int32_t* done) {
 }
 
 tsr_status tsr_event_synchronize(tsr_event event) {
-  return guard(kInfo_event_synchronize, [&] { event_arg(event).synchronize(); });
+  return guard(Call(kInfo_event_synchronize, event), [&] { event_arg(event).synchronize(); });
 }
 
 tsr_status tsr_tensor_record_stream(tsr_tensor tensor, tsr_stream stream) {
-  return guard(kInfo_tensor_record_stream, [&] {
+  return guard(Call(kInfo_tensor_record_stream, tensor, stream), [&] {
     const TensorArg arg(tensor, "tensor");
     const Stream& user = stream_arg(stream);
     const Device pinned = pinned_for(*arg.get().storage());

@@ -88,7 +88,7 @@ void tsr_tensor_release_many(const tsr_tensor* tensors, int32_t n_tensors) {
 }
 
 tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
-  return guard(kInfo_tensor_info, [&] {
+  return guard(Call(kInfo_tensor_info, tensor, info), [&] {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
     fill_struct(info, "info", [&t](tsr_info& value) {
@@ -111,14 +111,14 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
 }
 
 tsr_status tsr_tensor_data(tsr_tensor tensor, const void** data) {
-  return guard(kInfo_tensor_data, [&] {
+  return guard(Call(kInfo_tensor_data, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(data, "data") = arg.get().data();
   });
 }
 
 tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data) {
-  return guard(kInfo_tensor_mutable_data, [&] {
+  return guard(Call(kInfo_tensor_mutable_data, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(data, "data");
     TSR_CHECK(!arg.get().storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
@@ -131,17 +131,17 @@ tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data) {
 }
 
 tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version) {
-  return guard(kInfo_tensor_version,
+  return guard(Call(kInfo_tensor_version, tensor),
                [&] { *out_arg(version, "version") = TensorArg(tensor, "tensor").get().version(); });
 }
 
 tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data) {
-  return guard(kInfo_tensor_set_data,
+  return guard(Call(kInfo_tensor_set_data, tensor, data),
                [&] { set_data(TensorArg(tensor, "tensor").get(), TensorArg(data, "data").get()); });
 }
 
 tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count) {
-  return guard(kInfo_tensor_use_count, [&] {
+  return guard(Call(kInfo_tensor_use_count, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     *out_arg(count, "count") = arg.get().impl()->refs.load(std::memory_order_relaxed);
   });
@@ -153,7 +153,9 @@ tsr_status tsr_tensor_from_data(void* data, tsr_dtype dtype, tsr_device_type dev
                                 void* user, tsr_drop_fn drop, tsr_tensor* out) {
   clear(out);
   UserData owner(user, drop);
-  return guard(kInfo_tensor_from_data, [&] {
+  const Call call(kInfo_tensor_from_data, data, dtype, DeviceOf{device_type, device_index},
+                  ListOf{shape, n_shape}, ListOf{strides, n_strides}, flags, user, drop);
+  return guard(call, [&] {
     out_arg(out, "out");
     const DType type = dtype_arg(dtype, "dtype");
     const Device device = device_arg(device_type, device_index, "device");
@@ -172,7 +174,9 @@ tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const
                                     int32_t n_strides, tsr_dtype dtype, tsr_device_type device_type,
                                     int32_t device_index, tsr_tensor* out) {
   clear(out);
-  return guard(kInfo_tensor_empty_strided, [&] {
+  const Call call(kInfo_tensor_empty_strided, ListOf{shape, n_shape}, ListOf{strides, n_strides},
+                  dtype, DeviceOf{device_type, device_index});
+  return guard(call, [&] {
     out_arg(out, "out");
     const DimsView sizes = list_arg(shape, n_shape, "shape");
     const DimsView steps = list_arg(strides, n_strides, "strides");
@@ -190,7 +194,7 @@ tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const
 }
 
 tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes) {
-  return guard(kInfo_tensor_read, [&] {
+  return guard(Call(kInfo_tensor_read, tensor, dst, nbytes), [&] {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
     TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ",
@@ -203,7 +207,7 @@ tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes) {
 }
 
 tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbytes) {
-  return guard(kInfo_tensor_write, [&] {
+  return guard(Call(kInfo_tensor_write, tensor, source, nbytes), [&] {
     const TensorArg arg(tensor, "tensor");
     const Tensor& t = arg.get();
     TSR_CHECK(nbytes == t.nbytes(), Code::kBuffer, "nbytes", "expected ", t.nbytes(), ", got ",
@@ -221,7 +225,7 @@ tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbyte
 }
 
 tsr_status tsr_tensor_item(tsr_tensor tensor, tsr_number* value) {
-  return guard(kInfo_tensor_item, [&] {
+  return guard(Call(kInfo_tensor_item, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(value, "value");
     with_item(arg.get(), [&](const auto& item) { *value = number_of(item); });

@@ -93,7 +93,7 @@ extern "C" {
 
 tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, int32_t flags) {
   UserData data(user, drop);
-  return guard(kInfo_trace_set, [&] {
+  return guard(Call(kInfo_trace_set, callback, flags), [&] {
     const uint32_t kinds = kinds_arg(flags);
     std::shared_ptr<Target> target;
     if (callback != nullptr)
@@ -107,7 +107,7 @@ tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, in
 }
 
 tsr_status tsr_trace_start(int64_t capacity, int32_t flags) {
-  return guard(kInfo_trace_start, [&] {
+  return guard(Call(kInfo_trace_start, capacity, flags), [&] {
     const uint32_t kinds = kinds_arg(flags);
     constexpr int64_t kMost = int64_t{1} << 26;
     TSR_CHECK(capacity > 0 && capacity <= kMost, Code::kValue, "capacity",
@@ -134,7 +134,7 @@ tsr_status tsr_trace_stop(void) {
 tsr_status tsr_trace_read(tsr_trace_event* events, int32_t n_events, int32_t* count,
                           int64_t* lost) {
   clear_count(count);
-  return guard(kInfo_trace_read, [&] {
+  return guard(Call(kInfo_trace_read, events), [&] {
     const auto places = list_arg(events, n_events, "events");
     if (!places.empty()) check_struct_size(events, "events");
     out_arg(count, "count");

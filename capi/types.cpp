@@ -15,7 +15,7 @@ int64_t tsr_none(void) {
 }
 
 tsr_status tsr_buffer_data(tsr_buffer buffer, const char** data, int64_t* data_len) {
-  return guard(kInfo_buffer_data, [&] {
+  return guard(Call(kInfo_buffer_data, buffer), [&] {
     const auto* object = object_arg<BufferObject>(buffer, ObjectTag::kBuffer, "buffer", "buffer");
     *out_arg(data, "data") = object->bytes.c_str();
     *out_arg(data_len, "data") = static_cast<int64_t>(object->bytes.size());
@@ -31,7 +31,7 @@ void tsr_buffer_release(tsr_buffer buffer) {
 }
 
 tsr_status tsr_promote_types(tsr_dtype first, tsr_dtype second, tsr_dtype* common) {
-  return guard(kInfo_promote_types, [&] {
+  return guard(Call(kInfo_promote_types, first, second), [&] {
     const DType promoted =
         promote_types(dtype_arg(first, "first"), dtype_arg(second, "second"), "second");
     *out_arg(common, "common") = dtype_to_abi(promoted);
@@ -39,7 +39,7 @@ tsr_status tsr_promote_types(tsr_dtype first, tsr_dtype second, tsr_dtype* commo
 }
 
 tsr_status tsr_promote_number(tsr_dtype tensor, tsr_dtype number, tsr_dtype* common) {
-  return guard(kInfo_promote_number, [&] {
+  return guard(Call(kInfo_promote_number, tensor, number), [&] {
     const Category kind = category(dtype_arg(number, "number"));
     const DType promoted = promote_scalar(dtype_arg(tensor, "tensor"), kind);
     *out_arg(common, "common") = dtype_to_abi(promoted);
@@ -47,7 +47,7 @@ tsr_status tsr_promote_number(tsr_dtype tensor, tsr_dtype number, tsr_dtype* com
 }
 
 tsr_status tsr_can_cast(tsr_dtype source, tsr_dtype target, int32_t* can) {
-  return guard(kInfo_can_cast, [&] {
+  return guard(Call(kInfo_can_cast, source, target), [&] {
     const DType from = dtype_arg(source, "source"), to = dtype_arg(target, "target");
     *out_arg(can, "can") = can_cast(from, to) ? 1 : 0;
   });

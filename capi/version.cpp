@@ -33,7 +33,7 @@ const char* tsr_version_string(void) {
 
 int32_t tsr_has(const char* name, int64_t name_len) {
   int32_t has = 0;
-  const tsr_status status = guard(kInfo_has, [&] {
+  const tsr_status status = guard(Call(kInfo_has, TextOf{name, name_len}), [&] {
     const std::string_view wanted = text_arg(name, name_len, "name");
     has = find_symbol(wanted) != nullptr || has_feature(wanted) ? 1 : 0;
   });
@@ -42,13 +42,13 @@ int32_t tsr_has(const char* name, int64_t name_len) {
 
 void* tsr_get_proc(const char* name, int64_t name_len) {
   const Symbol* found = nullptr;
-  const tsr_status status =
-      guard(kInfo_get_proc, [&] { found = find_symbol(text_arg(name, name_len, "name")); });
+  const tsr_status status = guard(Call(kInfo_get_proc, TextOf{name, name_len}),
+                                  [&] { found = find_symbol(text_arg(name, name_len, "name")); });
   return status == TSR_OK && found != nullptr ? reinterpret_cast<void*>(found->function) : nullptr;
 }
 
 tsr_status tsr_abi_probe(const char* struct_name, int64_t struct_name_len, int64_t size) {
-  return guard(kInfo_abi_probe, [&] {
+  return guard(Call(kInfo_abi_probe, TextOf{struct_name, struct_name_len}, size), [&] {
     const std::string_view name = text_arg(struct_name, struct_name_len, "struct_name");
     const StructSize* end = kStructSizes + kStructCount;
     const StructSize* row =

@@ -11,7 +11,8 @@ from .types import Type
 # The letters of capi/call.h; an argument that may be absent has a small one.
 LETTERS = {
     "tensor": "T", "tensor[]": "L", "int64": "I", "int64[]": "J", "f64": "R", "f64[]": "V", "bool": "B", "enum": "E",
-    "dtype": "D", "device": "C", "str": "S", "generator": "G", "scalar": "N",
+    "dtype": "D", "device": "C", "str": "S", "generator": "G", "scalar": "N", "int32": "I", "uint32": "I", "uint64": "I",
+    "status": "E",
 }  # fmt: skip
 # What a letter becomes in C: the types of the parameters, and how each is read from the value at {0}.
 PASSED: dict[str, tuple[tuple[str, str], ...]] = {
@@ -42,7 +43,9 @@ TRACED = {
 def letter(kind: Type) -> str:
     """The letter of a schema type."""
     if kind.direction == "out":
-        return ("Q" if kind.is_list else "P") if kind.base == "tensor" else "O"
+        return ("Q" if kind.is_list else "P") if kind.base == "tensor" else "W"
+    if kind.base == "handle" and kind.name == "generator":
+        return "g" if kind.optional else "G"
     found = LETTERS.get(kind.base + "[]" * kind.is_list, "O")
     return found.lower() if kind.optional else found
 
@@ -57,11 +60,11 @@ def _by_letter(table: dict[str, object], name: str) -> object | None:
 
 
 def traced(function: CFunction) -> list[str]:
-    """Expressions of the arguments of an operator's function that the guard passes on."""
+    """Expressions of the arguments of a function that the guard passes on."""
     found = []
     for arg in function.args:
         kind = letter(arg.type)
-        if kind not in "PQ":
+        if kind not in "PQW":
             found.append(str(_by_letter(dict(TRACED), kind) or "{0}").format(arg.name))
     return found
 

@@ -25,7 +25,7 @@ enum {
   TSR_TRACE_ALLOCATE = 8, /* memory for a tensor, or for a kernel's own use */
   TSR_TRACE_FREE = 16, /* memory given back */
   TSR_TRACE_EVERYTHING = 31, /* all of these */
-  TSR_TRACE_ARGUMENTS = 256 /* a flag, no kind: calls of operators come with their arguments */
+  TSR_TRACE_ARGUMENTS = 256 /* a flag, no kind: calls come with their arguments */
 };
 
 /* Which moment of a span an event tells of. */
@@ -59,7 +59,7 @@ struct tsr_trace_event {
   tsr_device_type device_type; /* of a kernel or of memory, else 0 */
   int32_t device_index;
   int32_t thread; /* the system's number of the thread */
-  int32_t n_args; /* 0 unless TSR_TRACE_ARGUMENTS is set and the event is an operator's call */
+  int32_t n_args; /* 0 unless TSR_TRACE_ARGUMENTS is set and the event is a call */
   const tsr_value* args; /* the arguments in the schema's order, without results. In a callback they are the call's own and borrowed for the callback; in the buffer every tensor is described (SHAPE), a list of tensors is a LIST of descriptions */
 };
 

@@ -151,6 +151,62 @@ TEST(TraceBuffer, describes_arguments) {
   EXPECT_EQ(events[3].args[0].kind, TSR_VALUE_NONE);
 }
 
+TEST(TraceBuffer, describes_arguments_of_functions_that_are_no_operators) {
+  Tensor x = numbers(), total;
+  ok(tsr_tensor_set_requires_grad(x, 1));
+  ok(tsr_sum(x, nullptr, -1, 0, -1, total.slot()));
+  const tsr_tensor root = total;
+  tsr_optimizer_options options = {};
+  options.struct_size = sizeof(options);
+  ok(tsr_optimizer_defaults(TSR_OPTIMIZER_SGD, &options));
+  tsr_optimizer optimizer = nullptr;
+  const int64_t shape[] = {2, 3};
+  const float memory[6] = {};
+  Tensor made;
+  ok(tsr_trace_start(100, TSR_TRACE_CALL | TSR_TRACE_ARGUMENTS));
+  ok(tsr_backward(&root, 1, nullptr, 0, nullptr, 0, TSR_BACKWARD_RETAIN_GRAPH));
+  const tsr_tensor param = x;
+  ok(tsr_optimizer_new(&options, &param, 1, &optimizer));
+  ok(tsr_tensor_from_data(const_cast<float*>(memory), TSR_FLOAT32, TSR_DEVICE_CPU, 0, shape, 2,
+                          nullptr, -1, 0, nullptr, nullptr, made.slot()));
+  EXPECT_NE(tsr_function_id("tsr_exp", -1), 0);
+  EXPECT_NE(tsr_backward(&root, -7, nullptr, 0, nullptr, 0, 0), TSR_OK);
+  ok(tsr_trace_stop());
+  const auto events = read_all();
+  ASSERT_EQ(events.size(), 5U);
+
+  ASSERT_EQ(events[0].n_args, 4);
+  const tsr_value* backward = events[0].args;
+  ASSERT_EQ(backward[0].kind, TSR_VALUE_LIST);
+  EXPECT_EQ(backward[0].n, 1);
+  EXPECT_EQ(static_cast<const tsr_value*>(backward[0].pointer)->kind, TSR_VALUE_SHAPE);
+  EXPECT_EQ(backward[3].kind, TSR_VALUE_INT);
+  EXPECT_EQ(backward[3].integer, TSR_BACKWARD_RETAIN_GRAPH);
+
+  ASSERT_EQ(events[1].n_args, 2);  // the place of the result is no argument
+  EXPECT_EQ(events[1].args[0].kind, TSR_VALUE_POINTER);
+  EXPECT_EQ(events[1].args[0].pointer, &options);
+  EXPECT_EQ(events[1].args[1].kind, TSR_VALUE_LIST);
+
+  ASSERT_EQ(events[2].n_args, 8);
+  const tsr_value* from_data = events[2].args;
+  EXPECT_EQ(from_data[0].kind, TSR_VALUE_POINTER);
+  EXPECT_EQ(from_data[1].kind, TSR_VALUE_DTYPE);
+  EXPECT_EQ(from_data[2].kind, TSR_VALUE_DEVICE);
+  ASSERT_EQ(from_data[3].kind, TSR_VALUE_INTS);
+  EXPECT_EQ(static_cast<const int64_t*>(from_data[3].pointer)[1], 3);
+  EXPECT_EQ(from_data[4].kind, TSR_VALUE_NONE);
+  EXPECT_EQ(from_data[7].kind, TSR_VALUE_NONE);
+
+  ASSERT_EQ(events[3].args[0].kind, TSR_VALUE_TEXT);
+  EXPECT_STREQ(std::string(static_cast<const char*>(events[3].args[0].pointer), 7).c_str(),
+               "tsr_exp");
+
+  EXPECT_EQ(events[4].value, TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(events[4].args[0].n, 0);  // a count that cannot be
+  tsr_optimizer_release(optimizer);
+}
+
 TEST(TraceBuffer, names_what_kernels_without_an_id_do) {
   Tensor x(reals(TSR_FLOAT32, {2, 3}, {1, 2, 3, 4, 5, 6})), sums, taken;
   const Tensor index(ints(TSR_INT64, {2}, {1, 0}));

@@ -36,6 +36,20 @@ TEST(Tracing, a_call_has_its_kernel_and_its_arguments) {
   EXPECT_EQ(recorder.lost(), 0);
 }
 
+TEST(Tracing, functions_that_are_no_operators_show_their_arguments) {
+  Tensor x = ones({2, 3});
+  x.set_requires_grad(true);
+  const Tensor total = sum(x);
+  TraceRecorder recorder(TSR_TRACE_CALL | TSR_TRACE_ARGUMENTS);
+  total.backward();
+  const optim::SGD optimizer({x}, optim::SGDOptions());
+  const auto records = recorder.stop();
+  const TraceRecord& backward = only(records, TSR_TRACE_CALL, "tsr_backward");
+  EXPECT_EQ(std::get<std::vector<DescribedTensor>>(backward.args.at(0)).size(), 1U);
+  const TraceRecord& made = only(records, TSR_TRACE_CALL, "tsr_optimizer_new");
+  EXPECT_NE(std::get<const void*>(made.args.at(0)), nullptr);
+}
+
 TEST(Tracing, a_recorder_that_goes_out_of_scope_ends_its_trace) {
   {
     TraceRecorder recorder;

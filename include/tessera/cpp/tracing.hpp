@@ -22,10 +22,10 @@ struct DescribedTensor {
 };
 
 // One argument of a traced call; std::monostate is an absent one. A list of tensors is a vector of
-// descriptions.
+// descriptions; a callback, a struct, memory and another handle are the address that they had.
 using TracedArgument = std::variant<std::monostate, bool, int64_t, double, std::complex<double>,
                                     std::string, Device, DescribedTensor, std::vector<int64_t>,
-                                    std::vector<double>, std::vector<DescribedTensor>>;
+                                    std::vector<double>, std::vector<DescribedTensor>, const void*>;
 
 // One event that has ended. Times are nanoseconds of std::chrono::steady_clock.
 struct TraceRecord {
@@ -87,6 +87,9 @@ inline TracedArgument traced_argument(const tsr_value& value) {
         tensors.push_back(described_tensor(entry));
       return tensors;
     }
+    case TSR_VALUE_POINTER:
+    case TSR_VALUE_GENERATOR:
+      return value.pointer;
     default:
       return std::monostate();
   }

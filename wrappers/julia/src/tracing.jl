@@ -91,6 +91,7 @@ function trace_argument(value::C.tsr_value)
     kind == C.TSR_VALUE_SHAPE && return (element_type(Int32(value.integer)), Tuple(numbers(Int64)))
     kind == C.TSR_VALUE_INTS && return copy(numbers(Int64))
     kind == C.TSR_VALUE_REALS && return copy(numbers(Float64))
+    kind in (C.TSR_VALUE_POINTER, C.TSR_VALUE_GENERATOR) && return value.pointer
     kind == C.TSR_VALUE_LIST && return Any[trace_argument(v) for v in numbers(C.tsr_value)]
     return nothing
 end

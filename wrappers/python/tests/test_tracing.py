@@ -49,6 +49,21 @@ def test_a_backward_shows_its_nodes_and_other_threads_their_calls() -> None:
     assert {r.kind for r in records} == {"call", "node"}
 
 
+def test_functions_that_are_no_operators_show_their_arguments() -> None:
+    x = ts.ones((2, 3), requires_grad=True)
+    y = x.sum()
+    x.grad = ts.ones((2, 3))
+    with tracing.record(kinds=("call", "launch"), arguments=True) as records:
+        y.backward(retain_graph=True)
+        optimizer = ts.optim.SGD([x], lr=0.5)
+        optimizer.step()
+    assert only(records, "call", "tsr_backward").args[0] == ((ts.float32, ()),)
+    options, params = only(records, "call", "tsr_optimizer_new").args
+    assert isinstance(options, tracing.Address) and options != 0
+    assert params == ((ts.float32, (2, 3)),)
+    assert only(records, "launch", "sgd").family == "optim"
+
+
 def test_more_events_than_one_read_takes_and_more_than_there_is_room_for() -> None:
     x = ts.ones(1)
     with tracing.record(kinds=["launch"], capacity=2500) as records:

@@ -190,6 +190,7 @@ const TSR_VALUE_PLACE = Int32(13)
 const TSR_VALUE_PLACES = Int32(14)
 const TSR_VALUE_SHAPE = Int32(15)
 const TSR_VALUE_LIST = Int32(16)
+const TSR_VALUE_POINTER = Int32(17)
 
 # What an event is about. The constants are bits, so that flags choose the kinds to trace.
 const tsr_trace_kind = Int32

@@ -32,6 +32,10 @@ class Described(NamedTuple):
     shape: tuple[int, ...]
 
 
+class Address(int):
+    """An argument that is not described (a callback, a struct, memory, another handle): where it was. It may be gone."""
+
+
 @dataclass(frozen=True)
 class Record:
     """One event that has ended. Times are nanoseconds of time.monotonic_ns()."""
@@ -123,6 +127,8 @@ def _value(value: Any) -> Any:
         return _numbers("int64_t" if kind == lib.TSR_VALUE_INTS else "double", value)
     if kind == lib.TSR_VALUE_DEVICE:
         return Device(_DEVICES[value.integer], n) if value.integer in _DEVICES else (value.integer, n)
+    if kind in (lib.TSR_VALUE_POINTER, lib.TSR_VALUE_GENERATOR):
+        return Address(ffi.cast("uintptr_t", value.pointer))
     plain = {
         lib.TSR_VALUE_BOOL: bool(value.integer),
         lib.TSR_VALUE_INT: value.integer,

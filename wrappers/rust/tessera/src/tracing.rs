@@ -70,6 +70,8 @@ pub enum Argument {
     Reals(Vec<f64>),
     /// A list of tensors, each described.
     List(Vec<Argument>),
+    /// The address of a callback, a struct, memory or another handle, which may be gone.
+    Address(usize),
 }
 
 /// One event that has ended. Times are nanoseconds of the system's monotonic clock.
@@ -260,6 +262,9 @@ unsafe fn to_argument(value: &sys::tsr_value) -> Argument {
             sys::TSR_VALUE_LIST => {
                 let values = list(value.pointer.cast::<sys::tsr_value>(), value.n);
                 Argument::List(values.iter().map(|value| to_argument(value)).collect())
+            }
+            sys::TSR_VALUE_POINTER | sys::TSR_VALUE_GENERATOR => {
+                Argument::Address(value.pointer as usize)
             }
             _ => Argument::Absent,
         }

@@ -580,7 +580,7 @@ pub struct tsr_trace_event {
     pub device_index: i32,
     /// the system's number of the thread
     pub thread: i32,
-    /// 0 unless TSR_TRACE_ARGUMENTS is set and the event is an operator's call
+    /// 0 unless TSR_TRACE_ARGUMENTS is set and the event is a call
     pub n_args: i32,
     /// the arguments in the schema's order, without results. In a callback they are the call's own
     /// and borrowed for the callback; in the buffer every tensor is described (SHAPE), a list of

@@ -305,6 +305,8 @@ pub const TSR_VALUE_PLACES: tsr_value_kind = 14;
 pub const TSR_VALUE_SHAPE: tsr_value_kind = 15;
 /// only in traces: pointer is an array of n tsr_value
 pub const TSR_VALUE_LIST: tsr_value_kind = 16;
+/// only in traces: the address of another handle, a struct, a callback or memory; it may be gone
+pub const TSR_VALUE_POINTER: tsr_value_kind = 17;
 
 /// What an event is about. The constants are bits, so that flags choose the kinds to trace.
 pub type tsr_trace_kind = i32;
@@ -320,7 +322,7 @@ pub const TSR_TRACE_ALLOCATE: tsr_trace_kind = 8;
 pub const TSR_TRACE_FREE: tsr_trace_kind = 16;
 /// all of these
 pub const TSR_TRACE_EVERYTHING: tsr_trace_kind = 31;
-/// a flag, no kind: calls of operators come with their arguments
+/// a flag, no kind: calls come with their arguments
 pub const TSR_TRACE_ARGUMENTS: tsr_trace_kind = 256;
 
 /// Which moment of a span an event tells of.
