@@ -12,13 +12,13 @@ static PyTypeObject* tpy_owner_class(PyObject* number) {
   return NULL;
 }
 
-/* Opens the memory of a cell, which must hold exactly one pointer; released with PyBuffer_Release.
- */
-static int tpy_open_cell(PyObject* cell, Py_buffer* view) {
-  if (PyObject_GetBuffer(cell, view, PyBUF_WRITABLE) < 0) return 0;
-  if (view->len == (Py_ssize_t)sizeof(void*)) return 1;
+/* Opens memory that must hold exactly `count` pointers; released with PyBuffer_Release. */
+static int tpy_open_cells(PyObject* cells, Py_ssize_t count, Py_buffer* view) {
+  if (PyObject_GetBuffer(cells, view, PyBUF_WRITABLE) < 0) return 0;
+  if (view->len == count * (Py_ssize_t)sizeof(void*)) return 1;
   PyBuffer_Release(view);
-  PyErr_SetString(PyExc_TypeError, "expected the memory of one pointer");
+  PyErr_Format(PyExc_TypeError, "expected the memory of %zd pointer%s", count,
+               count == 1 ? "" : "s");
   return 0;
 }
 
@@ -37,7 +37,7 @@ PyObject* py_lend(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
                         Py_TYPE(args[0])->tp_name);
   }
   Py_buffer view;
-  if (!tpy_open_cell(args[1], &view)) return NULL;
+  if (!tpy_open_cells(args[1], 1, &view)) return NULL;
   memcpy(view.buf, &handle, sizeof handle);
   PyBuffer_Release(&view);
   Py_RETURN_NONE;
@@ -50,7 +50,7 @@ PyObject* py_adopt(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   if (!tpy_count_arguments("adopt", nargs, 2)) return NULL;
   PyTypeObject* type = tpy_owner_class(args[0]);
   Py_buffer view;
-  if (type == NULL || !tpy_open_cell(args[1], &view)) return NULL;
+  if (type == NULL || !tpy_open_cells(args[1], 1, &view)) return NULL;
   void* handle = NULL;
   memcpy(&handle, view.buf, sizeof handle);
   PyObject* made = handle != NULL ? type->tp_alloc(type, 0) : Py_NewRef(Py_None);
@@ -63,6 +63,52 @@ PyObject* py_adopt(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   }
   PyBuffer_Release(&view);
   return made;
+}
+
+/* lend_all(tensors, cells): writes the handles of a list of Tensors, which keep their references.
+ */
+PyObject* py_lend_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("lend_all", nargs, 2)) return NULL;
+  if (!PyList_CheckExact(args[0])) return PyErr_Format(PyExc_TypeError, "expected a list");
+  const Py_ssize_t count = PyList_GET_SIZE(args[0]);
+  Py_buffer view;
+  if (!tpy_open_cells(args[1], count, &view)) return NULL;
+  const void** cells = view.buf;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = PyList_GET_ITEM(args[0], i);
+    if (!tpy_is_tensor(item)) {
+      PyErr_Format(tpy.type_error, "expected Tensors, got %s", Py_TYPE(item)->tp_name);
+      break;
+    }
+    cells[i] = tpy_handle(item);
+  }
+  PyBuffer_Release(&view);
+  return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+/* adopt_all(count, cells): a list of Tensors that take over the handles in the cells, which are
+ * empty afterwards. After a failure the cells that are not empty still have their handles. */
+PyObject* py_adopt_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("adopt_all", nargs, 2)) return NULL;
+  const Py_ssize_t count = PyLong_AsSsize_t(args[0]);
+  Py_buffer view;
+  if ((count == -1 && PyErr_Occurred()) || !tpy_open_cells(args[1], count, &view)) return NULL;
+  void** cells = view.buf;
+  PyObject* list = PyList_New(count);
+  for (Py_ssize_t i = 0; list != NULL && i < count; ++i) {
+    PyObject* made = cells[i] != NULL ? tpy.tensor->tp_alloc(tpy.tensor, 0) : Py_NewRef(Py_None);
+    if (made == NULL) {
+      Py_CLEAR(list);
+      break;
+    }
+    if (cells[i] != NULL) ((tpy_object*)made)->handle = cells[i];
+    cells[i] = NULL;
+    PyList_SET_ITEM(list, i, made);
+  }
+  PyBuffer_Release(&view);
+  return list;
 }
 
 /* is_same(a, b): whether two Tensors are one tensor of the library. */

@@ -488,6 +488,8 @@ PyObject* py_queue_callback(PyObject* self, PyObject* callback);
  * handle is ever a number, and none is read out of an object that is not of our types. */
 PyObject* py_lend(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_adopt(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_lend_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_adopt_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_is_same(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 
 /* ---- graph.c, function.c, saved_hooks.c, modes.c, device.c, generator.c: autograd, devices,

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["check", "ffi", "handle", "lib", "tensor"]
 
 _KINDS = [ffi.typeof(name) for name in ("tsr_tensor*", "tsr_node*", "tsr_generator*")]  # in the order of adopt()
+_POINTER = ffi.sizeof("void*")
 
 
 def handle(owner: Tensor | _core.NodeBase | Generator) -> Any:
@@ -60,6 +61,19 @@ def tensor(handle: Any) -> Tensor:
 def adopt(cell: Any) -> Any:
     """The Tensor, Node or Generator that takes over the handle in a cell, which is empty then; None for NULL."""
     return _core.adopt(_KINDS.index(ffi.typeof(cell)), ffi.buffer(cell))
+
+
+def handles(tensors: Iterable[Tensor]) -> Any:
+    """The handles of tensors as an array; borrowed, as handle() says."""
+    listed = list(tensors)
+    cells = ffi.new("tsr_tensor[]", len(listed))
+    _core.lend_all(listed, ffi.buffer(cells))
+    return cells
+
+
+def adopt_all(cells: Any, count: int) -> list[Tensor]:
+    """The Tensors that take over the first handles of an array."""
+    return _core.adopt_all(count, ffi.buffer(cells, count * _POINTER))
 
 
 def out(kind: str, function: Callable[..., int], *args: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Union
 
 from .._errors import ArgumentTypeError, MissingNameError, about_file
 from .._tensor import Tensor
-from ..capi import check, document, ffi, handle, lib, made, out, text
+from ..capi import check, document, ffi, handles, lib, made, out, text
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -79,11 +79,11 @@ def save_file(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, 
             raise ArgumentTypeError(f"save_file(): {name!r}: expected a Tensor, got {type(tensor).__name__}")
     encoded, names = _encoded(path, "save_file"), json.dumps(list(tensors)).encode()
     texts = json.dumps(dict(metadata or {})).encode()
-    handles = ffi.new("tsr_tensor[]", [handle(t) for t in tensors.values()])
+    listed = handles(tensors.values())
     with about_file(path):
         check(
             lib.tsr_archive_save(
-                encoded, len(encoded), names, len(names), handles, len(tensors), texts, len(texts)
+                encoded, len(encoded), names, len(names), listed, len(tensors), texts, len(texts)
             )
         )
 

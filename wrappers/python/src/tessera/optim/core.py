@@ -12,13 +12,15 @@ from typing import Any
 
 from .. import _ops
 from .._dtypes import float64, int64
-from .._errors import ArgumentTypeError, InvalidValueError, about_file, as_int, as_list, as_number
+from .._errors import InvalidValueError, about_file, as_int, as_list, as_number
 from .._tensor import Tensor
-from ..capi import adopt, check, ffi, handle, lib
+from ..capi import adopt_all, check, ffi, handles, lib
 from ..io._safetensors import Path, _encoded
 from .optimizer import Group, Optimizer, State
 
 SCALARS = {"step": int64, "mu_product": float64}  # states that are a number
+# Of one parameter: group, number in the group, names of its states, those that are numbers.
+Place = tuple[int, int, tuple[str, ...], list[str]]
 FLAGS = {"nesterov", "amsgrad", "centered", "maximize"}
 
 
@@ -35,6 +37,9 @@ class CoreOptimizer(Optimizer):
     def _begin(self) -> None:
         self._handle: Any = None
         self._known: list[tuple[list[Tensor], dict[str, Any]]] = []  # parameters and options that the core has
+        # The names that the state had when it was last read, and what they say.
+        self._names, self._places = b"", list[Place]()
+        self._room = 64  # states that it had at most
 
     def add_param_group(self, group: Group) -> None:
         """Adds parameters with options of their own."""
@@ -91,12 +96,12 @@ class CoreOptimizer(Optimizer):
         if self._handle is None:
             first = params or [_ops.zeros((1, 1))]  # the core's first group cannot be empty
             made = ffi.new("tsr_optimizer*")
-            check(lib.tsr_optimizer_new(struct, _handles(first), len(first), made))
+            check(lib.tsr_optimizer_new(struct, handles(first), len(first), made))
             self._handle = ffi.gc(made[0], lib.tsr_optimizer_release)
             if not params:
                 check(lib.tsr_optimizer_params_set(self._handle, 0, ffi.NULL, 0))
         else:
-            check(lib.tsr_optimizer_add_group(self._handle, struct, _handles(params), len(params)))
+            check(lib.tsr_optimizer_add_group(self._handle, struct, handles(params), len(params)))
         self._known.append((params, options))
 
     def _tell(self) -> None:
@@ -131,15 +136,40 @@ class CoreOptimizer(Optimizer):
     @property
     def state(self) -> State:
         """What the library keeps for each parameter, by name; the tensors share its memory."""
-        found: State = defaultdict(dict)
+        return defaultdict(dict, self._entries())
+
+    def _entries(self) -> list[tuple[Tensor, dict[str, Any]]]:
         if self._handle is None:
-            return found
-        description, names, tensors = _state_of(self._handle)
-        for name, tensor in zip(json.loads(names), tensors):
-            group, index, state = name.split(".", 2)
-            parameter = self._known[int(group)][0][int(index)]
-            found[parameter][state] = tensor.item() if state in SCALARS else tensor
+            return []
+        names, tensors = self._read_state()
+        if names != self._names:
+            self._names, self._places = names, _places(names)
+        found, begin = [], 0
+        for group, index, states, numbers in self._places:
+            end = begin + len(states)
+            entry: dict[str, Any] = dict(zip(states, tensors[begin:end]))
+            for state in numbers:
+                entry[state] = entry[state].item()
+            found.append((self._known[group][0][index], entry))
+            begin = end
         return found
+
+    def _read_state(self) -> tuple[bytes, list[Tensor]]:
+        """The names of the states, as the JSON of the library, and their tensors."""
+        buffers, count = ffi.new("tsr_buffer[2]"), ffi.new("int32_t*")
+        while True:
+            room = self._room
+            cells = ffi.new("tsr_tensor[]", room)
+            status = lib.tsr_optimizer_state(self._handle, buffers, buffers + 1, cells, room, count)
+            self._room = max(room, count[0])
+            if status == 0 or count[0] <= room:
+                break
+        check(status)
+        lib.tsr_buffer_release(buffers[0])
+        names = ffi.gc(buffers[1], lib.tsr_buffer_release)
+        text, size = ffi.new("const char**"), ffi.new("int64_t*")
+        check(lib.tsr_buffer_data(names, text, size))
+        return bytes(ffi.buffer(text[0], size[0])), adopt_all(cells, count[0])
 
     def _load(self, groups: list[Group], entries: dict[Tensor, dict[str, Any]]) -> None:
         names, tensors, told = [], [], []
@@ -155,7 +185,7 @@ class CoreOptimizer(Optimizer):
         text = json.dumps(names).encode()
         check(
             lib.tsr_optimizer_state_load(
-                self._handle, description, len(description), text, len(text), _handles(tensors), len(tensors)
+                self._handle, description, len(description), text, len(text), handles(tensors), len(tensors)
             )
         )
         self._known = told
@@ -185,7 +215,7 @@ class CoreOptimizer(Optimizer):
     # ---- copies ----
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_known")}
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_known", "_names", "_places", "_room")}
         return {**kept, "_own_state": list(self.state.items())}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
@@ -195,27 +225,10 @@ class CoreOptimizer(Optimizer):
         self._rebuild(defaultdict(dict, kept["_own_state"]))
 
 
-def _handles(tensors: list[Tensor]) -> Any:
-    for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise ArgumentTypeError(f"params: expected Tensors, got {type(tensor).__name__}")
-    return ffi.new("tsr_tensor[]", [handle(t) for t in tensors])
-
-
-def _state_of(optimizer: Any) -> tuple[str, str, list[Tensor]]:
-    """Description, names and tensors of an optimizer's state."""
-    room, count = 64, ffi.new("int32_t*")
-    while True:
-        buffers, places = ffi.new("tsr_buffer[2]"), ffi.new("tsr_tensor[]", room)
-        status = lib.tsr_optimizer_state(optimizer, buffers, buffers + 1, places, room, count)
-        if status == 0 or count[0] <= room:
-            check(status)
-            break
-        room = count[0]
-    texts = []
-    for buffer in buffers:
-        text, size = ffi.new("const char**"), ffi.new("int64_t*")
-        check(lib.tsr_buffer_data(buffer, text, size))
-        texts.append(ffi.unpack(text[0], size[0]).decode())
-        lib.tsr_buffer_release(buffer)
-    return texts[0], texts[1], [adopt(places + i) for i in range(count[0])]
+def _places(names: bytes) -> list[Place]:
+    """What the names `<group>.<index>.<state>` say, with one place for each parameter."""
+    places: dict[tuple[int, int], list[str]] = {}
+    for name in json.loads(names):
+        group, index, state = name.split(".", 2)
+        places.setdefault((int(group), int(index)), []).append(state)
+    return [(*where, tuple(states), [s for s in states if s in SCALARS]) for where, states in places.items()]

@@ -89,8 +89,12 @@ class Optimizer:
             for number, parameter in enumerate(group["params"], start):
                 numbers[id(parameter)] = number
             groups.append({**group, "params": list(range(start, len(numbers)))})
-        state = {numbers[id(p)]: entry.copy() for p, entry in self.state.items() if id(p) in numbers}
+        state = {numbers[id(p)]: entry for p, entry in self._entries() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
+
+    def _entries(self) -> list[tuple[Tensor, dict[str, Any]]]:
+        """The parameters that have a state, each with its own copy."""
+        return [(parameter, entry.copy()) for parameter, entry in self.state.items()]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over the options and a copy of the state of an optimizer of the same parameters."""
