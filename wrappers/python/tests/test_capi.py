@@ -222,6 +222,24 @@ def test_cells_hold_one_pointer() -> None:
     assert _core.adopt(0, bytearray(8)) is None
 
 
+def test_lists_of_tensors_cross_in_one_call() -> None:
+    given = [ts.ones(1), ts.zeros(2)]
+    cells = capi.handles(given)
+    assert [cells[i] for i in range(2)] == [handle(t) for t in given]
+    for cell in (cells[0], cells[1]):
+        lib.tsr_tensor_retain(cell)
+    taken = capi.adopt_all(cells, 2)
+    assert [t.tolist() for t in taken] == [[1.0], [0.0, 0.0]] and cells[0] == ffi.NULL
+    assert capi.adopt_all(cells, 2) == [None, None] and capi.adopt_all(cells, 0) == []
+    with pytest.raises(ts.ArgumentTypeError, match="expected Tensors, got Forged"):
+        capi.handles([given[0], Forged()])  # type: ignore[list-item]
+    for count, memory in ((2, bytearray(8)), (-1, bytearray(8)), (1, bytes(8))):
+        with pytest.raises((TypeError, BufferError)):
+            _core.adopt_all(count, memory)
+    with pytest.raises(TypeError):
+        _core.lend_all((given[0],), bytearray(8))  # type: ignore[arg-type]
+
+
 # ---- errors of other languages ----
 
 

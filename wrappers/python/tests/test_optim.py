@@ -16,7 +16,8 @@ import pytest
 import torch
 
 import tessera as ts
-from tessera import nn, optim
+from tessera import capi, nn, optim
+from tessera.optim import core
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("SGD", {"lr": 0.1}),
@@ -205,6 +206,37 @@ def test_state_continues_where_it_was() -> None:
     assert p.tolist() == q.tolist()
     with pytest.raises(ValueError):
         optim.Adam([p, q]).load_state_dict(first.state_dict())
+
+
+def test_the_state_of_many_parameters_is_read_in_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has more tensors than the first reading has room for, and grows and shrinks between readings."""
+    calls: list[int] = []
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            calls.append(1)
+            return getattr(capi.lib, name)
+
+    params = [nn.Parameter(ts.full((2,), float(n))) for n in range(60)]
+    adam = optim.Adam(params)
+    assert adam.state_dict()["state"] == {}
+    for count in (30, 60):
+        for parameter in params[:count]:
+            parameter.grad = ts.full((2,), 2.0)
+        adam.step()
+        state = adam.state_dict()["state"]
+        assert list(state) == list(range(count))
+        for n in range(count):
+            assert state[n].keys() == {"step", "exp_avg", "exp_avg_sq"}
+            assert state[n]["step"] == (2 if count == 60 and n < 30 else 1)
+            assert (state[n]["exp_avg"] == adam.state[params[n]]["exp_avg"]).all()
+    monkeypatch.setattr(core, "lib", Counting())
+    adam.state_dict()
+    assert len(calls) < 10
+    monkeypatch.undo()
+    del adam.param_groups[0]["params"][1:]
+    adam.zero_grad()
+    assert list(adam.state_dict()["state"]) == [0]
 
 
 def test_changes_of_groups_take_effect_at_the_next_step() -> None:
