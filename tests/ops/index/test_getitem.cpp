@@ -2,32 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/index/getitem.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-
-#include "autograd/engine.h"
-#include "autograd/tensor_grad.h"
-#include "ops/create/copy.h"
 #include "ops/create/create.h"
-#include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
 
-using test::error_of;
-using test::f32;
-using test::i64;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Numbers = std::vector<double>;
-using Inputs = std::span<const Tensor>;
 using Items = std::vector<int64_t>;
 using Arrays = std::vector<Tensor>;
 using ops::Out;

@@ -2,29 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/index/sort.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
 
-#include "ops/shape/shape.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
-
-using test::error_of;
-using test::f32;
-using test::f64;
-using test::i64;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Inputs = std::span<const Tensor>;
 
 // Positions by the standard library's stable sort, NaN last.
 template <class T>

@@ -2,29 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/conv.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/engine.h"
-#include "autograd/tensor_grad.h"
-#include "ops/create/copy.h"
-#include "ops/pointwise/binary.h"
-#include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
-
-using test::error_of;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Inputs = std::span<const Tensor>;
 
 struct Case {
   const char* name;

@@ -2,32 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/loss.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 
-#include "autograd/engine.h"
-#include "autograd/tensor_grad.h"
-#include "ops/create/copy.h"
 #include "ops/nn/softmax.h"
-#include "ops/pointwise/binary.h"
-#include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
-
-using test::error_of;
-using test::f64;
-using test::i64;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Inputs = std::span<const Tensor>;
 
 const Tensor kNone;
 const char* const kReductions[] = {"none", "sum", "mean"};

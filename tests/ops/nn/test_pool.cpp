@@ -2,28 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/pool.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <string>
 
-#include "autograd/engine.h"
-#include "ops/create/copy.h"
-#include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
-
-using test::error_of;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Inputs = std::span<const Tensor>;
 
 struct Case {
   const char* name;

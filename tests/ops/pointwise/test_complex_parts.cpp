@@ -2,34 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/pointwise/complex_parts.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <complex>
 
-#include "autograd/engine.h"
-#include "autograd/tensor_grad.h"
-#include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
-#include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
 
-using test::error_of;
-using test::f32;
-using test::f64;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
 using Complex = std::complex<double>;
-using Inputs = std::span<const Tensor>;
-using Numbers = std::vector<double>;
 
 Tensor numbers() {
   return test::tensor<Complex>(Dims{2, 2}, {{1, 2}, {3, -4}, {0, 5}, {6, 0}});

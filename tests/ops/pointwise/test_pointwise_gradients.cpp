@@ -1,25 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // gradcheck and gradgradcheck of every differentiable pointwise op over layouts: a row an op.
-#include <gtest/gtest.h>
-
 #include <complex>
 
-#include "autograd/tensor_grad.h"
-#include "ops/pointwise/binary.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
-#include "ops/shape/shape.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
-
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Inputs = std::span<const Tensor>;
 
 // The layouts an op must not care about, made from a leaf inside the function under test, so that
 // the gradient flows through the view as well.

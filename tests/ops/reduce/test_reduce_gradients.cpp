@@ -1,30 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // gradcheck and gradgradcheck of every differentiable reduction, scan and product: a row an op.
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <complex>
 
-#include "autograd/engine.h"
-#include "autograd/tensor_grad.h"
 #include "ops/linalg/matmul.h"
-#include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
-#include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
-#include "ops/shape/shape.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
 
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Inputs = std::span<const Tensor>;
 using ops::Axes;
 
 const struct {

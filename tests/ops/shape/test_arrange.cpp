@@ -2,29 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shape/arrange.h"
 
-#include <gtest/gtest.h>
-
-#include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/join.h"
-#include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
 
-using test::error_of;
-using test::f32;
-using test::f64;
-using test::i64;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Numbers = std::vector<double>;
-using Inputs = std::span<const Tensor>;
 using ops::Out;
 
 Tensor grid() {

@@ -2,29 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shape/shape.h"
 
-#include <gtest/gtest.h>
-
-#include "autograd/engine.h"
-#include "autograd/tensor_grad.h"
-#include "ops/pointwise/binary.h"
-#include "ops/reduce/reduce.h"
 #include "ops/shape/slice.h"
-#include "support/gradcheck.h"
-#include "tests/ops/tensors.h"
+#include "tests/ops/prelude.h"
 
 namespace tsr {
 namespace {
-
-using test::error_of;
-using test::f32;
-using test::f64;
-using test::i64;
-using test::values;
-using testing::gradcheck;
-using testing::gradgradcheck;
-using testing::random_leaf;
-using Numbers = std::vector<double>;
-using Inputs = std::span<const Tensor>;
 
 const Tensor matrix() {
   return f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6});
