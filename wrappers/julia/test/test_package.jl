@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The package as a whole: its names, loading, being used from elsewhere, threads, exit.
 
-const LIBRARY = first(filter(p -> occursin("libtessera", p), Tessera.Libdl.dllist()))
+# TESSERA_BUILD_DIR may be relative, and then so is the path that the loader knows.
+const LIBRARY = abspath(first(filter(p -> occursin("libtessera", p), Tessera.Libdl.dllist())))
 
 # Runs code in a Julia of its own; gives what it printed, output and errors together.
 function run_elsewhere(code; options=String[], environment...)
