@@ -22,9 +22,11 @@ def test_package_is_typed() -> None:
 
 
 def test_import_is_quick() -> None:
-    code = "import numpy, json, os, math, time; t = time.perf_counter(); import tessera; print(time.perf_counter() - t)"
+    # The processor's time: that of the clock depends on what else the machine does. The goal of 60 ms is measured by the
+    # benchmark; this notices a module that should not be imported, or work at import.
+    code = "import numpy, json, os, math, time; t = time.process_time(); import tessera; print(time.process_time() - t)"
     times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3)]
-    assert min(times) < 0.5  # a bound that holds on a busy machine; the goal of 60 ms is measured by the benchmark
+    assert min(times) < 0.25
 
 
 def test_every_public_name_exists() -> None:
