@@ -61,9 +61,9 @@ tsr_status call_49(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const ts
 tsr_status call_50(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), place(v[3])); }
 tsr_status call_51(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), tensor(v[3])); }
 tsr_status call_52(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2])); }
-tsr_status call_53(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, place(v[4])); }
-tsr_status call_54(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, tensor(v[4])); }
-tsr_status call_55(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real); }
+tsr_status call_53(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), place(v[4])); }
+tsr_status call_54(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), tensor(v[4])); }
+tsr_status call_55(AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3])); }
 tsr_status call_56(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*>(f)(tensor(v[0]), Number(v[1]), Number(v[2])); }
 tsr_status call_57(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4]), place(v[5])); }
 tsr_status call_58(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4]), tensor(v[5])); }
@@ -91,8 +91,8 @@ tsr_status call_79(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const ts
 tsr_status call_80(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }
 tsr_status call_81(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }
 tsr_status call_82(AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t>(f)(tensor(v[0]), integer(v[1])); }
-tsr_status call_83(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, place(v[4])); }
-tsr_status call_84(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, tensor(v[4])); }
+tsr_status call_83(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), Number(v[3]), place(v[4])); }
+tsr_status call_84(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), Number(v[3]), tensor(v[4])); }
 tsr_status call_85(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3])); }
 tsr_status call_86(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), place(v[2])); }
 tsr_status call_87(AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2])); }
@@ -187,9 +187,9 @@ constexpr Signature kSignatures[] = {
     {"TNNP", call_50},
     {"TNNT", call_51},
     {"TTN", call_52},
-    {"TTTRP", call_53},
-    {"TTTRT", call_54},
-    {"TTTR", call_55},
+    {"TTTNP", call_53},
+    {"TTTNT", call_54},
+    {"TTTN", call_55},
     {"TttP", call_28},
     {"TttT", call_29},
     {"Ttt", call_10},
@@ -230,8 +230,8 @@ constexpr Signature kSignatures[] = {
     {"TJjT", call_80},
     {"TIT", call_81},
     {"TI", call_82},
-    {"TJSRP", call_83},
-    {"TJSRT", call_84},
+    {"TJSNP", call_83},
+    {"TJSNT", call_84},
     {"TJLP", call_85},
     {"TLP", call_86},
     {"TLT", call_87},

@@ -565,9 +565,9 @@ inline constexpr ArgInfo kArgs_where[] = {{"condition", 'T'}, {"input", 'T'}, {"
 inline constexpr CallInfo kInfo_where{2200, "where", kArgs_where};
 inline constexpr ArgInfo kArgs_lerp[] = {{"input", 'T'}, {"other", 'T'}, {"weight", 'T'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_lerp{2201, "lerp", kArgs_lerp};
-inline constexpr ArgInfo kArgs_addcmul[] = {{"input", 'T'}, {"tensor1", 'T'}, {"tensor2", 'T'}, {"value", 'R'}, {"out", 'P'}};
+inline constexpr ArgInfo kArgs_addcmul[] = {{"input", 'T'}, {"tensor1", 'T'}, {"tensor2", 'T'}, {"value", 'N'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_addcmul{2202, "addcmul", kArgs_addcmul};
-inline constexpr ArgInfo kArgs_addcdiv[] = {{"input", 'T'}, {"tensor1", 'T'}, {"tensor2", 'T'}, {"value", 'R'}, {"out", 'P'}};
+inline constexpr ArgInfo kArgs_addcdiv[] = {{"input", 'T'}, {"tensor1", 'T'}, {"tensor2", 'T'}, {"value", 'N'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_addcdiv{2203, "addcdiv", kArgs_addcdiv};
 inline constexpr ArgInfo kArgs_clip[] = {{"input", 'T'}, {"min", 't'}, {"max", 't'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_clip{2204, "clip", kArgs_clip};
@@ -659,7 +659,7 @@ inline constexpr ArgInfo kArgs_tril[] = {{"input", 'T'}, {"diagonal", 'I'}, {"ou
 inline constexpr CallInfo kInfo_tril{2546, "tril", kArgs_tril};
 inline constexpr ArgInfo kArgs_triu[] = {{"input", 'T'}, {"diagonal", 'I'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_triu{2547, "triu", kArgs_triu};
-inline constexpr ArgInfo kArgs_pad[] = {{"input", 'T'}, {"padding", 'J'}, {"mode", 'S'}, {"value", 'R'}, {"out", 'P'}};
+inline constexpr ArgInfo kArgs_pad[] = {{"input", 'T'}, {"padding", 'J'}, {"mode", 'S'}, {"value", 'N'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_pad{2548, "pad", kArgs_pad};
 inline constexpr ArgInfo kArgs_getitem[] = {{"input", 'T'}, {"items", 'J'}, {"arrays", 'L'}, {"out", 'P'}};
 inline constexpr CallInfo kInfo_getitem{2600, "getitem", kArgs_getitem};

@@ -161,12 +161,13 @@ tsr_status tsr_lerp_scalar_inplace(tsr_tensor input, tsr_tensor other, const tsr
 }
 
 tsr_status tsr_addcmul(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
+    out) {
   const tsr_status status = guard(kInfo_addcmul, [&] {
     out_arg(out, "out");
     give(tsr::ops::addcmul(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-        TensorArg(tensor2, "tensor2").get(), value), out);
+        TensorArg(tensor2, "tensor2").get(), number_arg(value, "value")), out);
   }, input, tensor1, tensor2, value);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -174,32 +175,34 @@ tsr_status tsr_addcmul(
 }
 
 tsr_status tsr_addcmul_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
+    dst) {
   return guard(kInfo_addcmul, 0x1089a, [&] {
     tsr::ops::addcmul(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-        TensorArg(tensor2, "tensor2").get(), value, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(tensor2, "tensor2").get(), number_arg(value, "value"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, tensor1, tensor2, value, dst);
 }
 
 tsr_status tsr_addcmul_inplace(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value) {
   return guard(kInfo_addcmul, 0x2089a, [&] {
     tsr::ops::addcmul(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-        TensorArg(tensor2, "tensor2").get(), value,
+        TensorArg(tensor2, "tensor2").get(), number_arg(value, "value"),
         tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, tensor1, tensor2, value);
 }
 
 tsr_status tsr_addcdiv(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
+    out) {
   const tsr_status status = guard(kInfo_addcdiv, [&] {
     out_arg(out, "out");
     give(tsr::ops::addcdiv(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-        TensorArg(tensor2, "tensor2").get(), value), out);
+        TensorArg(tensor2, "tensor2").get(), number_arg(value, "value")), out);
   }, input, tensor1, tensor2, value);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -207,21 +210,22 @@ tsr_status tsr_addcdiv(
 }
 
 tsr_status tsr_addcdiv_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
+    dst) {
   return guard(kInfo_addcdiv, 0x1089b, [&] {
     tsr::ops::addcdiv(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-        TensorArg(tensor2, "tensor2").get(), value, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(tensor2, "tensor2").get(), number_arg(value, "value"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, tensor1, tensor2, value, dst);
 }
 
 tsr_status tsr_addcdiv_inplace(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value) {
   return guard(kInfo_addcdiv, 0x2089b, [&] {
     tsr::ops::addcdiv(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
-        TensorArg(tensor2, "tensor2").get(), value,
+        TensorArg(tensor2, "tensor2").get(), number_arg(value, "value"),
         tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, tensor1, tensor2, value);
 }

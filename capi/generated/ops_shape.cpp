@@ -481,12 +481,12 @@ tsr_status tsr_triu_inplace(tsr_tensor input, int64_t diagonal) {
 
 tsr_status tsr_pad(
     tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
-    double value, tsr_tensor* out) {
+    const tsr_number* value, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_pad, [&] {
     out_arg(out, "out");
     give(tsr::ops::pad(
         TensorArg(input, "input").get(), list_arg(padding, n_padding, "padding"),
-        text_arg(mode, mode_len, "mode"), value), out);
+        text_arg(mode, mode_len, "mode"), number_arg(value, "value")), out);
   }, input, ListOf{padding, n_padding}, TextOf{mode, mode_len}, value);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -495,12 +495,12 @@ tsr_status tsr_pad(
 
 tsr_status tsr_pad_out(
     tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
-    double value, tsr_tensor dst) {
+    const tsr_number* value, tsr_tensor dst) {
   return guard(kInfo_pad, 0x109f4, [&] {
     tsr::ops::pad(
         TensorArg(input, "input").get(), list_arg(padding, n_padding, "padding"),
-        text_arg(mode, mode_len, "mode"), value, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        text_arg(mode, mode_len, "mode"), number_arg(value, "value"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{padding, n_padding}, TextOf{mode, mode_len}, value, dst);
 }
 

@@ -27,6 +27,11 @@ PARAMETERS = VALUES | {  # by schema type
 }  # fmt: skip
 
 
+def _present(default: str) -> str:
+    """A default as a reader of the documentation says it."""
+    return default[len("Some(") : -1] if default.startswith("Some(") else default
+
+
 def outputs(schema: Schema) -> dict[str, str]:
     families = [d for d in schema.domains if d.ops]
     files = {f"{FOLDER}{d.name}.rs": _family(d.title, list(d.ops)) for d in families}
@@ -110,7 +115,7 @@ def _options_struct(op: Op) -> str:
     for arg, option in fields:
         note = arg.doc or f"`{arg.name}`"
         if option.default != "None":
-            note += f"; default: `{option.default.removeprefix('Some(').removesuffix(')')}`"
+            note += f"; default: `{_present(option.default)}`"
         elif "absent" not in note:
             note += "; default: absent"
         setters.append(

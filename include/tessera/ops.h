@@ -877,21 +877,27 @@ TSR_API TSR_NODISCARD tsr_status tsr_lerp_scalar_out(
 TSR_API TSR_NODISCARD tsr_status tsr_lerp_scalar_inplace(
     tsr_tensor input, tsr_tensor other, const tsr_number* weight);
 
-/* input + value tensor1 tensor2; floating and complex dtypes. */
+/* input + value tensor1 tensor2.
+ * value: does not promote: a number of the dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
+    out);
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
+    dst);
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul_inplace(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value);
 
-/* input + value tensor1 / tensor2; floating and complex dtypes. */
+/* input + value tensor1 / tensor2; floating and complex dtypes.
+ * value: does not promote: a number of the dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor* out);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
+    out);
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value, tsr_tensor dst);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
+    dst);
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_inplace(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, double value);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value);
 
 /* The input limited to bounds, of which one may be absent; the gradient passes inside and at the
  * bounds.
@@ -1160,13 +1166,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_triu_inplace(tsr_tensor input, int64_t diag
 /* Adds elements on the sides of axes.
  * padding: before and after the last axis, then the one before it, ...; negative crops
  * mode: constant, reflect, replicate or circular
- * value: of the new elements in mode constant */
+ * value: of the new elements in mode constant; a number of the dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_pad(
     tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
-    double value, tsr_tensor* out);
+    const tsr_number* value, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_pad_out(
     tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
-    double value, tsr_tensor dst);
+    const tsr_number* value, tsr_tensor dst);
 
 /* ---- Ops: indexing ---- */
 

@@ -44,4 +44,14 @@ void fail_range(const Scalar& value, DType dtype, const char* arg) {
        high, "] for ", dtype, ", got ", value);
 }
 
+void check_holds(const Scalar& value, DType dtype, const char* arg) {
+  TSR_CHECK(value.category() != Category::kComplex || is_complex(dtype), Code::kDType, arg,
+            "expected a real number for ", dtype, ", got ", value);
+  if (!is_integral_or_bool(dtype)) return;
+  const bool whole = value.category() <= Category::kIntegral ||
+                     value.to<double>() == std::trunc(value.to<double>());
+  TSR_CHECK(whole, Code::kDType, arg, "expected a whole number for ", dtype, ", got ", value);
+  check_fits(value, dtype, arg);
+}
+
 }  // namespace tsr

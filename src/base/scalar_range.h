@@ -24,4 +24,8 @@ inline void check_fits(const Scalar& value, DType dtype, const char* arg) {
   if (is_integral(dtype) && fit_of(value, dtype) != Fit::kInside) fail_range(value, dtype, arg);
 }
 
+// Throws kDType for a complex number where the dtype is none and for a fraction where the dtype has
+// none, kValue for one outside its range: for numbers that are cast to a dtype without promotion.
+void check_holds(const Scalar& value, DType dtype, const char* arg);
+
 }  // namespace tsr

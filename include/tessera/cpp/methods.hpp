@@ -305,12 +305,12 @@ class TensorMethods {
   Tensor lerp(const Tensor& other, const Scalar& weight) const;
   Tensor& lerp_(const Tensor& other, const Tensor& weight);
   Tensor& lerp_(const Tensor& other, const Scalar& weight);
-  // input + value tensor1 tensor2; floating and complex dtypes.
-  Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, double value = 1.0) const;
-  Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, double value = 1.0);
+  // input + value tensor1 tensor2.
+  Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1);
   // input + value tensor1 / tensor2; floating and complex dtypes.
-  Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, double value = 1.0) const;
-  Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, double value = 1.0);
+  Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1);
   // The input limited to bounds, of which one may be absent; the gradient passes inside and at the
   // bounds.
   Tensor clip(const Tensor& min, const Tensor& max) const;

@@ -1981,45 +1981,47 @@ inline Tensor& lerp_out(
   return dst;
 }
 
-// input + value tensor1 tensor2; floating and complex dtypes.
+// input + value tensor1 tensor2.
 inline Tensor addcmul(
-    const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1.0) {
+    const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
   tsr_tensor out = nullptr;
-  check(tsr_addcmul(input.handle(), tensor1.handle(), tensor2.handle(), value, &out));
+  check(tsr_addcmul(input.handle(), tensor1.handle(), tensor2.handle(), value.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor& addcmul_(
-    Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1.0) {
-  check(tsr_addcmul_inplace(input.handle(), tensor1.handle(), tensor2.handle(), value));
+    Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
+  check(tsr_addcmul_inplace(input.handle(), tensor1.handle(), tensor2.handle(), value.number()));
   return input;
 }
 
 inline Tensor& addcmul_out(
-    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value =
-    1.0) {
-  check(tsr_addcmul_out(input.handle(), tensor1.handle(), tensor2.handle(), value, dst.handle()));
+    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar&
+    value = 1) {
+  check(tsr_addcmul_out(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
   return dst;
 }
 
 // input + value tensor1 / tensor2; floating and complex dtypes.
 inline Tensor addcdiv(
-    const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1.0) {
+    const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
   tsr_tensor out = nullptr;
-  check(tsr_addcdiv(input.handle(), tensor1.handle(), tensor2.handle(), value, &out));
+  check(tsr_addcdiv(input.handle(), tensor1.handle(), tensor2.handle(), value.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor& addcdiv_(
-    Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1.0) {
-  check(tsr_addcdiv_inplace(input.handle(), tensor1.handle(), tensor2.handle(), value));
+    Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
+  check(tsr_addcdiv_inplace(input.handle(), tensor1.handle(), tensor2.handle(), value.number()));
   return input;
 }
 
 inline Tensor& addcdiv_out(
-    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value =
-    1.0) {
-  check(tsr_addcdiv_out(input.handle(), tensor1.handle(), tensor2.handle(), value, dst.handle()));
+    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar&
+    value = 1) {
+  check(tsr_addcdiv_out(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
   return dst;
 }
 
@@ -2499,20 +2501,21 @@ inline Tensor& triu_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) 
 
 // Adds elements on the sides of axes.
 inline Tensor pad(
-    const Tensor& input, const IntList& padding, std::string_view mode = "constant", double value =
-    0.0) {
+    const Tensor& input, const IntList& padding, std::string_view mode = "constant", const Scalar&
+    value = 0) {
   tsr_tensor out = nullptr;
   check(tsr_pad(
-      input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode), value, &out));
+      input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
+      value.number(), &out));
   return Tensor::take(out);
 }
 
 inline Tensor& pad_out(
     Tensor& dst, const Tensor& input, const IntList& padding, std::string_view mode = "constant",
-    double value = 0.0) {
+    const Scalar& value = 0) {
   check(tsr_pad_out(
-      input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode), value,
-      dst.handle()));
+      input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
+      value.number(), dst.handle()));
   return dst;
 }
 
@@ -3638,17 +3641,19 @@ inline Tensor& TensorMethods::lerp_(const Tensor& other, const Scalar& weight) {
   return tessera::lerp_(self(), other, weight);
 }
 inline Tensor TensorMethods::addcmul(
-    const Tensor& tensor1, const Tensor& tensor2, double value) const {
+    const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) const {
   return tessera::addcmul(self(), tensor1, tensor2, value);
 }
-inline Tensor& TensorMethods::addcmul_(const Tensor& tensor1, const Tensor& tensor2, double value) {
+inline Tensor& TensorMethods::addcmul_(
+    const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   return tessera::addcmul_(self(), tensor1, tensor2, value);
 }
 inline Tensor TensorMethods::addcdiv(
-    const Tensor& tensor1, const Tensor& tensor2, double value) const {
+    const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) const {
   return tessera::addcdiv(self(), tensor1, tensor2, value);
 }
-inline Tensor& TensorMethods::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, double value) {
+inline Tensor& TensorMethods::addcdiv_(
+    const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   return tessera::addcdiv_(self(), tensor1, tensor2, value);
 }
 inline Tensor TensorMethods::clip(const Tensor& min, const Tensor& max) const {

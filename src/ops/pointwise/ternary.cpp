@@ -54,7 +54,7 @@ struct Ternary {
   Arg a, b, c;
   const char* name_b = "tensor1";
   const char* name_c = "tensor2";
-  double parameter = 0;
+  Scalar parameter = 0;
 };
 
 void refuse_inexact_only(DType dtype) {
@@ -198,11 +198,13 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out)
   return output;
 }
 
-Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value,
-               Out out) {
+Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value, Out out) {
   const Ternary call{TernaryOp::kAddcmul, input, tensor1, tensor2, "tensor1", "tensor2", value};
-  refuse_inexact_only(common_dtype(call));
-  const bool grad = needs_grad(input, tensor1, tensor2);
+  const DType compute = common_dtype(call);
+  TSR_CHECK(compute != DType::kBool, Code::kDType, "input", "expected numbers, got ", compute);
+  check_holds(value, compute, "value");
+  const bool grad = is_differentiable(compute) && needs_grad(input, tensor1, tensor2);
   const Tensor none;
   const std::array saves{save_input(grad && needs_grad(tensor2) ? tensor1 : none),
                          save_input(grad && needs_grad(tensor1) ? tensor2 : none)};
@@ -212,17 +214,18 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   record(output, "AddcmulBackward", {input, tensor1, tensor2}, saves, [value](Backward& ctx) {
     if (ctx.needs(0)) ctx.set(0, ctx.grad());
     if (!ctx.needs(1) && !ctx.needs(2)) return;
-    const Tensor scaled = multiply(ctx.grad(), value);
+    const Tensor scaled = multiply(ctx.grad(), conj_of(value));
     if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
     if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
   });
   return output;
 }
 
-Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value,
-               Out out) {
+Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value, Out out) {
   const Ternary call{TernaryOp::kAddcdiv, input, tensor1, tensor2, "tensor1", "tensor2", value};
   refuse_inexact_only(common_dtype(call));
+  check_holds(value, common_dtype(call), "value");
   const bool grad = needs_grad(input, tensor1, tensor2);
   const Tensor none;
   const std::array saves{save_input(grad && needs_grad(tensor2) ? tensor1 : none),
@@ -234,7 +237,7 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
     if (ctx.needs(0)) ctx.set(0, ctx.grad());
     if (!ctx.needs(1) && !ctx.needs(2)) return;
     const Tensor divisor = conj_of(ctx.saved(1));
-    const Tensor quotient = divide(multiply(ctx.grad(), value), divisor);
+    const Tensor quotient = divide(multiply(ctx.grad(), conj_of(value)), divisor);
     if (ctx.needs(1)) ctx.set(1, quotient);
     if (ctx.needs(2)) {
       ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));

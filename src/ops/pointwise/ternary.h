@@ -18,11 +18,12 @@ Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out ou
 
 // input + weight (other - input).
 Tensor lerp(const Tensor& input, const Tensor& other, const Arg& weight, Out out = {});
-// input + value tensor1 tensor2, and input + value tensor1 / tensor2.
-Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1,
-               Out out = {});
-Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, double value = 1,
-               Out out = {});
+// input + value tensor1 tensor2, also of integers, and input + value tensor1 / tensor2. `value`
+// does not promote: it must be a number of the operands' dtype.
+Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value = 1, Out out = {});
+Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value = 1, Out out = {});
 
 // ---- real dtypes ----
 

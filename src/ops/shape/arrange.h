@@ -33,10 +33,10 @@ Tensor tril(const Tensor& input, int64_t diagonal = 0, Out out = {});
 Tensor triu(const Tensor& input, int64_t diagonal = 0, Out out = {});
 
 // Adds padding[2 i] before and padding[2 i + 1] after the axis i-th from the last; negative counts
-// crop. `mode` is "constant" (of `value`), "reflect" (mirrors without the edge, less than the
-// axis), "replicate" (the edge) or "circular" (wraps around, at most the axis). Throws kValue,
-// kShape.
+// crop. `mode` is "constant" (of `value`, which must be a number of the dtype), "reflect" (mirrors
+// without the edge, less than the axis), "replicate" (the edge) or "circular" (wraps around, at
+// most the axis). Throws kValue, kShape.
 Tensor pad(const Tensor& input, DimsView padding, std::string_view mode = "constant",
-           double value = 0, Out out = {});
+           const Scalar& value = 0, Out out = {});
 
 }  // namespace tsr::ops

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pad: constant, reflect, replicate, circular.
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/scalar_range.h"
@@ -57,17 +56,13 @@ Tensor overlap_window(const Tensor& tensor, const AxisPads& pads, bool inside) {
   return window;
 }
 
-Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding, double value,
-                    const Out& out) {
+Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding,
+                    const Scalar& value, const Out& out) {
   Dims shape = input.sizes();
   for (const AxisPad& pad : pads) shape[static_cast<size_t>(pad.axis)] += pad.before + pad.after;
   const bool grad = needs_grad(input);
   Result result = allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input});
-  if (is_integral_or_bool(input.dtype())) {
-    TSR_CHECK(value == std::trunc(value) && std::abs(value) < 0x1p63, Code::kDType, "value",
-              "expected a whole number for a ", input.dtype(), " input, got ", value);
-    check_fits(value, input.dtype(), "value");
-  }
+  check_holds(value, input.dtype(), "value");
   fill_memory(result.value(), value);
   copy_memory(overlap_window(result.value(), pads, true), overlap_window(input, pads, false));
   Tensor output = result.finish();
@@ -124,7 +119,8 @@ Border border_of(std::string_view mode) {
 
 }  // namespace
 
-Tensor pad(const Tensor& input, DimsView padding, std::string_view mode, double value, Out out) {
+Tensor pad(const Tensor& input, DimsView padding, std::string_view mode, const Scalar& value,
+           Out out) {
   const AxisPads pads = read_padding(input, padding);
   if (mode == "constant") return pad_constant(input, pads, padding, value, out);
   const Border border = border_of(mode);

@@ -86,11 +86,11 @@ static tsr_status call_tLiO(tpy_function f, const tpy_value* v) {
 static tsr_status call_tLo(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].place);
 }
-static tsr_status call_tLsdo(tpy_function f, const tpy_value* v) {
-  return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor*))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].text, v[2].length, v[3].real, v[4].place);
+static tsr_status call_tLsno(tpy_function f, const tpy_value* v) {
+  return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, const char*, int64_t, const tsr_number*, tsr_tensor*))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].text, v[2].length, &v[3].number, v[4].place);
 }
-static tsr_status call_tLsdt(tpy_function f, const tpy_value* v) {
-  return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, const char*, int64_t, double, tsr_tensor))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].text, v[2].length, v[3].real, v[4].tensor);
+static tsr_status call_tLsnt(tpy_function f, const tpy_value* v) {
+  return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, const char*, int64_t, const tsr_number*, tsr_tensor))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].text, v[2].length, &v[3].number, v[4].tensor);
 }
 static tsr_status call_tLt(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, tsr_tensor))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].tensor);
@@ -305,9 +305,6 @@ static tsr_status call_tttLLLiwo(tpy_function f, const tpy_value* v) {
 static tsr_status call_tttLLLiwt(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].list->at, v[3].list->n, v[4].list->at, v[4].list->n, v[5].list->at, v[5].list->n, v[6].whole, v[7].word, v[8].tensor);
 }
-static tsr_status call_tttd(tpy_function f, const tpy_value* v) {
-  return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, double))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].real);
-}
 static tsr_status call_tttdd(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, double, double))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].real, v[4].real);
 }
@@ -317,17 +314,20 @@ static tsr_status call_tttddo(tpy_function f, const tpy_value* v) {
 static tsr_status call_tttddt(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].real, v[4].real, v[5].tensor);
 }
-static tsr_status call_tttdo(tpy_function f, const tpy_value* v) {
-  return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, double, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].real, v[4].place);
-}
-static tsr_status call_tttdt(tpy_function f, const tpy_value* v) {
-  return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, double, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].real, v[4].tensor);
-}
 static tsr_status call_tttisdo(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].whole, v[4].text, v[4].length, v[5].real, v[6].place);
 }
 static tsr_status call_tttiso(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].whole, v[4].text, v[4].length, v[5].place);
+}
+static tsr_status call_tttn(tpy_function f, const tpy_value* v) {
+  return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*))f)(v[0].tensor, v[1].tensor, v[2].tensor, &v[3].number);
+}
+static tsr_status call_tttno(tpy_function f, const tpy_value* v) {
+  return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, &v[3].number, v[4].place);
+}
+static tsr_status call_tttnt(tpy_function f, const tpy_value* v) {
+  return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, &v[3].number, v[4].tensor);
 }
 static tsr_status call_ttto(tpy_function f, const tpy_value* v) {
   return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].place);
@@ -1401,29 +1401,31 @@ static const tpy_row row_lerp_inplace = {
 static PyObject* py_lerp_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_lerp_inplace, a, b, n, k); }
 static const tpy_row row_addcmul = {
     {"addcmul", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
-        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}},
-        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR},
+        {"value", TPY_SCALAR, NULL, {.number = {TSR_NUMBER_INTEGER, 0, 1, 0, 0}}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
     TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
-        {0, 0, call_tttdo, call_tttdt, (tpy_function)tsr_addcmul, (tpy_function)tsr_addcmul_out}, {0}}};
+        {0, 0, call_tttno, call_tttnt, (tpy_function)tsr_addcmul, (tpy_function)tsr_addcmul_out}, {0}}};
 static PyObject* py_addcmul(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcmul, a, b, n, k); }
 static const tpy_row row_addcmul_inplace = {
     {"addcmul_", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
-        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR},
+        {"value", TPY_SCALAR, NULL, {.number = {TSR_NUMBER_INTEGER, 0, 1, 0, 0}}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
     TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
-        {0, 0, call_tttd, NULL, (tpy_function)tsr_addcmul_inplace, NULL}, {0}}};
+        {0, 0, call_tttn, NULL, (tpy_function)tsr_addcmul_inplace, NULL}, {0}}};
 static PyObject* py_addcmul_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcmul_inplace, a, b, n, k); }
 static const tpy_row row_addcdiv = {
     {"addcdiv", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
-        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}},
-        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR},
+        {"value", TPY_SCALAR, NULL, {.number = {TSR_NUMBER_INTEGER, 0, 1, 0, 0}}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
     TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
-        {0, 0, call_tttdo, call_tttdt, (tpy_function)tsr_addcdiv, (tpy_function)tsr_addcdiv_out}, {0}}};
+        {0, 0, call_tttno, call_tttnt, (tpy_function)tsr_addcdiv, (tpy_function)tsr_addcdiv_out}, {0}}};
 static PyObject* py_addcdiv(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcdiv, a, b, n, k); }
 static const tpy_row row_addcdiv_inplace = {
     {"addcdiv_", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
-        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR},
+        {"value", TPY_SCALAR, NULL, {.number = {TSR_NUMBER_INTEGER, 0, 1, 0, 0}}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
     TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
-        {0, 0, call_tttd, NULL, (tpy_function)tsr_addcdiv_inplace, NULL}, {0}}};
+        {0, 0, call_tttn, NULL, (tpy_function)tsr_addcdiv_inplace, NULL}, {0}}};
 static PyObject* py_addcdiv_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcdiv_inplace, a, b, n, k); }
 static const tpy_row row_clip = {
     {"clip", 4, 3, 1, -1, 7u, (const tpy_parameter[]){
@@ -1731,9 +1733,10 @@ static PyObject* py_triu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, 
 static const tpy_row row_pad = {
     {"pad", 5, 4, 2, 1, 1u, (const tpy_parameter[]){
         {"input", TPY_TENSOR}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
-        {"mode", TPY_TEXT, NULL, {.text = "constant", .length = 8}}, {"value", TPY_F64}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+        {"mode", TPY_TEXT, NULL, {.text = "constant", .length = 8}},
+        {"value", TPY_SCALAR, NULL, {.number = {TSR_NUMBER_INTEGER, 0, 0, 0, 0}}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
     TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
-        {0, 0, call_tLsdo, call_tLsdt, (tpy_function)tsr_pad, (tpy_function)tsr_pad_out}, {0}}};
+        {0, 0, call_tLsno, call_tLsnt, (tpy_function)tsr_pad, (tpy_function)tsr_pad_out}, {0}}};
 static PyObject* py_pad(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_pad, a, b, n, k); }
 static const tpy_row row_index_put = {
     {"index_put", 5, 4, 3, -1, 5u, (const tpy_parameter[]){
@@ -2180,7 +2183,7 @@ PyMethodDef tpy_functions[] = {
     {"normal_", (PyCFunction)(tpy_function)py_normal_inplace, CALL, "normal_($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes."},
     {"where", (PyCFunction)(tpy_function)py_where, CALL, "where($condition, input, other, *, out=None)\n--\n\nThe input where the condition holds, other elsewhere; all three broadcast."},
     {"lerp", (PyCFunction)(tpy_function)py_lerp, CALL, "lerp($input, other, weight, *, out=None)\n--\n\ninput + weight (other - input); floating and complex dtypes."},
-    {"addcmul", (PyCFunction)(tpy_function)py_addcmul, CALL, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
+    {"addcmul", (PyCFunction)(tpy_function)py_addcmul, CALL, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2."},
     {"addcdiv", (PyCFunction)(tpy_function)py_addcdiv, CALL, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
     {"clip", (PyCFunction)(tpy_function)py_clip, CALL, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},
     {"sort", (PyCFunction)(tpy_function)py_sort, CALL, "sort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes."},
@@ -2437,8 +2440,8 @@ PyMethodDef tpy_methods[] = {
     {"normal_", (PyCFunction)(tpy_function)py_normal_inplace, CALL, "normal_($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes."},
     {"lerp", (PyCFunction)(tpy_function)py_lerp, CALL, "lerp($input, other, weight, *, out=None)\n--\n\ninput + weight (other - input); floating and complex dtypes."},
     {"lerp_", (PyCFunction)(tpy_function)py_lerp_inplace, CALL, "lerp_($input, other, weight)\n--\n\ninput + weight (other - input); floating and complex dtypes."},
-    {"addcmul", (PyCFunction)(tpy_function)py_addcmul, CALL, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
-    {"addcmul_", (PyCFunction)(tpy_function)py_addcmul_inplace, CALL, "addcmul_($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
+    {"addcmul", (PyCFunction)(tpy_function)py_addcmul, CALL, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2."},
+    {"addcmul_", (PyCFunction)(tpy_function)py_addcmul_inplace, CALL, "addcmul_($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 tensor2."},
     {"addcdiv", (PyCFunction)(tpy_function)py_addcdiv, CALL, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
     {"addcdiv_", (PyCFunction)(tpy_function)py_addcdiv_inplace, CALL, "addcdiv_($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
     {"clip", (PyCFunction)(tpy_function)py_clip, CALL, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds."},

@@ -1467,21 +1467,21 @@
 @c tsr_lerp_scalar_inplace(input::tsr_tensor, other::tsr_tensor,
     weight::Ptr{tsr_number})::tsr_status
 
-# input + value tensor1 tensor2; floating and complex dtypes.
-@c tsr_addcmul(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_addcmul_out(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
-    dst::tsr_tensor)::tsr_status
+# input + value tensor1 tensor2.
+@c tsr_addcmul(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
+    value::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addcmul_out(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
+    value::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
 @c tsr_addcmul_inplace(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
-    value::Float64)::tsr_status
+    value::Ptr{tsr_number})::tsr_status
 
 # input + value tensor1 / tensor2; floating and complex dtypes.
-@c tsr_addcdiv(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_addcdiv_out(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor, value::Float64,
-    dst::tsr_tensor)::tsr_status
+@c tsr_addcdiv(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
+    value::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addcdiv_out(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
+    value::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
 @c tsr_addcdiv_inplace(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
-    value::Float64)::tsr_status
+    value::Ptr{tsr_number})::tsr_status
 
 # The input limited to bounds, of which one may be absent; the gradient passes inside and at
 # the bounds.
@@ -1690,9 +1690,9 @@
 
 # Adds elements on the sides of axes.
 @c tsr_pad(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
-    mode_len::Int64, value::Float64, out::Ptr{tsr_tensor})::tsr_status
+    mode_len::Int64, value::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_pad_out(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
-    mode_len::Int64, value::Float64, dst::tsr_tensor)::tsr_status
+    mode_len::Int64, value::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
 
 # input[items]: a view when there are no arrays, else a copy; NumPy's rules.
 @c tsr_getitem(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32, arrays::Ptr{tsr_tensor},

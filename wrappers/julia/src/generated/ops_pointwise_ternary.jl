@@ -100,22 +100,24 @@ end
     addcmul!(input, tensor1, tensor2; value)
     addcmul!(dst, input, tensor1, tensor2; value)
 
-input + value tensor1 tensor2; floating and complex dtypes.
+input + value tensor1 tensor2.
+
+- `value`: does not promote: a number of the dtype
 """
 function addcmul(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
     out = Ref{tsr_tensor}()
-    check(C.tsr_addcmul(input, tensor1, tensor2, value, out))
+    check(C.tsr_addcmul(input, tensor1, tensor2, host_number(value), out))
     return wrap(out[])
 end
 
 "Writes the result to its first argument; see [`addcmul`](@ref)."
 function addcmul!(dst::Tensor, input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcmul_out(input, tensor1, tensor2, value, dst))
+    check(C.tsr_addcmul_out(input, tensor1, tensor2, host_number(value), dst))
     return dst
 end
 
 function addcmul!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcmul_inplace(input, tensor1, tensor2, value))
+    check(C.tsr_addcmul_inplace(input, tensor1, tensor2, host_number(value)))
     return input
 end
 
@@ -125,21 +127,23 @@ end
     addcdiv!(dst, input, tensor1, tensor2; value)
 
 input + value tensor1 / tensor2; floating and complex dtypes.
+
+- `value`: does not promote: a number of the dtype
 """
 function addcdiv(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
     out = Ref{tsr_tensor}()
-    check(C.tsr_addcdiv(input, tensor1, tensor2, value, out))
+    check(C.tsr_addcdiv(input, tensor1, tensor2, host_number(value), out))
     return wrap(out[])
 end
 
 "Writes the result to its first argument; see [`addcdiv`](@ref)."
 function addcdiv!(dst::Tensor, input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcdiv_out(input, tensor1, tensor2, value, dst))
+    check(C.tsr_addcdiv_out(input, tensor1, tensor2, host_number(value), dst))
     return dst
 end
 
 function addcdiv!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcdiv_inplace(input, tensor1, tensor2, value))
+    check(C.tsr_addcdiv_inplace(input, tensor1, tensor2, host_number(value)))
     return input
 end
 

@@ -514,7 +514,7 @@ Adds elements on the sides of axes.
 
 - `padding`: before and after the last axis, then the one before it, ...; negative crops
 - `mode`: constant, reflect, replicate or circular
-- `value`: of the new elements in mode constant
+- `value`: of the new elements in mode constant; a number of the dtype
 """
 function pad(input::Tensor, padding::Dimensions; mode="constant", value=0)
     padding_list = int_list(padding)
@@ -522,7 +522,7 @@ function pad(input::Tensor, padding::Dimensions; mode="constant", value=0)
     out = Ref{tsr_tensor}()
     check(C.tsr_pad(
         input, padding_list, list_count(padding_list), mode_text, sizeof(mode_text),
-        value, out))
+        host_number(value), out))
     return wrap(out[])
 end
 
@@ -532,6 +532,6 @@ function pad!(dst::Tensor, input::Tensor, padding::Dimensions; mode="constant", 
     mode_text = String(mode)
     check(C.tsr_pad_out(
         input, padding_list, list_count(padding_list), mode_text, sizeof(mode_text),
-        value, dst))
+        host_number(value), dst))
     return dst
 end

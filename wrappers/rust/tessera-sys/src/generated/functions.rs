@@ -2143,32 +2143,36 @@ extern "C" {
         input: tsr_tensor, other: tsr_tensor, weight: *const tsr_number,
     ) -> tsr_status;
 
-    /// input + value tensor1 tensor2; floating and complex dtypes.
+    /// input + value tensor1 tensor2.
+    /// value: does not promote: a number of the dtype
     pub fn tsr_addcmul(
-        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: f64,
+        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
         out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_addcmul`].
     pub fn tsr_addcmul_out(
-        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: f64, dst: tsr_tensor,
+        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
+        dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_addcmul`].
     pub fn tsr_addcmul_inplace(
-        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: f64,
+        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
     ) -> tsr_status;
 
     /// input + value tensor1 / tensor2; floating and complex dtypes.
+    /// value: does not promote: a number of the dtype
     pub fn tsr_addcdiv(
-        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: f64,
+        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
         out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_addcdiv`].
     pub fn tsr_addcdiv_out(
-        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: f64, dst: tsr_tensor,
+        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
+        dst: tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_addcdiv`].
     pub fn tsr_addcdiv_inplace(
-        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: f64,
+        input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
     ) -> tsr_status;
 
     /// The input limited to bounds, of which one may be absent; the gradient passes inside and at
@@ -2501,15 +2505,15 @@ extern "C" {
     /// Adds elements on the sides of axes.
     /// padding: before and after the last axis, then the one before it, ...; negative crops
     /// mode: constant, reflect, replicate or circular
-    /// value: of the new elements in mode constant
+    /// value: of the new elements in mode constant; a number of the dtype
     pub fn tsr_pad(
         input: tsr_tensor, padding: *const i64, n_padding: i32, mode: *const c_char, mode_len: i64,
-        value: f64, out: *mut tsr_tensor,
+        value: *const tsr_number, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_pad`].
     pub fn tsr_pad_out(
         input: tsr_tensor, padding: *const i64, n_padding: i32, mode: *const c_char, mode_len: i64,
-        value: f64, dst: tsr_tensor,
+        value: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// input\[items\]: a view when there are no arrays, else a copy; NumPy's rules.

@@ -202,7 +202,7 @@ impl Default for ArangeOptions {
 }
 
 impl ArangeOptions {
-    /// `step`; default: `Scalar::I64(1`
+    /// `step`; default: `Scalar::I64(1)`
     #[must_use]
     pub fn step(mut self, step: impl Into<Scalar>) -> Self {
         self.step = step.into();

@@ -6,20 +6,20 @@ use crate::arguments::*;
 /// Options of [`Tensor::addcmul_with`].
 #[derive(Clone, Copy, Debug)]
 pub struct AddcmulOptions {
-    value: f64,
+    value: Scalar,
 }
 
 impl Default for AddcmulOptions {
     fn default() -> Self {
-        Self { value: 1.0 }
+        Self { value: Scalar::I64(1) }
     }
 }
 
 impl AddcmulOptions {
-    /// `value`; default: `1.0`
+    /// does not promote: a number of the dtype; default: `Scalar::I64(1)`
     #[must_use]
-    pub fn value(mut self, value: f64) -> Self {
-        self.value = value;
+    pub fn value(mut self, value: impl Into<Scalar>) -> Self {
+        self.value = value.into();
         self
     }
 }
@@ -27,20 +27,20 @@ impl AddcmulOptions {
 /// Options of [`Tensor::addcdiv_with`].
 #[derive(Clone, Copy, Debug)]
 pub struct AddcdivOptions {
-    value: f64,
+    value: Scalar,
 }
 
 impl Default for AddcdivOptions {
     fn default() -> Self {
-        Self { value: 1.0 }
+        Self { value: Scalar::I64(1) }
     }
 }
 
 impl AddcdivOptions {
-    /// `value`; default: `1.0`
+    /// does not promote: a number of the dtype; default: `Scalar::I64(1)`
     #[must_use]
-    pub fn value(mut self, value: f64) -> Self {
-        self.value = value;
+    pub fn value(mut self, value: impl Into<Scalar>) -> Self {
+        self.value = value.into();
         self
     }
 }
@@ -180,7 +180,7 @@ impl Tensor {
         Ok(self)
     }
 
-    /// input + value tensor1 tensor2; floating and complex dtypes.
+    /// input + value tensor1 tensor2.
     #[inline]
     pub fn addcmul(&self, tensor1: &Tensor, tensor2: &Tensor) -> Result<Tensor> {
         self.addcmul_with(tensor1, tensor2, |o| o)
@@ -194,7 +194,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let o = options(AddcmulOptions::default());
         one(|out| unsafe {
-            sys::tsr_addcmul(self.raw(), tensor1.raw(), tensor2.raw(), o.value, out)
+            sys::tsr_addcmul(self.raw(), tensor1.raw(), tensor2.raw(), &o.value.number(), out)
         })
     }
 
@@ -207,7 +207,9 @@ impl Tensor {
         let o = options(AddcmulOptions::default());
         let place = place_of(dst)?;
         let status = unsafe {
-            sys::tsr_addcmul_out(self.raw(), tensor1.raw(), tensor2.raw(), o.value, place.raw())
+            sys::tsr_addcmul_out(
+                self.raw(), tensor1.raw(), tensor2.raw(), &o.value.number(), place.raw(),
+            )
         };
         written("addcmul_out", status, &[(dst, &place)])
     }
@@ -219,7 +221,9 @@ impl Tensor {
         options: impl FnOnce(AddcmulOptions) -> AddcmulOptions,
     ) -> Result<&Self> {
         let o = options(AddcmulOptions::default());
-        done(unsafe { sys::tsr_addcmul_inplace(self.raw(), tensor1.raw(), tensor2.raw(), o.value) })?;
+        done(unsafe {
+            sys::tsr_addcmul_inplace(self.raw(), tensor1.raw(), tensor2.raw(), &o.value.number())
+        })?;
         Ok(self)
     }
 
@@ -237,7 +241,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let o = options(AddcdivOptions::default());
         one(|out| unsafe {
-            sys::tsr_addcdiv(self.raw(), tensor1.raw(), tensor2.raw(), o.value, out)
+            sys::tsr_addcdiv(self.raw(), tensor1.raw(), tensor2.raw(), &o.value.number(), out)
         })
     }
 
@@ -250,7 +254,9 @@ impl Tensor {
         let o = options(AddcdivOptions::default());
         let place = place_of(dst)?;
         let status = unsafe {
-            sys::tsr_addcdiv_out(self.raw(), tensor1.raw(), tensor2.raw(), o.value, place.raw())
+            sys::tsr_addcdiv_out(
+                self.raw(), tensor1.raw(), tensor2.raw(), &o.value.number(), place.raw(),
+            )
         };
         written("addcdiv_out", status, &[(dst, &place)])
     }
@@ -262,7 +268,9 @@ impl Tensor {
         options: impl FnOnce(AddcdivOptions) -> AddcdivOptions,
     ) -> Result<&Self> {
         let o = options(AddcdivOptions::default());
-        done(unsafe { sys::tsr_addcdiv_inplace(self.raw(), tensor1.raw(), tensor2.raw(), o.value) })?;
+        done(unsafe {
+            sys::tsr_addcdiv_inplace(self.raw(), tensor1.raw(), tensor2.raw(), &o.value.number())
+        })?;
         Ok(self)
     }
 

@@ -296,12 +296,12 @@ impl TriuOptions {
 #[derive(Clone, Copy, Debug)]
 pub struct PadOptions<'a> {
     mode: &'a str,
-    value: f64,
+    value: Scalar,
 }
 
 impl Default for PadOptions<'_> {
     fn default() -> Self {
-        Self { mode: "constant", value: 0.0 }
+        Self { mode: "constant", value: Scalar::I64(0) }
     }
 }
 
@@ -313,10 +313,10 @@ impl<'a> PadOptions<'a> {
         self
     }
 
-    /// of the new elements in mode constant; default: `0.0`
+    /// of the new elements in mode constant; a number of the dtype; default: `Scalar::I64(0)`
     #[must_use]
-    pub fn value(mut self, value: f64) -> Self {
-        self.value = value;
+    pub fn value(mut self, value: impl Into<Scalar>) -> Self {
+        self.value = value.into();
         self
     }
 }
@@ -888,7 +888,7 @@ impl Tensor {
         one(|out| unsafe {
             sys::tsr_pad(
                 self.raw(), padding.as_ptr(), count(padding.len()), o.mode.as_ptr().cast(),
-                o.mode.len() as i64, o.value, out,
+                o.mode.len() as i64, &o.value.number(), out,
             )
         })
     }
@@ -904,7 +904,7 @@ impl Tensor {
         let status = unsafe {
             sys::tsr_pad_out(
                 self.raw(), padding.as_ptr(), count(padding.len()), o.mode.as_ptr().cast(),
-                o.mode.len() as i64, o.value, place.raw(),
+                o.mode.len() as i64, &o.value.number(), place.raw(),
             )
         };
         written("pad_out", status, &[(dst, &place)])
