@@ -219,22 +219,24 @@ Tensor class_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& 
 
 // ---- probability targets ----
 
-Tensor soft_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
+// In opmath, so that 16-bit floats are rounded once, at the end.
+Tensor soft_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                           ClassReduction reduction, double smoothing) {
+  const Tensor x = in_opmath(input);
   const int64_t axis = x.ndim() == 1 ? 0 : 1;
   const auto classes = x.size(axis);
-  Tensor goal = target;
+  Tensor goal = in_opmath(target);
   if (smoothing > 0) {
-    goal = add(multiply(target, 1 - smoothing), smoothing / static_cast<double>(classes));
+    goal = add(multiply(goal, 1 - smoothing), smoothing / static_cast<double>(classes));
   }
   if (weight.defined()) {
     Dims shape(static_cast<size_t>(x.ndim()), int64_t{1});
     shape[static_cast<size_t>(axis)] = classes;
-    goal = multiply(goal, reshape(weight, shape));
+    goal = multiply(goal, reshape(in_opmath(weight), shape));
   }
   const Tensor terms = multiply(log_softmax(x, axis), goal);
   const Dims axes{axis};
-  return reduce(negative(sum(terms, DimsView(axes))), reduction);
+  return astype(reduce(negative(sum(terms, DimsView(axes))), reduction), input.dtype());
 }
 
 void check_probabilities(const Tensor& input, const Tensor& target, const Tensor& weight) {

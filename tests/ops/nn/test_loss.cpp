@@ -190,6 +190,33 @@ TEST(CrossEntropy, takes_probabilities) {
               values(ops::cross_entropy(x, classes, kNone))[0], 1e-12);
 }
 
+TEST(CrossEntropy, rounds_probabilities_of_16_bits_once) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    for (const char* reduction : kReductions) {
+      const auto rounded = [dtype](double step, int64_t n, int64_t m) {
+        std::vector<double> numbers(static_cast<size_t>(n * m));
+        for (size_t i = 0; i < numbers.size(); ++i)
+          numbers[i] = std::fabs(std::sin(step * static_cast<double>(i) + 1));
+        return ops::astype(f64(Dims{n, m}, numbers), dtype);
+      };
+      const Tensor x = rounded(3.7, 4, 40), target = rounded(1.3, 4, 40);
+      const Tensor weight = ops::reshape(rounded(0.9, 40, 1), Dims{40});
+      const auto loss_and_gradient = [&](DType compute) {
+        const Tensor leaf = ops::astype(x, compute, true);
+        set_requires_grad(leaf, true);
+        const Tensor loss = ops::cross_entropy(leaf, ops::astype(target, compute),
+                                               ops::astype(weight, compute), -100, reduction, 0.1);
+        backward(std::array{ops::sum(loss)});
+        return std::pair(ops::astype(loss.detached(), dtype), ops::astype(grad_of(leaf), dtype));
+      };
+      const auto [loss, gradient] = loss_and_gradient(dtype);
+      const auto [wanted, wanted_gradient] = loss_and_gradient(DType::kFloat32);
+      EXPECT_EQ(values(loss), values(wanted)) << reduction;
+      EXPECT_EQ(values(gradient), values(wanted_gradient)) << reduction;
+    }
+  }
+}
+
 TEST(CrossEntropy, knows_the_edges) {
   const Tensor x = random_leaf(Dims{2, 3}, 1).detached();
   const Tensor ignored = i64(Dims{2}, {-100, -100});
