@@ -484,8 +484,8 @@ PyObject* py_queue_callback(PyObject* self, PyObject* callback);
 
 /* ---- door.c: handles to and from cffi ---- */
 
-/* A handle goes through a cell: memory of one pointer that cffi made and knows the type of. No
- * handle is ever a number, and none is read out of an object that is not of our types. */
+/* A handle goes through a cell, a pointer in memory that cffi made and knows the type of. None is
+ * ever a number or read out of an object that is not of our types; lists cross in one call. */
 PyObject* py_lend(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_adopt(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_lend_all(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
@@ -593,7 +593,6 @@ int tpy_axes_of_one(const tpy_row* row, PyObject** slots);
 extern PyMethodDef tpy_functions[];
 extern PyMethodDef tpy_methods[];
 extern const PyType_Slot tpy_number_slots[];
-
 extern const tpy_row* const tpy_rows[]; /* all of them, then NULL */
 
 #pragma GCC visibility pop
