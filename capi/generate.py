@@ -20,7 +20,7 @@ from generator import model  # noqa: E402
 
 # Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
 EMITTERS = (
-    "c", "case_files", "cpp", "kernels", "shims", "docs", "python", "rust", "julia",
+    "c", "case_files", "cpp", "kernels", "shims", "docs", "optimizers", "python", "rust", "julia",
 )  # fmt: skip
 # Those of the tests that the builds ask for, by what --tests calls them.
 TESTS = {"capi": "tests", "cpp": "cpp_conformance", "rust": "rust_conformance"}
@@ -36,6 +36,7 @@ OWNED = (
     "src/backend/cuda/generated",
     "src/backend/common/generated",
     "src/ops/generated",
+    "src/optim/generated",
     "wrappers/rust/tessera-sys/src/generated",
     "wrappers/rust/tessera/src/generated",
     "wrappers/julia/src/generated",
@@ -45,8 +46,7 @@ OWNED = (
 def collect(schema: model.Schema) -> dict[str, str]:
     files: dict[str, str] = {}
     for name in EMITTERS:
-        if (ROOT / "capi" / "generator" / f"{name}.py").exists():
-            files |= importlib.import_module(f"generator.{name}").outputs(schema)
+        files |= importlib.import_module(f"generator.{name}").outputs(schema)
     return files
 
 

@@ -420,6 +420,8 @@ def load(folder: Path) -> Schema:
         with path.open(encoding="utf-8") as text:
             tree = yaml.safe_load(text)
         try:
+            if path.stem == "optimizers":  # generator/optimizers reads it
+                continue
             if path.stem == "families":
                 families = read_families(tree)
             else:

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/optim/optim.h"
+#include "optim/generated/defaults.h"
 
 namespace tsr::optim {
 namespace {
@@ -48,36 +49,6 @@ constexpr OptionRow kOptions[] = {
 static_assert(std::size(kOptions) == kOptionCount);
 
 using enum Option;
-
-constexpr Default kSgdOptions[] = {{kLr, 1e-3},     {kWeightDecay, 0}, {kMomentum, 0},
-                                   {kDampening, 0}, {kNesterov, 0},    {kMaximize, 0}};
-constexpr Default kAdamOptions[] = {{kLr, 1e-3},       {kBeta1, 0.9}, {kBeta2, 0.999}, {kEps, 1e-8},
-                                    {kWeightDecay, 0}, {kAmsgrad, 0}, {kMaximize, 0}};
-constexpr Default kAdamwOptions[] = {{kLr, 1e-3},   {kBeta1, 0.9},        {kBeta2, 0.999},
-                                     {kEps, 1e-8},  {kWeightDecay, 0.01}, {kAmsgrad, 0},
-                                     {kMaximize, 0}};
-constexpr Default kRmspropOptions[] = {{kLr, 1e-2},       {kAlpha, 0.99}, {kEps, 1e-8},
-                                       {kWeightDecay, 0}, {kMomentum, 0}, {kCentered, 0},
-                                       {kMaximize, 0}};
-constexpr Default kAdagradOptions[] = {{kLr, 1e-2},       {kLrDecay, 0},
-                                       {kWeightDecay, 0}, {kInitialAccumulatorValue, 0},
-                                       {kEps, 1e-10},     {kMaximize, 0}};
-constexpr Default kAdadeltaOptions[] = {
-    {kLr, 1}, {kRho, 0.9}, {kEps, 1e-6}, {kWeightDecay, 0}, {kMaximize, 0}};
-constexpr Default kAdamaxOptions[] = {{kLr, 2e-3},  {kBeta1, 0.9},     {kBeta2, 0.999},
-                                      {kEps, 1e-8}, {kWeightDecay, 0}, {kMaximize, 0}};
-constexpr Default kNadamOptions[] = {{kLr, 2e-3},   {kBeta1, 0.9},     {kBeta2, 0.999},
-                                     {kEps, 1e-8},  {kWeightDecay, 0}, {kMomentumDecay, 4e-3},
-                                     {kMaximize, 0}};
-constexpr Default kRadamOptions[] = {{kLr, 1e-3},  {kBeta1, 0.9},     {kBeta2, 0.999},
-                                     {kEps, 1e-8}, {kWeightDecay, 0}, {kMaximize, 0}};
-constexpr Default kLambOptions[] = {{kLr, 1e-3},  {kBeta1, 0.9},        {kBeta2, 0.999},
-                                    {kEps, 1e-6}, {kWeightDecay, 0.01}, {kMaximize, 0}};
-constexpr Default kLionOptions[] = {
-    {kLr, 1e-4}, {kBeta1, 0.9}, {kBeta2, 0.99}, {kWeightDecay, 0}, {kMaximize, 0}};
-constexpr Default kMuonOptions[] = {{kLr, 1e-3},   {kWeightDecay, 0.1}, {kMomentum, 0.95},
-                                    {kEps, 1e-7},  {kNsSteps, 5},       {kNesterov, 1},
-                                    {kMaximize, 0}};
 
 constexpr StateRow kMean{"exp_avg"};
 constexpr StateRow kMeanSquare{"exp_avg_sq"};

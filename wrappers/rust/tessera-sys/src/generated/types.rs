@@ -340,7 +340,7 @@ pub type tsr_optimizer_kind = i32;
 pub const TSR_OPTIMIZER_SGD: tsr_optimizer_kind = 1;
 /// uses lr, beta1, beta2, eps, weight_decay (added to the gradient), amsgrad, maximize
 pub const TSR_OPTIMIZER_ADAM: tsr_optimizer_kind = 2;
-/// the options of ADAM; weight_decay shrinks the parameters
+/// uses lr, beta1, beta2, eps, weight_decay (shrinks the parameters), amsgrad, maximize
 pub const TSR_OPTIMIZER_ADAMW: tsr_optimizer_kind = 3;
 /// uses lr, alpha, eps, weight_decay, momentum, centered, maximize
 pub const TSR_OPTIMIZER_RMSPROP: tsr_optimizer_kind = 4;
