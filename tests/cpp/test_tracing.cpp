@@ -38,7 +38,7 @@ TEST(Tracing, a_call_has_its_kernel_and_its_arguments) {
 
 TEST(Tracing, functions_that_are_no_operators_show_their_arguments) {
   Tensor x = ones({2, 3});
-  x.set_requires_grad(true);
+  x.requires_grad_();
   const Tensor total = sum(x);
   TraceRecorder recorder(TSR_TRACE_CALL | TSR_TRACE_ARGUMENTS);
   total.backward();
