@@ -16,15 +16,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator import model  # noqa: E402
+from generator.schema import load  # noqa: E402
+from generator.schema.model import Schema  # noqa: E402
+from generator.schema.types import SchemaError  # noqa: E402
 
-# Each emitter has outputs(schema) -> {path below the root: text}. A language's emitter is one more row.
-EMITTERS = (
-    "c", "case_files", "cpp", "kernels", "shims", "docs", "optimizers", "python", "rust", "julia",
-)  # fmt: skip
+# The packages of capi/generator that write; each has outputs(schema) -> {path below the root: text}.
+TARGETS = ("c", "cases", "cpp", "kernels", "shims", "docs", "optimizers", "python", "rust", "julia")
 # Those of the tests that the builds ask for, by what --tests calls them.
-TESTS = {"capi": "tests", "cpp": "cpp_conformance", "rust": "rust_conformance"}
-# Folders of generated files: what no emitter wrote there is removed, unless a person wrote it.
+TESTS = {"capi": "tests", "cpp": "cpp.conformance", "rust": "rust.conformance"}
+# Folders of generated files: what no target wrote there is removed, unless a person wrote it.
 OWNED = (
     "include/tessera",
     "include/tessera/cpp",
@@ -36,16 +36,15 @@ OWNED = (
     "src/backend/cuda/generated",
     "src/backend/common/generated",
     "src/ops/generated",
-    "src/optim/generated",
     "wrappers/rust/tessera-sys/src/generated",
     "wrappers/rust/tessera/src/generated",
     "wrappers/julia/src/generated",
 )
 
 
-def collect(schema: model.Schema) -> dict[str, str]:
+def collect(schema: Schema) -> dict[str, str]:
     files: dict[str, str] = {}
-    for name in EMITTERS:
+    for name in TARGETS:
         files |= importlib.import_module(f"generator.{name}").outputs(schema)
     return files
 
@@ -81,8 +80,8 @@ def main() -> int:
     parser.add_argument("--tests", nargs=2, metavar=("NAME", "FOLDER"), help="write the tests that a build compiles")
     options = parser.parse_args()
     try:
-        schema = model.load(ROOT / "capi" / "schema")
-    except model.SchemaError as error:
+        schema = load(ROOT / "capi" / "schema")
+    except SchemaError as error:
         print(f"capi/schema/{error}", file=sys.stderr)
         return 1
     if options.list_exports:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .model import DType
+from .schema.model import DType
 from .text import c_string
 
 ABSENT = -(2**63)  # tsr_none()

@@ -12,7 +12,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator import cases, model  # noqa: E402
+from generator.cases import matching  # noqa: E402
+from generator.schema import load  # noqa: E402
 
 # Names of the list that several rows, or functions outside ops, serve.
 SERVED_BY = {
@@ -38,7 +39,7 @@ def rows_by_name(schema):
 def lacks_gradient(op):
     """No case to differentiate, though some input and some result are floating and nobody said there is none."""
     if not op.gradient or any(
-        cases.gradient_case(op, form) for form in ("functional", "inplace")
+        matching.gradient_case(op, form) for form in ("functional", "inplace")
     ):
         return False
     floating = {"f32", "f64"}
@@ -46,21 +47,21 @@ def lacks_gradient(op):
     takes = any(a.type.base == "tensor" for a in op.args)
     return (
         takes
-        and any(v.dtype in floating for value in values for v in cases.literals_in(value))
+        and any(v.dtype in floating for value in values for v in matching.literals_in(value))
         and not all(
             r.dtype not in floating
             for c in op.cases
             for value in c.returns
-            for r in cases.literals_in(value)
+            for r in matching.literals_in(value)
         )
     )
 
 
 def main():
-    schema = model.load(ROOT / "capi" / "schema")
+    schema = load(ROOT / "capi" / "schema")
     rows = rows_by_name(schema)
     exported = {f.name for f in schema.c_functions}
-    uncovered = set(cases.uncovered(schema))
+    uncovered = set(matching.uncovered(schema))
     missing, thin, flat = [], [], []
     for name in (ROOT / "tests" / "capi" / "ops_first.txt").read_text().split():
         if name in SERVED_BY and set(SERVED_BY[name]) <= exported:

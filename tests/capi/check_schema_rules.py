@@ -14,8 +14,10 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator import model  # noqa: E402
-from generator.load import read_families  # noqa: E402
+from generator import schema  # noqa: E402
+from generator.schema import model  # noqa: E402
+from generator.schema.reader import read_families  # noqa: E402
+from generator.schema.types import SchemaError  # noqa: E402
 
 GOOD = {
     "title": "Test",
@@ -46,14 +48,14 @@ def load(*trees):
             (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
         for i, tree in enumerate(trees):
             (pathlib.Path(folder) / f"test{i}.yaml").write_text(yaml.safe_dump(tree))
-        return model.load(pathlib.Path(folder))
+        return schema.load(pathlib.Path(folder))
 
 
 class SchemaRules(unittest.TestCase):
     def refuse(self, change, *words):
         tree = copy.deepcopy(GOOD)
         change(tree)
-        with self.assertRaises(model.SchemaError) as caught:
+        with self.assertRaises(SchemaError) as caught:
             load(tree)
         for word in ("test0.yaml", *words) if words[:1] != ("whole",) else words[1:]:
             self.assertIn(word, str(caught.exception))
@@ -108,7 +110,7 @@ class SchemaRules(unittest.TestCase):
     def test_id_ranges_of_files_do_not_overlap(self):
         other = copy.deepcopy(GOOD)
         other["ops"][0].update(name="thrice", id=9001)
-        with self.assertRaisesRegex(model.SchemaError, "overlaps"):
+        with self.assertRaisesRegex(SchemaError, "overlaps"):
             load(GOOD, other)
 
     def test_names_are_no_keywords_of_a_host_language(self):
@@ -140,7 +142,7 @@ class SchemaRules(unittest.TestCase):
         row = {"name": "other", "id": 9000, "family": "unary", "doc": ""}
         self.refuse(lambda t: t.update(kernels=[row]), "taken or retired")
         tree["kernels"] = [{"name": "twice", "id": 9002, "family": "unary", "doc": ""}]
-        with self.assertRaisesRegex(model.SchemaError, "functor Twice"):
+        with self.assertRaisesRegex(SchemaError, "functor Twice"):
             load(tree)
 
     def test_families_are_known_to_the_backends_that_they_name(self):
@@ -149,10 +151,10 @@ class SchemaRules(unittest.TestCase):
         self.assertEqual((family.backends, family.op), (model.BACKENDS, None))
         wrong = ({**row, "backends": ["tpu"]}, {**row, "table": "scan"}, {k: row[k] for k in ("name", "plan", "doc")})
         for bad, word in zip(wrong, ("tpu", "table", "header")):
-            with self.assertRaises(model.SchemaError) as caught:
+            with self.assertRaises(SchemaError) as caught:
                 read_families({"families": [bad]})
             self.assertIn(word, str(caught.exception))
-        with self.assertRaises(model.SchemaError):
+        with self.assertRaises(SchemaError):
             read_families({"families": [row, row]})
 
     def test_every_function_has_a_number_that_begins_with_its_row(self):

@@ -23,8 +23,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "capi")]
 
-from generator import model  # noqa: E402
-from generator.replay import Replay, Stored, op_records  # noqa: E402
+from generator.cases.replay import Replay, Stored, op_records  # noqa: E402
+from generator.schema import load  # noqa: E402
 from raw_calls import call, of  # noqa: E402
 
 import tessera as ts  # noqa: E402
@@ -38,7 +38,7 @@ DIGITS = 12  # kept of computed numbers: the last bits differ between processors
 
 def load_records() -> list[Replay]:
     """Every line of cases/, in order."""
-    schema = model.load(ROOT / "capi" / "schema")
+    schema = load(ROOT / "capi" / "schema")
     return [record for op in schema.ops for record in op_records(schema, op)]
 
 
@@ -75,7 +75,7 @@ def argument_of(stored: Stored) -> ts.Tensor:
 
 
 def dtype_of(short: str) -> Any:
-    from generator.load import DTYPES
+    from generator.schema.reader import DTYPES
 
     return getattr(ts, {"bool": "bool_"}.get(short, DTYPES[short][0]))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from generator.replay import Given, Replay, Stored, number_fields
+from generator.cases.replay import Given, Replay, Stored, number_fields
 
 import tessera as ts
 from tessera.capi import adopt, check, ffi, handle, lib

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from generator.model import Op
+from generator.schema.model import Op
 from torch.nn import functional
 
 Arguments = SimpleNamespace

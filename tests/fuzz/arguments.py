@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from binding import OK, Fault, Library
-from generator.model import Arg, CFunction
-from generator.types import c_params
+from generator.schema.model import Arg, CFunction
+from generator.schema.types import c_params
 from graphs import BEHAVIOURS, Callbacks
 from tensors import STATES, Tensors, Value, random_numbers, with_layout
 

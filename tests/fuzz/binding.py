@@ -15,7 +15,8 @@ import cffi
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "capi"))
 
-from generator.model import Schema, load  # noqa: E402
+from generator.schema import load  # noqa: E402
+from generator.schema.model import Schema  # noqa: E402
 
 OK = 0
 CPU = 1

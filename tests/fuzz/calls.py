@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from binding import Library
-from generator.cases import matching
-from generator.model import Arg, CFunction, Literal, Op, Schema
-from generator.replay import host_number, number_fields
+from generator.cases.matching import matching
+from generator.cases.replay import host_number, number_fields
+from generator.schema.model import Arg, CFunction, Literal, Op, Schema
 from tensors import FLOATING, Tensors, Value, encode, of_literal, random_numbers, with_layout
 
 NONE = -(2**63)

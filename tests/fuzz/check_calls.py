@@ -15,9 +15,9 @@ from typing import Any
 from binding import OK, Fault, Library
 from calls import Handles, _seed, c_arguments
 from forms import Forms
-from generator.calls import PASSED, signature
-from generator.cases import matching
-from generator.model import Case, CFunction, Literal
+from generator.cases.matching import matching
+from generator.schema.model import Case, CFunction, Literal
+from generator.shims.calls import PASSED, signature
 from tensors import Tensors
 
 KINDS = {

@@ -12,7 +12,7 @@ import numpy as np
 from binding import OK, Fault, Library
 from calls import Call, Handles, c_arguments
 from forms import LARGEST, Forms
-from generator.replay import number_fields
+from generator.cases.replay import number_fields
 from tensors import FLOATING, STATES, Tensors, Value, encode, same
 
 BEHAVIOURS = ("fine", "fine", "replace", "fail", "throw", "unknown status", "call back")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from binding import CPU, Library
-from generator.model import Literal
-from generator.replay import number_fields
+from generator.cases.replay import number_fields
+from generator.schema.model import Literal
 
 # The numbers of a dtype that NumPy has not are its bits.
 NUMPY = {

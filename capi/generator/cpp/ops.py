@@ -1,0 +1,330 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ wrapper's generated half: constants, the methods of Tensor, the functions of all ops."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from ..literals import Words
+from ..schema.model import FLIPPED, Arg, Op, ScalarForm, Schema
+from ..text import banner, c_string, camel, wrap_call
+from ..schema.types import Type, entry, parse_type, passed
+
+FOLDER = "include/tessera/cpp/"
+UNARY = {"__neg__": "-", "__invert__": "~"}
+BINARY = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "mod": "%", "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+COMPARE = {"__lt__": "<", "__le__": "<=", "__eq__": "==", "__ne__": "!=", "__gt__": ">", "__ge__": ">="}
+
+PARAMETERS = {  # by schema type, else by its base
+    "tensor": "const Tensor&",
+    "scalar": "const Scalar&",
+    "scalar?": "std::optional<Scalar>",
+    "int64": "int64_t",
+    "int64?": "std::optional<int64_t>",
+    "f64": "double",
+    "f64?": "std::optional<double>",
+    "bool": "bool",
+    "bool?": "std::optional<bool>",
+    "dtype": "DType",
+    "dtype?": "std::optional<DType>",
+    "device": "Device",
+    "device?": "std::optional<Device>",
+    "str": "std::string_view",
+    "generator": "const Generator&",
+    "int64[]": "const IntList&",
+    "int64[]?": "const OptionalIntList&",
+    "tensor[]": "const TensorList&",
+}
+PASSED = {  # the same types as arguments of C
+    "tensor": "{0}.handle()",
+    "scalar": "{0}.number()",
+    "scalar?": "detail::number({0})",
+    "generator": "{0}.handle()",
+    "int64": "{0}",
+    "int64?": "{0}.value_or(tsr_none())",
+    "f64": "{0}",
+    "f64?": ("{0}.value_or(0)", "{0}.has_value()"),
+    "bool": "{0}",
+    "bool?": "{0} ? *{0} : -1",
+    "enum": "{0}",
+    "dtype": "detail::bits({0})",
+    "device": ("{0}.type", "{0}.index"),
+    "device?": ("detail::device_of({0}).type", "detail::device_of({0}).index"),
+    "str": ("{0}.data()", "detail::length({0})"),
+    "[]": ("{0}.data()", "{0}.size()"),
+}
+
+
+def outputs(schema: Schema) -> dict[str, str]:
+    return {
+        FOLDER + "constants.hpp": _constants(schema),
+        FOLDER + "methods.hpp": _methods(schema),
+        FOLDER + "ops.hpp": _ops(schema),
+    }
+
+
+def _file(holds: str, includes: list[str], body: str) -> str:
+    lines = "".join(f"#include {i}\n" if i else "\n" for i in includes)
+    return f"{banner('//', holds)}#pragma once\n\n{lines}\nnamespace tessera {{\n\n{body}}}  // namespace tessera\n"
+
+
+def _comment(text: str, pad: str = "") -> str:
+    head = f"{pad}// "
+    return "".join(f"{line}\n" for line in textwrap.wrap(text, 100, initial_indent=head, subsequent_indent=head))
+
+
+# ---- Constants ----
+
+
+def kind_constant(status: str) -> str:
+    """TSR_OUT_OF_MEMORY -> kOutOfMemory."""
+    return "k" + camel(status.removeprefix("TSR_"))
+
+
+def _constants(schema: Schema) -> str:
+    text = "// The type of an element.\nenum class DType : int32_t {\n"
+    text += "".join(f"  {d.enumerator} = {d.constant},\n" for d in schema.dtypes) + "};\n\n"
+    for d in schema.dtypes:
+        name = d.enumerator
+        text += f"inline constexpr DType {name} = DType::{name};\n"
+    text += "\n// The name of a dtype, for example float32.\nconstexpr std::string_view name(DType dtype) {\n  switch (dtype) {\n"
+    text += "".join(f"    case {d.enumerator}:\n      return {c_string(d.name)};\n" for d in schema.dtypes)
+    text += '  }\n  return "unknown";\n}\n\n'
+    text += "// What went wrong.\nenum class ErrorKind : int32_t {\n"
+    failures = [c for c in schema.status.constants if c.value]
+    for c in failures:
+        text += _comment(c.doc, "  ") + f"  {kind_constant(c.name)} = {c.name},\n"
+    last = max(c.value for c in failures)
+    text += f"}};\n\ninline constexpr int32_t kLastErrorKind = {last};\n\n"
+    text += "// The name of a kind of error, for example SHAPE.\nconstexpr std::string_view name(ErrorKind kind) {\n  switch (kind) {\n"
+    text += "".join(
+        f"    case ErrorKind::{kind_constant(c.name)}:\n      return {c_string(c.name[4:])};\n" for c in failures
+    )
+    text += '  }\n  return "UNKNOWN";\n}\n\n'
+    includes = ["<cstdint>", "<string_view>", "", '"tessera/status.h"', '"tessera/types.h"']
+    return _file("Dtypes and kinds of errors.", includes, text)
+
+
+WORDS = Words(
+    "std::nullopt", lambda d: "tessera::" + d.enumerator, pair="std::complex<double>({}, {})", absent="tsr_none()",
+    cpu="tessera::Device::cpu()", fence=("{", "}"), wide="INT64_C({})",
+)  # fmt: skip
+
+
+# ---- Signatures ----
+
+
+@dataclass(frozen=True)
+class Function:
+    """One C++ function: an op in one form, with some arguments as numbers."""
+
+    op: Op
+    form: str
+    overload: ScalarForm
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.overload.args
+
+    def type(self, arg: Arg) -> Type:
+        """The type of an argument here, where a number may stand for a tensor."""
+        return parse_type("scalar" + "?" * arg.type.optional) if arg.name in self.numbers else arg.type
+
+    def parameter(self, arg: Arg, defaults: bool) -> str:
+        kind = self.type(arg)
+        spelled = f"tsr_{kind.name}" if kind.base == "enum" else entry(PARAMETERS, kind)
+        # Numbers in the place of optional tensors are named, or the call would fit both overloads.
+        default = defaults and not arg.required and arg.name not in self.numbers[:1]
+        return f"{spelled} {arg.name}" + (f" = {default_text(arg)}" if default else "")
+
+    def parameters(self) -> list[str]:
+        parts = [self.parameter(a, True) for a in self.op.args]
+        if self.form == "inplace":
+            parts[0] = parts[0].removeprefix("const ")
+        return ([f"Tensor& {n}" for n in self.op.places] if self.form == "out" else []) + parts
+
+    @property
+    def name(self) -> str:
+        return self.op.name + {"functional": "", "inplace": "_", "out": "_out"}[self.form]
+
+    @property
+    def returns(self) -> str:
+        if self.form == "inplace" or (self.form == "out" and len(self.op.returns) == 1):
+            return "Tensor&"
+        if self.form == "out" or not self.op.returns:
+            return "void"
+        if self.op.returns_list:
+            return "std::vector<Tensor>"
+        return "Tensor" if len(self.op.returns) == 1 else self.op.result_name
+
+
+def default_text(arg: Arg) -> str:
+    if arg.type.base in ("tensor", "generator"):
+        return "{}"
+    return WORDS.literal(float(arg.default) if arg.type.base == "f64" and arg.default is not None else arg.default)
+
+
+def functions(op: Op) -> list[Function]:
+    """Every C++ function of an op, the plain one of each form first."""
+    return [Function(op, form, o) for form in ("functional", "inplace", "out") for o in op.overloads(form)]
+
+
+# ---- Bodies ----
+
+
+def _outs(over: Function) -> list[str]:
+    """The C arguments that take results."""
+    if over.form == "inplace" or not over.op.returns:
+        return []
+    if over.form == "out":
+        return [f"{name}.handle()" for name in over.op.places]
+    return ["&out"] if len(over.op.returns) == 1 else [f"&out.{r.name}" for r in over.op.returns]
+
+
+def _call(over: Function) -> str:
+    pad, name = "  ", over.op.c_name(over.form, over.overload)
+    parts = [p for a in over.op.args for p in passed(PASSED, over.type(a), a.name)]
+    if over.op.returns_list and over.form == "functional":
+        parts += ["handles", "capacity", "count"]
+        head = f"{pad}return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {{\n"
+        return head + wrap(f"{pad}  return {name}(", parts, ");") + f"\n{pad}}});\n"
+    return wrap(f"{pad}check({name}(", parts + _outs(over), "));") + "\n"
+
+
+def wrap(head: str, parts: list[str], tail: str) -> str:
+    indent = len(head) - len(head.lstrip()) + 4
+    return wrap_call(head, parts, tail, indent)
+
+
+def _body(over: Function) -> str:
+    op = over.op
+    results = len(op.returns)
+    text = ""
+    if over.form == "functional" and results and not op.returns_list:
+        fields = "".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns)
+        text += "  tsr_tensor out = nullptr;\n" if results == 1 else f"  struct {{\n{fields}  }} out;\n"
+    return text + _call(over) + _give(over)
+
+
+def _give(over: Function) -> str:
+    op = over.op
+    if over.form == "inplace":
+        return f"  return {op.args[0].name};\n"
+    if over.form == "out":
+        return "  return dst;\n" if len(op.returns) == 1 else ""
+    if not op.returns or op.returns_list:
+        return ""
+    if len(op.returns) == 1:
+        return "  return Tensor::take(out);\n"
+    return "  return {" + ", ".join(f"Tensor::take(out.{r.name})" for r in op.returns) + "};\n"
+
+
+# ---- Files ----
+
+
+def _methods(schema: Schema) -> str:
+    text = ""
+    structs = [op for op in schema.ops if len(op.returns) > 1]
+    text += "class Tensor;\nclass TensorList;\n" + "".join(f"struct {op.result_name};\n" for op in structs)
+    text += "\n// The methods that Tensor has from ops; each calls the function of its name.\n"
+    text += "class TensorMethods {\n public:\n"
+    for op in schema.ops:
+        for i, over in enumerate(methods(op)):
+            if i == 0:
+                text += _comment(op.doc, "  ")
+            text += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
+    text += "\n private:\n  const Tensor& self() const;\n  Tensor& self();\n};\n\n"
+    includes = ["<cstdint>", "<optional>", "<string_view>", "<vector>", "", '"tessera/cpp/arguments.hpp"']
+    return _file("The methods of Tensor that follow from ops.", includes, text)
+
+
+def methods(op: Op) -> list[Function]:
+    """The C++ methods of an op."""
+    named = op.python.method is not None or op.name in ("to",)
+    if not named or not op.args or not op.args[0].type.is_tensor or op.args[0].type.optional:
+        return []
+    first = op.args[0].name
+    return [o for o in functions(op) if o.form != "out" and first not in o.numbers]
+
+
+def _const(over: Function) -> str:
+    return "" if over.form == "inplace" else " const"
+
+
+def _method_parameters(over: Function) -> list[str]:
+    """As the function's; a default of type Tensor must wait until Tensor is whole, so there is none."""
+    args = over.op.args[1:]
+    waits = max((i for i, a in enumerate(args) if a.type.base == "tensor" and a.name not in over.numbers), default=-1)
+    return [over.parameter(a, i > waits) for i, a in enumerate(args)]
+
+
+def _ops(schema: Schema) -> str:
+    text = ""
+    for op in schema.ops:
+        if len(op.returns) > 1:
+            fields = "".join(f"  Tensor {r.name};\n" for r in op.returns)
+            text += f"// What {op.name} gives.\nstruct {op.result_name} {{\n{fields}}};\n\n"
+    for domain in schema.domains:
+        if domain.ops:
+            text += f"// ---- {domain.title} ----\n\n"
+        for op in domain.ops:
+            text += _comment(op.doc + (f" {op.notes}" if op.notes else ""))
+            text += "\n".join(_function(over) for over in functions(op)) + "\n"
+    text += "// ---- Operators ----\n\n" + "".join(_operators(op) for op in schema.ops)
+    text += "\n// ---- Methods ----\n\n"
+    text += "inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }\n"
+    text += "inline Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }\n\n"
+    text += "".join(_method(o) for op in schema.ops for o in methods(op)) + "\n"
+    return _file("One function per op.", ['"tessera/cpp/tensor.hpp"', '"tessera/ops.h"'], text)
+
+
+def _function(over: Function) -> str:
+    return _short(wrap(f"inline {over.returns} {over.name}(", over.parameters(), ") {") + "\n" + _body(over) + "}\n")
+
+
+def _short(function: str) -> str:
+    """On one line where that is not too long."""
+    line = " ".join(part.strip() for part in function.splitlines())
+    return function if len(line) > 100 else line + "\n"
+
+
+def _method(over: Function) -> str:
+    args = ["self()"] + [a.name for a in over.op.args[1:]]
+    params = [over.parameter(a, False) for a in over.op.args[1:]]
+    head = wrap(f"inline {over.returns} TensorMethods::{over.name}(", params, f"){_const(over)} {{") + "\n"
+    return _short(head + f"  return tessera::{over.name}({', '.join(args)});\n}}\n")
+
+
+def _operators(op: Op) -> str:
+    text = ""
+    dunders = set(op.python.operator)
+    for dunder in sorted(dunders & UNARY.keys()):
+        text += f"inline Tensor operator{UNARY[dunder]}(const Tensor& a) {{ return {op.name}(a); }}\n"
+    signs = [s for k, s in BINARY.items() if f"__{k}__" in dunders] + [COMPARE[d] for d in sorted(dunders & COMPARE.keys())]
+    for sign in signs:
+        text += _binary(op, sign)
+    return text
+
+
+def _binary(op: Op, sign: str) -> str:
+    compares = sign in COMPARE.values()
+    left = any(f.suffix == "scalar_left" for f in op.scalar)
+    text = ""
+    to_the_right = op.scalar and not left  # where the number on the left goes
+    swapped = f"{FLIPPED.get(op.name, op.name)}(b, a)" if to_the_right else f"{op.name}(a, b)"
+    for a, b, call in (
+        ("const Tensor&", "const Tensor&", f"{op.name}(a, b)"),
+        ("const Tensor&", "const Scalar&", f"{op.name}(a, b)"),
+        ("const Scalar&", "const Tensor&", swapped),
+    ):
+        text += f"inline Tensor operator{sign}({a} a, {b} b) {{ return {call}; }}\n"
+    if "inplace" in op.forms and not compares:
+        for b in ("const Tensor&", "const Scalar&"):
+            text += f"inline Tensor& operator{sign}=(Tensor& a, {b} b) {{ return {op.name}_(a, b); }}\n"
+            text += f"inline Tensor operator{sign}=(Tensor&& a, {b} b) {{ return {op.name}_(a, b); }}\n"
+    return text
+

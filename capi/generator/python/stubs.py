@@ -1,0 +1,302 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Type stubs of the Python package: the functions, and the methods of TensorBase."""
+
+from __future__ import annotations
+
+from ..schema.model import Arg, Op, Schema
+from .model import (
+    creates, enum_values, exports, exports_name, functions, methods, namespaces, operands, parameter_names, positional,
+    spread,
+)  # fmt: skip
+from ..text import banner, wrap_call
+from ..schema.types import entry
+
+IMPORTS = """
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, Literal, SupportsIndex, TypeVar, Union, overload
+
+import numpy as np
+
+from ._device import Device
+from ._dtypes import DType
+from ._graph import Node
+from ._random import Generator
+from ._results import {results}
+from ._tensor import Tensor
+"""
+PROPERTIES = """
+_Array = np.ndarray[Any, np.dtype[Any]]
+_Operand = Union[Tensor, complex, np.number[Any], np.bool_, _Array]
+_Nested = Sequence[Union[int, bool, Sequence[Any]]]
+_Item = Union[SupportsIndex, slice, None, EllipsisType, Tensor, _Array, _Nested]
+_Index = Union[_Item, tuple[_Item, ...]]
+_T = TypeVar("_T", bound="TensorBase")
+_M = TypeVar("_M", bound="ModeBase")
+_G = TypeVar("_G", bound="GeneratorBase")
+
+def check(status: int, /) -> None: ...
+def register(**objects: Any) -> None: ...
+def lend(owner: TensorBase | NodeBase | GeneratorBase, cell: Any, /) -> None: ...
+def adopt(kind: int, cell: Any, /) -> Any: ...
+def lend_all(tensors: list[Any], cells: Any, /) -> None: ...
+def adopt_all(count: int, cells: Any, /) -> list[Any]: ...
+def is_same(a: TensorBase, b: TensorBase, /) -> bool: ...
+def is_tensor(object: Any, /) -> bool: ...
+def is_grad_enabled() -> bool: ...
+def is_inference_mode_enabled() -> bool: ...
+def from_numbers(data: Any, dtype: Any, /) -> Tensor | None: ...
+def from_array(array: _Array, /) -> Tensor | None: ...
+def from_buffer(owner: Any, dtype: DType, shape: tuple[int, ...], offset: int, /) -> Tensor: ...
+def convert(tensor: TensorBase, dtype: Any, device: Any, copy: bool | None, /) -> Tensor: ...
+def arange(start: Any, stop: Any, step: Any, dtype: Any, device: Any, /) -> Tensor: ...
+def to_capsule(tensor: TensorBase, max_major: int, flags: int, /) -> Any: ...
+def from_capsule(capsule: Any, flags: int, /) -> Tensor: ...
+def add_hook(tensor: TensorBase, hook: Any, kind: int, /) -> int: ...
+def remove_hook(tensor: TensorBase, number: int, /) -> None: ...
+def queue_callback(callback: Any, /) -> None: ...
+def push_saved_hooks(pack: Any, unpack: Any, /) -> None: ...
+def pop_saved_hooks() -> None: ...
+def attach_node(
+    inputs: Any, dirty: Any, constant: Any, saved: Any, outputs: Any, name: str, caller: Any, flags: int, /
+) -> None: ...
+def needs_grad(arguments: tuple[Any, ...], /) -> tuple[bool, ...]: ...
+def saved_tensors(node: NodeBase, /) -> tuple[Tensor, ...]: ...
+def backward(roots: Any, gradients: Any, inputs: Any, flags: int, /) -> None: ...
+def grad(outputs: Any, gradients: Any, inputs: Any, flags: int, /) -> tuple[Any, ...]: ...
+
+class DeviceBase: ...
+
+class NodeBase: ...
+
+class GeneratorBase:
+    def __new__(cls: type[_G], seed: int = ...) -> _G: ...
+
+class ModeBase:
+    @property
+    def mode(self) -> bool: ...
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
+    def __enter__(self: _M) -> _M: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def _again(self: _M) -> _M: ...
+    def _undo(self) -> None: ...
+
+class TensorBase:
+    def __new__(cls: type[_T], other: TensorBase) -> _T: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def _strides(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def _offset(self) -> int: ...
+    @property
+    def _data_address(self) -> int: ...
+    @property
+    def _contiguous(self) -> bool: ...
+    @property
+    def _read_only(self) -> bool: ...
+    @property
+    def _inference(self) -> bool: ...
+    @property
+    def _view(self) -> bool: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def _dtype_bits(self) -> int: ...
+    @property
+    def device(self) -> Device: ...
+    requires_grad: bool
+    grad: Tensor | None
+    @property
+    def grad_fn(self) -> Node | None: ...
+    @property
+    def is_leaf(self) -> bool: ...
+    @property
+    def retains_grad(self) -> bool: ...
+    @property
+    def _version(self) -> int: ...
+    data: Tensor
+    def item(self) -> Any: ...
+    def numpy(self) -> _Array: ...
+    def tolist(self) -> Any: ...
+    def dim(self) -> int: ...
+    def ndimension(self) -> int: ...
+    def numel(self) -> int: ...
+    def nelement(self) -> int: ...
+    def element_size(self) -> int: ...
+    def storage_offset(self) -> int: ...
+    def data_ptr(self) -> int: ...
+    def is_contiguous(self) -> bool: ...
+    def is_floating_point(self) -> bool: ...
+    def is_complex(self) -> bool: ...
+    def stride(self, axis: int | None = ...) -> Any: ...
+    def requires_grad_(self, requires_grad: bool = ...) -> Tensor: ...
+    def to(
+        self, *args: Any, dtype: Any = ..., device: Any = ..., copy: bool = ..., non_blocking: bool = ...
+    ) -> Tensor: ...
+    def pin_memory(self, device: Any = ...) -> Tensor: ...
+    def is_pinned(self) -> bool: ...
+    def cpu(self) -> Tensor: ...
+    def __bool__(self) -> bool: ...
+    def __float__(self) -> float: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: _Index, /) -> Tensor: ...
+    def __setitem__(self, index: _Index, value: _Operand | _Array | Sequence[Any], /) -> None: ...
+"""
+TYPES = {  # by schema type
+    "tensor": "Tensor", "int64": "int", "f64": "float", "scalar": "complex", "bool": "bool", "dtype": "DType | type",
+    "device": "Device | str", "str": "str", "generator": "Generator", "tensor[]": "Sequence[Tensor]",
+    "tensor?[]": "Sequence[Tensor | None]", "int64[]": "int | Sequence[int]", "f64[]": "Sequence[float]",
+}  # fmt: skip
+COMPARISONS = {"__eq__", "__ne__"}
+KEPT = "\u2007"  # a space at which no line is broken
+
+
+def ops_stub(schema: Schema, ops: list[Op]) -> str:
+    text = banner("#", "Types of the functions of all ops.") + _imports(ops) + "\n"
+    for op, form, name in functions(ops):
+        text += _definitions(schema, op, form, name, False)
+        text += "".join(f"{alias} = {name}\n" for alias in op.python.aliases)
+    text += "\n" + exports("", ops)
+    return text + "".join(f"{exports_name(n)}: list[str]\n" for n in namespaces(ops) if n)
+
+
+def _imports(ops: list[Op]) -> str:
+    return IMPORTS.format(results=", ".join(sorted(o.result_name for o in ops if len(o.returns) > 1)))
+
+
+def core_stub(schema: Schema, ops: list[Op]) -> str:
+    text = banner("#", "Types of the C parts: TensorBase with its methods.") + _imports(ops) + PROPERTIES
+    for op, form, name in methods(ops):
+        text += _definitions(schema, op, form, name, True, "    ")
+    for op in ops:
+        for dunder in op.python.operator:
+            ignore = "  # type: ignore[override]" if dunder in COMPARISONS else ""
+            if op.args[1:]:
+                text += f"    def {dunder}(self, other: {_operand(op, dunder)}, /) -> Tensor: ...{ignore}\n"
+            else:
+                text += f"    def {dunder}(self) -> Tensor: ...\n"
+    return text
+
+
+def _operand(op: Op, dunder: str) -> str:
+    """What stands on the other side of an operator."""
+    if dunder in COMPARISONS:
+        return "Any"
+    if not op.scalar:
+        return "Tensor | _Array"
+    reflected = dunder.startswith("__r") and f"__{dunder[3:]}" in op.python.operator
+    return "complex" if reflected else "_Operand"
+
+
+def _definitions(schema: Schema, op: Op, form: str, name: str, method: bool, pad: str = "") -> str:
+    """One definition, or one overload for each way to write the call."""
+    result = _result(op, form)
+    ways = [_plainly(schema, op, form, method)]
+    if any(arg.required and parameter_names(op, arg)[1:] for arg in op.args):
+        ways.append(_by_other_names(schema, op, form, method))
+    if spread(op) >= 0:
+        ways.append(_spreading(schema, op, form, method, spread(op)))
+    mark = f"{pad}@overload\n" if len(ways) > 1 else ""
+    text = ""
+    for parts in ways:
+        whole = [part.replace(" ", KEPT) for part in parts]  # a line ends between parameters only
+        text += mark + wrap_call(f"{pad}def {name}(", whole, f") -> {result}: ...", len(pad) + 4) + "\n"
+    return text.replace(KEPT, " ")
+
+
+def _plainly(schema: Schema, op: Op, form: str, method: bool) -> list[str]:
+    """Every argument in its place under its first name; optional ones also under their other names."""
+    parts, more, star = [], [], positional(op)
+    for i, arg in enumerate(op.args):
+        if i == star:
+            parts.append("*")
+        parts.append(_parameter(schema, op, form, arg, method and i == 0))
+        if not arg.required:
+            more += _under_other_names(schema, op, form, arg)
+    return _with_keywords(parts, [*_out(op, form), *more])
+
+
+def _by_other_names(schema: Schema, op: Op, form: str, method: bool) -> list[str]:
+    """What stands before the first required argument of several names in place, the rest by name."""
+    parts: list[str] = []
+    keywords: list[str] = []
+    for i, arg in enumerate(op.args):
+        others = _under_other_names(schema, op, form, arg)
+        if keywords or (arg.required and others):
+            keywords += ([] if arg.required and others else [_parameter(schema, op, form, arg, False)]) + others
+        else:
+            parts.append(_parameter(schema, op, form, arg, method and i == 0))
+    return _with_keywords(parts, [*keywords, *_out(op, form)])
+
+
+def _spreading(schema: Schema, op: Op, form: str, method: bool, place: int) -> list[str]:
+    """reshape(x, 2, 3): the numbers of a list one by one."""
+    parts = [_parameter(schema, op, form, arg, method and i == 0) for i, arg in enumerate(op.args[:place])]
+    parts.append(f"*{parameter_names(op, op.args[place])[0]}: int")
+    return [*parts, *(_parameter(schema, op, form, arg, False) for arg in op.args[place + 1 :]), *_out(op, form)]
+
+
+def _with_keywords(parts: list[str], keywords: list[str]) -> list[str]:
+    star = [] if not keywords or "*" in parts else ["*"]
+    return [*parts, *star, *keywords]
+
+
+def _out(op: Op, form: str) -> list[str]:
+    if creates(op, form):
+        return ["requires_grad: bool = ..."]
+    if form != "functional" or "out" not in op.forms:
+        return []
+    given = "Tensor" if len(op.returns) == 1 else f"tuple[{', '.join(['Tensor'] * len(op.returns))}]"
+    return [f"out: {given} | None = ..."]
+
+
+def _parameter(schema: Schema, op: Op, form: str, arg: Arg, is_self: bool) -> str:
+    default = "" if arg.required else " = ..."
+    return "self" if is_self else f"{parameter_names(op, arg)[0]}: {_type(schema, op, form, arg)}{default}"
+
+
+def _under_other_names(schema: Schema, op: Op, form: str, arg: Arg) -> list[str]:
+    return [f"{name}: {_type(schema, op, form, arg)} = ..." for name in parameter_names(op, arg)[1:]]
+
+
+def _result(op: Op, form: str) -> str:
+    if form == "inplace":
+        return "Tensor"
+    if not op.returns:
+        return "None"
+    if op.returns_list:
+        return "tuple[Tensor, ...]"
+    return "Tensor" if len(op.returns) == 1 else op.result_name
+
+
+def result_types(ops: list[Op]) -> str:
+    text = banner("#", "The results of ops that have several, as named tuples.")
+    text += "\nfrom __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any, NamedTuple\n\n"
+    text += "if TYPE_CHECKING:\n    from ._tensor import Tensor\n"
+    several = [op for op in ops if len(op.returns) > 1]
+    for op in several:
+        fields = "".join(f"    {r.name}: Tensor\n" for r in op.returns)
+        text += f'\n\nclass {op.result_name}(NamedTuple):\n    """What {op.python.name}() gives."""\n\n{fields}'
+    rows = "".join(f'    "{op.name}": {op.result_name},\n' for op in several)
+    return text + f"\n\nRESULTS: dict[str, type[tuple[Any, ...]]] = {{\n{rows}}}\n"
+
+
+def _type(schema: Schema, op: Op, form: str, arg: Arg) -> str:
+    if arg.type.base == "enum":
+        text = f"Literal[{', '.join(repr(n) for n, _ in enum_values(schema.enum(str(arg.type.name))))}]"
+    else:
+        text = "Tensor | complex" if arg.name in operands(op, form) else entry(TYPES, arg.type)
+        if arg.name == "padding" and any(a.name == "same" for a in op.args):
+            text += ' | Literal["same", "valid"]'
+    return text + " | None" if arg.type.optional or arg.default is None else text
