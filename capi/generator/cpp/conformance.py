@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..cases.printer import Printer
-from .ops import WORDS, default_text, wrap
+from .ops import WORDS, default_text
+from .text import wrap
 from ..schema.model import Schema
 from ..cases.replay import Given, Replay, Stored, replays
 from ..text import banner, parts

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 
 from ..literals import Words
 from ..schema.model import FLIPPED, Arg, Op, ScalarForm, Schema
-from ..text import banner, c_string, camel, wrap_call
 from ..schema.types import Type, entry, parse_type, passed
+from ..text import banner
+from .constants import constants
+from .text import comment, wrap
 
 FOLDER = "include/tessera/cpp/"
 UNARY = {"__neg__": "-", "__invert__": "~"}
@@ -61,7 +62,7 @@ PASSED = {  # the same types as arguments of C
 
 def outputs(schema: Schema) -> dict[str, str]:
     return {
-        FOLDER + "constants.hpp": _constants(schema),
+        FOLDER + "constants.hpp": constants(schema),
         FOLDER + "methods.hpp": _methods(schema),
         FOLDER + "ops.hpp": _ops(schema),
     }
@@ -72,41 +73,7 @@ def _file(holds: str, includes: list[str], body: str) -> str:
     return f"{banner('//', holds)}#pragma once\n\n{lines}\nnamespace tessera {{\n\n{body}}}  // namespace tessera\n"
 
 
-def _comment(text: str, pad: str = "") -> str:
-    head = f"{pad}// "
-    return "".join(f"{line}\n" for line in textwrap.wrap(text, 100, initial_indent=head, subsequent_indent=head))
-
-
-# ---- Constants ----
-
-
-def kind_constant(status: str) -> str:
-    """TSR_OUT_OF_MEMORY -> kOutOfMemory."""
-    return "k" + camel(status.removeprefix("TSR_"))
-
-
-def _constants(schema: Schema) -> str:
-    text = "// The type of an element.\nenum class DType : int32_t {\n"
-    text += "".join(f"  {d.enumerator} = {d.constant},\n" for d in schema.dtypes) + "};\n\n"
-    for d in schema.dtypes:
-        name = d.enumerator
-        text += f"inline constexpr DType {name} = DType::{name};\n"
-    text += "\n// The name of a dtype, for example float32.\nconstexpr std::string_view name(DType dtype) {\n  switch (dtype) {\n"
-    text += "".join(f"    case {d.enumerator}:\n      return {c_string(d.name)};\n" for d in schema.dtypes)
-    text += '  }\n  return "unknown";\n}\n\n'
-    text += "// What went wrong.\nenum class ErrorKind : int32_t {\n"
-    failures = [c for c in schema.status.constants if c.value]
-    for c in failures:
-        text += _comment(c.doc, "  ") + f"  {kind_constant(c.name)} = {c.name},\n"
-    last = max(c.value for c in failures)
-    text += f"}};\n\ninline constexpr int32_t kLastErrorKind = {last};\n\n"
-    text += "// The name of a kind of error, for example SHAPE.\nconstexpr std::string_view name(ErrorKind kind) {\n  switch (kind) {\n"
-    text += "".join(
-        f"    case ErrorKind::{kind_constant(c.name)}:\n      return {c_string(c.name[4:])};\n" for c in failures
-    )
-    text += '  }\n  return "UNKNOWN";\n}\n\n'
-    includes = ["<cstdint>", "<string_view>", "", '"tessera/status.h"', '"tessera/types.h"']
-    return _file("Dtypes and kinds of errors.", includes, text)
+# ---- Plain values ----
 
 
 WORDS = Words(
@@ -195,11 +162,6 @@ def _call(over: Function) -> str:
     return wrap(f"{pad}check({name}(", parts + _outs(over), "));") + "\n"
 
 
-def wrap(head: str, parts: list[str], tail: str) -> str:
-    indent = len(head) - len(head.lstrip()) + 4
-    return wrap_call(head, parts, tail, indent)
-
-
 def _body(over: Function) -> str:
     op = over.op
     results = len(op.returns)
@@ -235,7 +197,7 @@ def _methods(schema: Schema) -> str:
     for op in schema.ops:
         for i, over in enumerate(methods(op)):
             if i == 0:
-                text += _comment(op.doc, "  ")
+                text += comment(op.doc, "  ")
             text += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
     text += "\n private:\n  const Tensor& self() const;\n  Tensor& self();\n};\n\n"
     includes = ["<cstdint>", "<optional>", "<string_view>", "<vector>", "", '"tessera/cpp/arguments.hpp"']
@@ -272,7 +234,7 @@ def _ops(schema: Schema) -> str:
         if domain.ops:
             text += f"// ---- {domain.title} ----\n\n"
         for op in domain.ops:
-            text += _comment(op.doc + (f" {op.notes}" if op.notes else ""))
+            text += comment(op.doc + (f" {op.notes}" if op.notes else ""))
             text += "\n".join(_function(over) for over in functions(op)) + "\n"
     text += "// ---- Operators ----\n\n" + "".join(_operators(op) for op in schema.ops)
     text += "\n// ---- Methods ----\n\n"

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from . import ops, sys
 from ..schema.model import Schema
+from . import ops, sys, types
 
 
 def outputs(schema: Schema) -> dict[str, str]:
     files = sys.outputs(schema) | ops.outputs(schema)
-    files[ops.FOLDER + "types.rs"] = sys.safe_types(schema)
+    files[ops.FOLDER + "types.rs"] = types.safe_types(schema)
     return files
