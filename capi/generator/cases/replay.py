@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Union
 
-from .matching import FLOATS, Match, gradient_function, gradient_place, matching
 from ..schema.model import Arg, Case, CFunction, Literal, Op, Schema
+from .matching import FLOATS, Match, gradient_function, gradient_place, matching
 
 TOLERANCES = {  # of results of a dtype, relative and absolute; others are compared exactly
     "f16": (1e-3, 1e-5),

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..cases.printer import Printer
+from ..cases.replay import Given, Replay, Stored, replays
+from ..schema.model import Schema
+from ..text import banner, parts
 from .ops import WORDS, default_text
 from .text import wrap
-from ..schema.model import Schema
-from ..cases.replay import Given, Replay, Stored, replays
-from ..text import banner, parts
 
 FILES = 2  # few, for the headers take most of the compiler's time
 

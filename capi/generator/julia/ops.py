@@ -7,12 +7,12 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass, field
 
-from .names import DEFAULTS, MIRRORED, NAMES, argument, home, is_keyword, is_position, qualified
-from .text import docstring
 from ..literals import Words
 from ..schema.model import REQUIRED, Arg, CFunction, DType, Op
-from ..text import wrap_call
 from ..schema.types import entry, passed
+from ..text import wrap_call
+from .names import DEFAULTS, MIRRORED, NAMES, argument, home, is_keyword, is_position, qualified
+from .text import docstring
 
 COMPLEX = {"complex64": "ComplexF32", "complex128": "ComplexF64"}
 ANNOTATIONS = {  # by schema type
@@ -23,7 +23,8 @@ ANNOTATIONS = {  # by schema type
 PASSED = {  # the same types as arguments of C
     "tensor": "{0}", "scalar": "host_number({0})", "tensor[]": ("{0}_list", "length({0}_list)"),
     "[]": ("{0}_list", "list_count({0}_list)"), "int64": "{0}", "int64?": "something({0}, NONE)", "f64": "{0}",
-    "f64?": ("something({0}, 0.0)", "{0} !== nothing"), "bool": "{0}", "bool?": "something({0}, -1)", "dtype": "dtype_bits({0})", "device": ("device_type({0})", "device_index({0})"),
+    "f64?": ("something({0}, 0.0)", "{0} !== nothing"), "bool": "{0}", "bool?": "something({0}, -1)",
+    "dtype": "dtype_bits({0})", "device": ("device_type({0})", "device_index({0})"),
     "str": ("{0}_text", "sizeof({0}_text)"), "generator": "{0}", "enum": "{0}",
 }  # fmt: skip
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import textwrap
 
-from .text import docstring, wrapped
 from ..schema.model import CFunction, Schema, Struct
 from ..text import banner, version_number, wrap_call
+from .text import docstring, wrapped
 
 PLAIN = {
     "void": "Cvoid",

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from ..schema.model import FLIPPED, Enum, Op, Schema
+from ..text import c_banner, c_string
 from .model import Callable, creates, enum_values, functions, methods, parameter_names, positional
 from .rows import FILLED_IN, c_name, rows
-from ..text import c_banner, c_string
 
 COMPARE = {"__lt__": "Py_LT", "__le__": "Py_LE", "__eq__": "Py_EQ", "__ne__": "Py_NE", "__gt__": "Py_GT", "__ge__": "Py_GE"}
 BINARY = {

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from ..literals import C
 from ..schema.model import FLIPPED, PLAIN, REQUIRED, Arg, CFunction, Op, ScalarForm, Schema
-from .model import creates, operands, parameter_names, positional, public_forms, spread
-from ..text import c_string
 from ..schema.types import Type, entry
+from ..text import c_string
+from .model import creates, operands, parameter_names, positional, public_forms, spread
 
 FILLED_IN = {"squeeze": "axes"}  # required arguments that may be left out
 KINDS = {  # by schema type: how native/calls.c reads an argument

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from ..schema.model import Arg, Op, Schema
+from ..schema.types import entry
+from ..template import Template
+from ..text import banner, wrap_call
 from .model import (
     creates, enum_values, exports, exports_name, functions, methods, namespaces, operands, parameter_names, positional,
     spread,
 )  # fmt: skip
-from ..template import Template
-from ..text import banner, wrap_call
-from ..schema.types import entry
 
 TEMPLATE = Template(__file__, "stubs.pyi.in")
 TYPES = {  # by schema type

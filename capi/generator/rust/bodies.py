@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..schema.model import PLAIN, Arg, Op, ScalarForm
+from ..schema.types import passed
 from .model import operands, receiver, required, rust_name
 from .text import call
-from ..schema.types import passed
 
 # Schema type -> arguments of C, of what a function takes by position and of its options.
 REQUIRED = {

@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 
 from ..cases.printer import Printer
-from ..schema.model import Constant, Schema
 from ..cases.replay import Given, Replay, replays
+from ..schema.model import Constant, Schema
+from ..text import banner
 from .model import WORDS, is_free, operands, optional, receiver, rust_name
 from .text import call
-from ..text import banner
 
 
 

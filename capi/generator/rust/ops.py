@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..schema.model import Arg, Op, ScalarForm, Schema
+from ..schema.types import entry
+from ..text import banner
 from .bodies import body, left_body
 from .model import WORDS, is_free, operands, optional, options_name, receiver, required, rust_name
 from .text import call, doc
-from ..text import banner
-from ..schema.types import entry
 
 FOLDER = "wrappers/rust/tessera/src/generated/"
 VALUES = {"int64": "i64", "f64": "f64", "bool": "bool", "dtype": "DType", "device": "Device", "scalar": "Scalar"}

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml  # type: ignore[import]
 
-from . import model as m
 from ..text import version_number
+from . import model as m
 from .types import OP_BASES, SCALAR_KINDS, CParam, SchemaError, parse_type
 
 DTYPES = {  # short name -> (name, DLPack code, bytes, category)

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from ..schema.model import Arg, CFunction, Function, Op, Schema
-from ..text import banner
 from ..schema.types import Type
+from ..text import banner
 
 # The letters of capi/call.h; an argument that may be absent has a small one.
 LETTERS = {

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..schema.model import Arg, CFunction, Schema
-from .mutations import refused_calls
-from ..text import banner, c_banner
 from ..schema.types import passed
+from ..text import banner, c_banner
+from .mutations import refused_calls
 
 Expressions = dict[str, list[str]]  # argument -> one C++ expression per C parameter
 # Arguments from the fixture `f`, by schema type; {0} is the name of a named one.
