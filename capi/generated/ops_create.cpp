@@ -11,8 +11,8 @@ using namespace tsr::capi;
 extern "C" {
 
 tsr_status tsr_empty(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out) {
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_empty, [&] {
     out_arg(out, "out");
     give(tsr::ops::empty(
@@ -25,8 +25,8 @@ tsr_status tsr_empty(
 }
 
 tsr_status tsr_zeros(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out) {
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_zeros, [&] {
     out_arg(out, "out");
     give(tsr::ops::zeros(
@@ -39,8 +39,8 @@ tsr_status tsr_zeros(
 }
 
 tsr_status tsr_ones(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out) {
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_ones, [&] {
     out_arg(out, "out");
     give(tsr::ops::ones(
@@ -53,14 +53,14 @@ tsr_status tsr_ones(
 }
 
 tsr_status tsr_full(
-    const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out) {
+    const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_full, [&] {
     out_arg(out, "out");
     give(tsr::ops::full(
         list_arg(shape, n_shape, "shape"), number_arg(value, "value"),
-        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-        device_index, "device")), out);
+        optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   }, ListOf{shape, n_shape}, value, dtype, DeviceOf{device_type, device_index});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -110,14 +110,14 @@ tsr_status tsr_ones_like(
 }
 
 tsr_status tsr_full_like(
-    tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out) {
+    tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_full_like, [&] {
     out_arg(out, "out");
     give(tsr::ops::full_like(
         TensorArg(input, "input").get(), number_arg(value, "value"),
-        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-        device_index, "device")), out);
+        optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   }, input, value, dtype, DeviceOf{device_type, device_index});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -133,8 +133,8 @@ tsr_status tsr_arange(
         number_arg(start, "start", kNumberBool | kNumberInteger | kNumberReal),
         number_arg(stop, "stop", kNumberBool | kNumberInteger | kNumberReal),
         number_arg(step, "step", kNumberBool | kNumberInteger | kNumberReal),
-        optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-        device_index, "device")), out);
+        optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device")), out);
   }, start, stop, step, dtype, DeviceOf{device_type, device_index});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -142,13 +142,14 @@ tsr_status tsr_arange(
 }
 
 tsr_status tsr_linspace(
-    double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out) {
+    double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_linspace, [&] {
     out_arg(out, "out");
     give(tsr::ops::linspace(
-        start, stop, num, optional_dtype_arg(dtype, "dtype"), bool_arg(endpoint,
-        "endpoint"), optional_device_arg(device_type, device_index, "device")), out);
+        start, stop, num, optional_dtype_arg(dtype, "dtype"),
+        bool_arg(endpoint, "endpoint"),
+        optional_device_arg(device_type, device_index, "device")), out);
   }, start, stop, num, dtype, endpoint, DeviceOf{device_type, device_index});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -156,8 +157,8 @@ tsr_status tsr_linspace(
 }
 
 tsr_status tsr_eye(
-    int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out) {
+    int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_eye, [&] {
     out_arg(out, "out");
     give(tsr::ops::eye(
@@ -170,8 +171,8 @@ tsr_status tsr_eye(
 }
 
 tsr_status tsr_asarray(
-    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, int32_t
-    copy, tsr_tensor* out) {
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    int32_t copy, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_asarray, [&] {
     out_arg(out, "out");
     give(tsr::ops::asarray(

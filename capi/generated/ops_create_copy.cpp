@@ -23,8 +23,8 @@ tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_clone, 0x10960, [&] {
     tsr::ops::clone(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
@@ -42,8 +42,8 @@ tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tenso
   const tsr_status status = guard(kInfo_astype, [&] {
     out_arg(out, "out");
     give(tsr::ops::astype(
-        TensorArg(input, "input").get(), dtype_arg(dtype, "dtype"), bool_arg(copy,
-        "copy")), out);
+        TensorArg(input, "input").get(), dtype_arg(dtype, "dtype"),
+        bool_arg(copy, "copy")), out);
   }, input, dtype, copy);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -51,13 +51,14 @@ tsr_status tsr_astype(tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tenso
 }
 
 tsr_status tsr_to(
-    tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t
-    copy, int32_t non_blocking, tsr_tensor* out) {
+    tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype,
+    int32_t copy, int32_t non_blocking, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_to, [&] {
     out_arg(out, "out");
     give(tsr::ops::to(
-        TensorArg(input, "input").get(), optional_device_arg(device_type, device_index,
-        "device"), optional_dtype_arg(dtype, "dtype"), bool_arg(copy, "copy"),
+        TensorArg(input, "input").get(),
+        optional_device_arg(device_type, device_index, "device"),
+        optional_dtype_arg(dtype, "dtype"), bool_arg(copy, "copy"),
         bool_arg(non_blocking, "non_blocking")), out);
   }, input, DeviceOf{device_type, device_index}, dtype, copy, non_blocking);
   if (status != TSR_OK) [[unlikely]]

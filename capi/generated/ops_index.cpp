@@ -13,8 +13,8 @@ using namespace tsr::capi;
 extern "C" {
 
 tsr_status tsr_getitem(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, tsr_tensor* out) {
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
+    int32_t n_arrays, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_getitem, [&] {
     out_arg(out, "out");
     give(tsr::ops::getitem(
@@ -62,8 +62,8 @@ tsr_status tsr_getitem_integer(
   const tsr_status status = guard(kInfo_getitem_integer, [&] {
     out_arg(out, "out");
     give(tsr::ops::getitem_integer(
-        TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
-        "indices")), out);
+        TensorArg(input, "input").get(),
+        sparse_tensors_arg(indices, n_indices, "indices")), out);
   }, input, ListOf{indices, n_indices});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -74,14 +74,15 @@ tsr_status tsr_getitem_integer_out(
     tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor dst) {
   return guard(kInfo_getitem_integer, 0x10a2b, [&] {
     tsr::ops::getitem_integer(
-        TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
-        "indices"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        sparse_tensors_arg(indices, n_indices, "indices"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{indices, n_indices}, dst);
 }
 
 tsr_status tsr_setitem_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, tsr_tensor value) {
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
+    int32_t n_arrays, tsr_tensor value) {
   return guard(kInfo_setitem, 0x20a2c, [&] {
     tsr::ops::setitem(
         TensorArg(input, "input").get(), list_arg(items, n_items, "items"),
@@ -90,8 +91,8 @@ tsr_status tsr_setitem_inplace(
 }
 
 tsr_status tsr_setitem_scalar_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, const tsr_number* value) {
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
+    int32_t n_arrays, const tsr_number* value) {
   return guard(kInfo_setitem, 0x60a2c, [&] {
     tsr::ops::setitem(
         TensorArg(input, "input").get(), list_arg(items, n_items, "items"),
@@ -100,14 +101,14 @@ tsr_status tsr_setitem_scalar_inplace(
 }
 
 tsr_status tsr_index_put(
-    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
-    accumulate, tsr_tensor* out) {
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values,
+    int32_t accumulate, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_index_put, [&] {
     out_arg(out, "out");
     give(tsr::ops::index_put(
-        TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
-        "indices"), TensorArg(values, "values").get(), bool_arg(accumulate,
-        "accumulate")), out);
+        TensorArg(input, "input").get(),
+        sparse_tensors_arg(indices, n_indices, "indices"),
+        TensorArg(values, "values").get(), bool_arg(accumulate, "accumulate")), out);
   }, input, ListOf{indices, n_indices}, values, accumulate);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -115,24 +116,26 @@ tsr_status tsr_index_put(
 }
 
 tsr_status tsr_index_put_out(
-    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
-    accumulate, tsr_tensor dst) {
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values,
+    int32_t accumulate, tsr_tensor dst) {
   return guard(kInfo_index_put, 0x10a2d, [&] {
     tsr::ops::index_put(
-        TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
-        "indices"), TensorArg(values, "values").get(), bool_arg(accumulate,
-        "accumulate"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        sparse_tensors_arg(indices, n_indices, "indices"),
+        TensorArg(values, "values").get(), bool_arg(accumulate, "accumulate"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{indices, n_indices}, values, accumulate, dst);
 }
 
 tsr_status tsr_index_put_inplace(
-    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
-    accumulate) {
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values,
+    int32_t accumulate) {
   return guard(kInfo_index_put, 0x20a2d, [&] {
     tsr::ops::index_put(
-        TensorArg(input, "input").get(), sparse_tensors_arg(indices, n_indices,
-        "indices"), TensorArg(values, "values").get(), bool_arg(accumulate,
-        "accumulate"), tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+        TensorArg(input, "input").get(),
+        sparse_tensors_arg(indices, n_indices, "indices"),
+        TensorArg(values, "values").get(), bool_arg(accumulate, "accumulate"),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, ListOf{indices, n_indices}, values, accumulate);
 }
 
@@ -254,8 +257,8 @@ tsr_status tsr_scatter_add_out(
   return guard(kInfo_scatter_add, 0x10a48, [&] {
     tsr::ops::scatter_add(
         TensorArg(input, "input").get(), axis, TensorArg(index, "index").get(),
-        TensorArg(source, "source").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(source, "source").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, axis, index, source, dst);
 }
 
@@ -264,8 +267,8 @@ tsr_status tsr_scatter_add_inplace(
   return guard(kInfo_scatter_add, 0x20a48, [&] {
     tsr::ops::scatter_add(
         TensorArg(input, "input").get(), axis, TensorArg(index, "index").get(),
-        TensorArg(source, "source").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(source, "source").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, axis, index, source);
 }
 
@@ -273,8 +276,8 @@ tsr_status tsr_masked_fill(tsr_tensor input, tsr_tensor mask, tsr_tensor value, 
   const tsr_status status = guard(kInfo_masked_fill, [&] {
     out_arg(out, "out");
     give(tsr::ops::masked_fill(
-        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(), TensorArg(value,
-        "value").get()), out);
+        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
+        TensorArg(value, "value").get()), out);
   }, input, mask, value);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -285,16 +288,18 @@ tsr_status tsr_masked_fill_out(
     tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor dst) {
   return guard(kInfo_masked_fill, 0x10a50, [&] {
     tsr::ops::masked_fill(
-        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(), TensorArg(value,
-        "value").get(), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
+        TensorArg(value, "value").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, mask, value, dst);
 }
 
 tsr_status tsr_masked_fill_inplace(tsr_tensor input, tsr_tensor mask, tsr_tensor value) {
   return guard(kInfo_masked_fill, 0x20a50, [&] {
     tsr::ops::masked_fill(
-        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(), TensorArg(value,
-        "value").get(), tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+        TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
+        TensorArg(value, "value").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, mask, value);
 }
 
@@ -325,8 +330,8 @@ tsr_status tsr_masked_fill_scalar_inplace(
   return guard(kInfo_masked_fill, 0x60a50, [&] {
     tsr::ops::masked_fill(
         TensorArg(input, "input").get(), TensorArg(mask, "mask").get(),
-        number_arg(value, "value"), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        number_arg(value, "value"),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, mask, value);
 }
 

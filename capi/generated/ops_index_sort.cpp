@@ -72,9 +72,9 @@ tsr_status tsr_sort_with_indices_out(
   return guard(kInfo_sort_with_indices, 0x108fe, [&] {
     tsr::ops::sort_with_indices(
         TensorArg(input, "input").get(), axis, bool_arg(descending, "descending"),
-        bool_arg(stable, "stable"), tsr::ops::Out::into(TensorArg(values_dst,
-        "values_dst").get()), tsr::ops::Out::into(TensorArg(indices_dst,
-        "indices_dst").get()));
+        bool_arg(stable, "stable"),
+        tsr::ops::Out::into(TensorArg(values_dst, "values_dst").get()),
+        tsr::ops::Out::into(TensorArg(indices_dst, "indices_dst").get()));
   }, input, axis, descending, stable, values_dst, indices_dst);
 }
 
@@ -92,14 +92,14 @@ tsr_status tsr_topk(
 }
 
 tsr_status tsr_topk_out(
-    tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor
-    values_dst, tsr_tensor indices_dst) {
+    tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted,
+    tsr_tensor values_dst, tsr_tensor indices_dst) {
   return guard(kInfo_topk, 0x108ff, [&] {
     tsr::ops::topk(
         TensorArg(input, "input").get(), k, axis, bool_arg(largest, "largest"),
-        bool_arg(sorted, "sorted"), tsr::ops::Out::into(TensorArg(values_dst,
-        "values_dst").get()), tsr::ops::Out::into(TensorArg(indices_dst,
-        "indices_dst").get()));
+        bool_arg(sorted, "sorted"),
+        tsr::ops::Out::into(TensorArg(values_dst, "values_dst").get()),
+        tsr::ops::Out::into(TensorArg(indices_dst, "indices_dst").get()));
   }, input, k, axis, largest, sorted, values_dst, indices_dst);
 }
 

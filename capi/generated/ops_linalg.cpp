@@ -44,18 +44,19 @@ tsr_status tsr_linear_out(tsr_tensor input, tsr_tensor weight, tsr_tensor bias, 
   return guard(kInfo_linear, 0x10641, [&] {
     tsr::ops::linear(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        OptionalTensorArg(bias, "bias").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, weight, bias, dst);
 }
 
 tsr_status tsr_addmm(
-    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_addmm, [&] {
     out_arg(out, "out");
     give(tsr::ops::addmm(
-        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
-        "mat2").get(), beta, alpha), out);
+        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(),
+        TensorArg(mat2, "mat2").get(), beta, alpha), out);
   }, input, mat1, mat2, beta, alpha);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -66,8 +67,9 @@ tsr_status tsr_addmm_out(
     tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor dst) {
   return guard(kInfo_addmm, 0x10642, [&] {
     tsr::ops::addmm(
-        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
-        "mat2").get(), beta, alpha, tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(),
+        TensorArg(mat2, "mat2").get(), beta, alpha,
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, mat1, mat2, beta, alpha, dst);
 }
 
@@ -75,9 +77,9 @@ tsr_status tsr_addmm_inplace(
     tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha) {
   return guard(kInfo_addmm, 0x20642, [&] {
     tsr::ops::addmm(
-        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(), TensorArg(mat2,
-        "mat2").get(), beta, alpha, tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(), TensorArg(mat1, "mat1").get(),
+        TensorArg(mat2, "mat2").get(), beta, alpha,
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, mat1, mat2, beta, alpha);
 }
 

@@ -16,16 +16,17 @@ extern "C" {
 
 tsr_status tsr_conv1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor* out) {
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_conv1d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv1d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
-        optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
-        "same")), out);
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"), groups,
+        bool_arg(same, "same")), out);
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, groups, same);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -34,30 +35,32 @@ tsr_status tsr_conv1d(
 
 tsr_status tsr_conv1d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor dst) {
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor dst) {
   return guard(kInfo_conv1d, 0x10bb8, [&] {
     tsr::ops::conv1d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
-        optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
-        "same"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"), groups,
+        bool_arg(same, "same"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, groups, same, dst);
 }
 
 tsr_status tsr_conv2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor* out) {
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_conv2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv2d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
-        optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
-        "same")), out);
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"), groups,
+        bool_arg(same, "same")), out);
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, groups, same);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -66,30 +69,32 @@ tsr_status tsr_conv2d(
 
 tsr_status tsr_conv2d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor dst) {
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor dst) {
   return guard(kInfo_conv2d, 0x10bb9, [&] {
     tsr::ops::conv2d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
-        optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
-        "same"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"), groups,
+        bool_arg(same, "same"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, groups, same, dst);
 }
 
 tsr_status tsr_conv3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor* out) {
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_conv3d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv3d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
-        optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
-        "same")), out);
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"), groups,
+        bool_arg(same, "same")), out);
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, groups, same);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -98,28 +103,31 @@ tsr_status tsr_conv3d(
 
 tsr_status tsr_conv3d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor dst) {
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor dst) {
   return guard(kInfo_conv3d, 0x10bba, [&] {
     tsr::ops::conv3d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
-        optional_list_arg(dilation, n_dilation, "dilation"), groups, bool_arg(same,
-        "same"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"), groups,
+        bool_arg(same, "same"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, groups, same, dst);
 }
 
 tsr_status tsr_conv_transpose1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out) {
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_conv_transpose1d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv_transpose1d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation")), out);
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{output_padding, n_output_padding}, groups, ListOf{dilation, n_dilation});
@@ -130,13 +138,15 @@ tsr_status tsr_conv_transpose1d(
 
 tsr_status tsr_conv_transpose1d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst) {
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor dst) {
   return guard(kInfo_conv_transpose1d, 0x10bbb, [&] {
     tsr::ops::conv_transpose1d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
@@ -145,14 +155,16 @@ tsr_status tsr_conv_transpose1d_out(
 
 tsr_status tsr_conv_transpose2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out) {
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_conv_transpose2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv_transpose2d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation")), out);
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{output_padding, n_output_padding}, groups, ListOf{dilation, n_dilation});
@@ -163,13 +175,15 @@ tsr_status tsr_conv_transpose2d(
 
 tsr_status tsr_conv_transpose2d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst) {
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor dst) {
   return guard(kInfo_conv_transpose2d, 0x10bbc, [&] {
     tsr::ops::conv_transpose2d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
@@ -178,14 +192,16 @@ tsr_status tsr_conv_transpose2d_out(
 
 tsr_status tsr_conv_transpose3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out) {
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_conv_transpose3d, [&] {
     out_arg(out, "out");
     give(tsr::ops::conv_transpose3d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation")), out);
   }, input, weight, bias, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{output_padding, n_output_padding}, groups, ListOf{dilation, n_dilation});
@@ -196,13 +212,15 @@ tsr_status tsr_conv_transpose3d(
 
 tsr_status tsr_conv_transpose3d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst) {
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor dst) {
   return guard(kInfo_conv_transpose3d, 0x10bbd, [&] {
     tsr::ops::conv_transpose3d(
         TensorArg(input, "input").get(), TensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), optional_list_arg(stride, n_stride,
-        "stride"), optional_list_arg(padding, n_padding, "padding"),
+        OptionalTensorArg(bias, "bias").get(),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
         optional_list_arg(output_padding, n_output_padding, "output_padding"), groups,
         optional_list_arg(dilation, n_dilation, "dilation"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
@@ -211,15 +229,17 @@ tsr_status tsr_conv_transpose3d_out(
 
 tsr_status tsr_max_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
-    n_dilation, int32_t ceil_mode, tsr_tensor* out) {
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_max_pool2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::max_pool2d(
-        TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
-        "kernel_size"), optional_list_arg(stride, n_stride, "stride"),
-        optional_list_arg(padding, n_padding, "padding"), optional_list_arg(dilation,
-        n_dilation, "dilation"), bool_arg(ceil_mode, "ceil_mode")), out);
+        TensorArg(input, "input").get(),
+        list_arg(kernel_size, n_kernel_size, "kernel_size"),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"),
+        bool_arg(ceil_mode, "ceil_mode")), out);
   }, input, ListOf{kernel_size, n_kernel_size}, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, ceil_mode);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -228,28 +248,32 @@ tsr_status tsr_max_pool2d(
 
 tsr_status tsr_max_pool2d_out(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
-    n_dilation, int32_t ceil_mode, tsr_tensor dst) {
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor dst) {
   return guard(kInfo_max_pool2d, 0x10bc2, [&] {
     tsr::ops::max_pool2d(
-        TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
-        "kernel_size"), optional_list_arg(stride, n_stride, "stride"),
-        optional_list_arg(padding, n_padding, "padding"), optional_list_arg(dilation,
-        n_dilation, "dilation"), bool_arg(ceil_mode, "ceil_mode"),
+        TensorArg(input, "input").get(),
+        list_arg(kernel_size, n_kernel_size, "kernel_size"),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"),
+        bool_arg(ceil_mode, "ceil_mode"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{kernel_size, n_kernel_size}, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, ceil_mode, dst);
 }
 
 tsr_status tsr_max_pool2d_with_positions(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
-    n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions) {
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions) {
   const tsr_status status = guard(kInfo_max_pool2d_with_positions, [&] {
     give_all(tsr::ops::max_pool2d_with_positions(
-        TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
-        "kernel_size"), optional_list_arg(stride, n_stride, "stride"),
-        optional_list_arg(padding, n_padding, "padding"), optional_list_arg(dilation,
-        n_dilation, "dilation"), bool_arg(ceil_mode, "ceil_mode")), values, positions);
+        TensorArg(input, "input").get(),
+        list_arg(kernel_size, n_kernel_size, "kernel_size"),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        optional_list_arg(dilation, n_dilation, "dilation"),
+        bool_arg(ceil_mode, "ceil_mode")), values, positions);
   }, input, ListOf{kernel_size, n_kernel_size}, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ListOf{dilation, n_dilation}, ceil_mode);
   if (status != TSR_OK) [[unlikely]]
     clear(values, positions);
@@ -258,15 +282,17 @@ tsr_status tsr_max_pool2d_with_positions(
 
 tsr_status tsr_avg_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
-    count_include_pad, int64_t divisor_override, tsr_tensor* out) {
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_avg_pool2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::avg_pool2d(
-        TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
-        "kernel_size"), optional_list_arg(stride, n_stride, "stride"),
-        optional_list_arg(padding, n_padding, "padding"), bool_arg(ceil_mode,
-        "ceil_mode"), bool_arg(count_include_pad, "count_include_pad"),
+        TensorArg(input, "input").get(),
+        list_arg(kernel_size, n_kernel_size, "kernel_size"),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        bool_arg(ceil_mode, "ceil_mode"),
+        bool_arg(count_include_pad, "count_include_pad"),
         optional_int(divisor_override)), out);
   }, input, ListOf{kernel_size, n_kernel_size}, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ceil_mode, count_include_pad, divisor_override);
   if (status != TSR_OK) [[unlikely]]
@@ -276,15 +302,18 @@ tsr_status tsr_avg_pool2d(
 
 tsr_status tsr_avg_pool2d_out(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
-    count_include_pad, int64_t divisor_override, tsr_tensor dst) {
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor dst) {
   return guard(kInfo_avg_pool2d, 0x10bc4, [&] {
     tsr::ops::avg_pool2d(
-        TensorArg(input, "input").get(), list_arg(kernel_size, n_kernel_size,
-        "kernel_size"), optional_list_arg(stride, n_stride, "stride"),
-        optional_list_arg(padding, n_padding, "padding"), bool_arg(ceil_mode,
-        "ceil_mode"), bool_arg(count_include_pad, "count_include_pad"),
-        optional_int(divisor_override), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        list_arg(kernel_size, n_kernel_size, "kernel_size"),
+        optional_list_arg(stride, n_stride, "stride"),
+        optional_list_arg(padding, n_padding, "padding"),
+        bool_arg(ceil_mode, "ceil_mode"),
+        bool_arg(count_include_pad, "count_include_pad"),
+        optional_int(divisor_override),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{kernel_size, n_kernel_size}, ListOf{stride, n_stride}, ListOf{padding, n_padding}, ceil_mode, count_include_pad, divisor_override, dst);
 }
 
@@ -293,8 +322,8 @@ tsr_status tsr_adaptive_avg_pool2d(
   const tsr_status status = guard(kInfo_adaptive_avg_pool2d, [&] {
     out_arg(out, "out");
     give(tsr::ops::adaptive_avg_pool2d(
-        TensorArg(input, "input").get(), list_arg(output_size, n_output_size,
-        "output_size")), out);
+        TensorArg(input, "input").get(),
+        list_arg(output_size, n_output_size, "output_size")), out);
   }, input, ListOf{output_size, n_output_size});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -305,21 +334,24 @@ tsr_status tsr_adaptive_avg_pool2d_out(
     tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst) {
   return guard(kInfo_adaptive_avg_pool2d, 0x10bc5, [&] {
     tsr::ops::adaptive_avg_pool2d(
-        TensorArg(input, "input").get(), list_arg(output_size, n_output_size,
-        "output_size"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        list_arg(output_size, n_output_size, "output_size"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{output_size, n_output_size}, dst);
 }
 
 tsr_status tsr_batch_norm(
-    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
-    bias, int32_t training, double momentum, double eps, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
+    tsr_tensor bias, int32_t training, double momentum, double eps, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_batch_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::batch_norm(
-        TensorArg(input, "input").get(), OptionalTensorArg(running_mean,
-        "running_mean").get(), OptionalTensorArg(running_var, "running_var").get(),
-        OptionalTensorArg(weight, "weight").get(), OptionalTensorArg(bias,
-        "bias").get(), bool_arg(training, "training"), momentum, eps), out);
+        TensorArg(input, "input").get(),
+        OptionalTensorArg(running_mean, "running_mean").get(),
+        OptionalTensorArg(running_var, "running_var").get(),
+        OptionalTensorArg(weight, "weight").get(),
+        OptionalTensorArg(bias, "bias").get(), bool_arg(training, "training"), momentum,
+        eps), out);
   }, input, running_mean, running_var, weight, bias, training, momentum, eps);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -327,26 +359,28 @@ tsr_status tsr_batch_norm(
 }
 
 tsr_status tsr_batch_norm_out(
-    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
-    bias, int32_t training, double momentum, double eps, tsr_tensor dst) {
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
+    tsr_tensor bias, int32_t training, double momentum, double eps, tsr_tensor dst) {
   return guard(kInfo_batch_norm, 0x10bcc, [&] {
     tsr::ops::batch_norm(
-        TensorArg(input, "input").get(), OptionalTensorArg(running_mean,
-        "running_mean").get(), OptionalTensorArg(running_var, "running_var").get(),
-        OptionalTensorArg(weight, "weight").get(), OptionalTensorArg(bias,
-        "bias").get(), bool_arg(training, "training"), momentum, eps,
-        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        OptionalTensorArg(running_mean, "running_mean").get(),
+        OptionalTensorArg(running_var, "running_var").get(),
+        OptionalTensorArg(weight, "weight").get(),
+        OptionalTensorArg(bias, "bias").get(), bool_arg(training, "training"), momentum,
+        eps, tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, running_mean, running_var, weight, bias, training, momentum, eps, dst);
 }
 
 tsr_status tsr_layer_norm(
-    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
-    weight, tsr_tensor bias, double eps, tsr_tensor* out) {
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape,
+    tsr_tensor weight, tsr_tensor bias, double eps, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_layer_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::layer_norm(
-        TensorArg(input, "input").get(), list_arg(normalized_shape, n_normalized_shape,
-        "normalized_shape"), OptionalTensorArg(weight, "weight").get(),
+        TensorArg(input, "input").get(),
+        list_arg(normalized_shape, n_normalized_shape, "normalized_shape"),
+        OptionalTensorArg(weight, "weight").get(),
         OptionalTensorArg(bias, "bias").get(), eps), out);
   }, input, ListOf{normalized_shape, n_normalized_shape}, weight, bias, eps);
   if (status != TSR_OK) [[unlikely]]
@@ -355,14 +389,15 @@ tsr_status tsr_layer_norm(
 }
 
 tsr_status tsr_layer_norm_out(
-    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
-    weight, tsr_tensor bias, double eps, tsr_tensor dst) {
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape,
+    tsr_tensor weight, tsr_tensor bias, double eps, tsr_tensor dst) {
   return guard(kInfo_layer_norm, 0x10bcd, [&] {
     tsr::ops::layer_norm(
-        TensorArg(input, "input").get(), list_arg(normalized_shape, n_normalized_shape,
-        "normalized_shape"), OptionalTensorArg(weight, "weight").get(),
-        OptionalTensorArg(bias, "bias").get(), eps, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        list_arg(normalized_shape, n_normalized_shape, "normalized_shape"),
+        OptionalTensorArg(weight, "weight").get(),
+        OptionalTensorArg(bias, "bias").get(), eps,
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{normalized_shape, n_normalized_shape}, weight, bias, eps, dst);
 }
 
@@ -405,14 +440,14 @@ tsr_status tsr_log_softmax_out(tsr_tensor input, int64_t axis, tsr_dtype dtype, 
 }
 
 tsr_status tsr_cross_entropy(
-    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
-    reduction, int64_t reduction_len, double label_smoothing, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index,
+    const char* reduction, int64_t reduction_len, double label_smoothing, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_cross_entropy, [&] {
     out_arg(out, "out");
     give(tsr::ops::cross_entropy(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
-        OptionalTensorArg(weight, "weight").get(), ignore_index, text_arg(reduction,
-        reduction_len, "reduction"), label_smoothing), out);
+        OptionalTensorArg(weight, "weight").get(), ignore_index,
+        text_arg(reduction, reduction_len, "reduction"), label_smoothing), out);
   }, input, target, weight, ignore_index, TextOf{reduction, reduction_len}, label_smoothing);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -420,14 +455,14 @@ tsr_status tsr_cross_entropy(
 }
 
 tsr_status tsr_nll_loss(
-    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
-    reduction, int64_t reduction_len, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_nll_loss, [&] {
     out_arg(out, "out");
     give(tsr::ops::nll_loss(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
-        OptionalTensorArg(weight, "weight").get(), ignore_index, text_arg(reduction,
-        reduction_len, "reduction")), out);
+        OptionalTensorArg(weight, "weight").get(), ignore_index,
+        text_arg(reduction, reduction_len, "reduction")), out);
   }, input, target, weight, ignore_index, TextOf{reduction, reduction_len});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -435,8 +470,8 @@ tsr_status tsr_nll_loss(
 }
 
 tsr_status tsr_mse_loss(
-    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, tsr_tensor*
-    out) {
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_mse_loss, [&] {
     out_arg(out, "out");
     give(tsr::ops::mse_loss(
@@ -449,14 +484,15 @@ tsr_status tsr_mse_loss(
 }
 
 tsr_status tsr_binary_cross_entropy_with_logits(
-    tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight, const char*
-    reduction, int64_t reduction_len, tsr_tensor* out) {
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_binary_cross_entropy_with_logits, [&] {
     out_arg(out, "out");
     give(tsr::ops::binary_cross_entropy_with_logits(
         TensorArg(input, "input").get(), TensorArg(target, "target").get(),
-        OptionalTensorArg(weight, "weight").get(), OptionalTensorArg(pos_weight,
-        "pos_weight").get(), text_arg(reduction, reduction_len, "reduction")), out);
+        OptionalTensorArg(weight, "weight").get(),
+        OptionalTensorArg(pos_weight, "pos_weight").get(),
+        text_arg(reduction, reduction_len, "reduction")), out);
   }, input, target, weight, pos_weight, TextOf{reduction, reduction_len});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -481,8 +517,8 @@ tsr_status tsr_dropout_out(
   return guard(kInfo_dropout, 0x10bea, [&] {
     tsr::ops::dropout(
         TensorArg(input, "input").get(), p, bool_arg(training, "training"),
-        generator_arg(generator, "generator"), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        generator_arg(generator, "generator"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, p, training, generator, dst);
 }
 
@@ -491,8 +527,8 @@ tsr_status tsr_dropout_inplace(
   return guard(kInfo_dropout, 0x20bea, [&] {
     tsr::ops::dropout(
         TensorArg(input, "input").get(), p, bool_arg(training, "training"),
-        generator_arg(generator, "generator"), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        generator_arg(generator, "generator"),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, p, training, generator);
 }
 

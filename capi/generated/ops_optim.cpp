@@ -10,51 +10,55 @@ using namespace tsr::capi;
 extern "C" {
 
 tsr_status tsr_sgd_step(
-    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* momentum_buffers, int32_t n_momentum_buffers, double learning_rate, double momentum,
-    double dampening, double weight_decay, int32_t nesterov, int32_t maximize, int32_t first_step) {
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* momentum_buffers, int32_t n_momentum_buffers, double learning_rate,
+    double momentum, double dampening, double weight_decay, int32_t nesterov, int32_t maximize,
+    int32_t first_step) {
   return guard(kInfo_sgd_step, [&] {
     tsr::ops::sgd_step(
         tensors_arg(params, n_params, "params"), tensors_arg(grads, n_grads, "grads"),
         tensors_arg(momentum_buffers, n_momentum_buffers, "momentum_buffers"),
-        learning_rate, momentum, dampening, weight_decay, bool_arg(nesterov,
-        "nesterov"), bool_arg(maximize, "maximize"), bool_arg(first_step, "first_step"));
+        learning_rate, momentum, dampening, weight_decay,
+        bool_arg(nesterov, "nesterov"), bool_arg(maximize, "maximize"),
+        bool_arg(first_step, "first_step"));
   }, ListOf{params, n_params}, ListOf{grads, n_grads}, ListOf{momentum_buffers, n_momentum_buffers}, learning_rate, momentum, dampening, weight_decay, nesterov, maximize, first_step);
 }
 
 tsr_status tsr_adam_step(
-    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs,
-    const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
-    learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize) {
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs,
+    int32_t n_exp_avg_sqs, const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs,
+    int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay,
+    int32_t maximize) {
   return guard(kInfo_adam_step, [&] {
     tsr::ops::adam_step(
         tensors_arg(params, n_params, "params"), tensors_arg(grads, n_grads, "grads"),
-        tensors_arg(exp_avgs, n_exp_avgs, "exp_avgs"), tensors_arg(exp_avg_sqs,
-        n_exp_avg_sqs, "exp_avg_sqs"), tensors_arg(max_exp_avg_sqs, n_max_exp_avg_sqs,
-        "max_exp_avg_sqs"), step, learning_rate, beta1, beta2, eps, weight_decay,
-        bool_arg(maximize, "maximize"));
+        tensors_arg(exp_avgs, n_exp_avgs, "exp_avgs"),
+        tensors_arg(exp_avg_sqs, n_exp_avg_sqs, "exp_avg_sqs"),
+        tensors_arg(max_exp_avg_sqs, n_max_exp_avg_sqs, "max_exp_avg_sqs"), step,
+        learning_rate, beta1, beta2, eps, weight_decay, bool_arg(maximize, "maximize"));
   }, ListOf{params, n_params}, ListOf{grads, n_grads}, ListOf{exp_avgs, n_exp_avgs}, ListOf{exp_avg_sqs, n_exp_avg_sqs}, ListOf{max_exp_avg_sqs, n_max_exp_avg_sqs}, step, learning_rate, beta1, beta2, eps, weight_decay, maximize);
 }
 
 tsr_status tsr_adamw_step(
-    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs,
-    const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
-    learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize) {
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs,
+    int32_t n_exp_avg_sqs, const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs,
+    int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay,
+    int32_t maximize) {
   return guard(kInfo_adamw_step, [&] {
     tsr::ops::adamw_step(
         tensors_arg(params, n_params, "params"), tensors_arg(grads, n_grads, "grads"),
-        tensors_arg(exp_avgs, n_exp_avgs, "exp_avgs"), tensors_arg(exp_avg_sqs,
-        n_exp_avg_sqs, "exp_avg_sqs"), tensors_arg(max_exp_avg_sqs, n_max_exp_avg_sqs,
-        "max_exp_avg_sqs"), step, learning_rate, beta1, beta2, eps, weight_decay,
-        bool_arg(maximize, "maximize"));
+        tensors_arg(exp_avgs, n_exp_avgs, "exp_avgs"),
+        tensors_arg(exp_avg_sqs, n_exp_avg_sqs, "exp_avg_sqs"),
+        tensors_arg(max_exp_avg_sqs, n_max_exp_avg_sqs, "max_exp_avg_sqs"), step,
+        learning_rate, beta1, beta2, eps, weight_decay, bool_arg(maximize, "maximize"));
   }, ListOf{params, n_params}, ListOf{grads, n_grads}, ListOf{exp_avgs, n_exp_avgs}, ListOf{exp_avg_sqs, n_exp_avg_sqs}, ListOf{max_exp_avg_sqs, n_max_exp_avg_sqs}, step, learning_rate, beta1, beta2, eps, weight_decay, maximize);
 }
 
 tsr_status tsr_clip_norm(
-    const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type, int32_t
-    error_if_nonfinite, tsr_tensor* out) {
+    const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type,
+    int32_t error_if_nonfinite, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_clip_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip_norm(
@@ -67,8 +71,8 @@ tsr_status tsr_clip_norm(
 }
 
 tsr_status tsr_clip_grad_norm(
-    const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type, int32_t
-    error_if_nonfinite, tsr_tensor* out) {
+    const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type,
+    int32_t error_if_nonfinite, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_clip_grad_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip_grad_norm(

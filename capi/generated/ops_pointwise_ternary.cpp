@@ -26,8 +26,8 @@ tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor othe
   return guard(kInfo_where, 0x10898, [&] {
     tsr::ops::where(
         TensorArg(condition, "condition").get(), TensorArg(input, "input").get(),
-        TensorArg(other, "other").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, condition, input, other, dst);
 }
 
@@ -71,8 +71,8 @@ tsr_status tsr_where_scalar_left_out(
   return guard(kInfo_where, 0x90898, [&] {
     tsr::ops::where(
         TensorArg(condition, "condition").get(), number_arg(input, "input"),
-        TensorArg(other, "other").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(other, "other").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, condition, input, other, dst);
 }
 
@@ -114,8 +114,8 @@ tsr_status tsr_lerp_out(tsr_tensor input, tsr_tensor other, tsr_tensor weight, t
   return guard(kInfo_lerp, 0x10899, [&] {
     tsr::ops::lerp(
         TensorArg(input, "input").get(), TensorArg(other, "other").get(),
-        TensorArg(weight, "weight").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(weight, "weight").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, other, weight, dst);
 }
 
@@ -123,8 +123,8 @@ tsr_status tsr_lerp_inplace(tsr_tensor input, tsr_tensor other, tsr_tensor weigh
   return guard(kInfo_lerp, 0x20899, [&] {
     tsr::ops::lerp(
         TensorArg(input, "input").get(), TensorArg(other, "other").get(),
-        TensorArg(weight, "weight").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(weight, "weight").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, other, weight);
 }
 
@@ -161,8 +161,8 @@ tsr_status tsr_lerp_scalar_inplace(tsr_tensor input, tsr_tensor other, const tsr
 }
 
 tsr_status tsr_addcmul(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
-    out) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_addcmul, [&] {
     out_arg(out, "out");
     give(tsr::ops::addcmul(
@@ -175,8 +175,8 @@ tsr_status tsr_addcmul(
 }
 
 tsr_status tsr_addcmul_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
-    dst) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor dst) {
   return guard(kInfo_addcmul, 0x1089a, [&] {
     tsr::ops::addcmul(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
@@ -196,8 +196,8 @@ tsr_status tsr_addcmul_inplace(
 }
 
 tsr_status tsr_addcdiv(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
-    out) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_addcdiv, [&] {
     out_arg(out, "out");
     give(tsr::ops::addcdiv(
@@ -210,8 +210,8 @@ tsr_status tsr_addcdiv(
 }
 
 tsr_status tsr_addcdiv_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
-    dst) {
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor dst) {
   return guard(kInfo_addcdiv, 0x1089b, [&] {
     tsr::ops::addcdiv(
         TensorArg(input, "input").get(), TensorArg(tensor1, "tensor1").get(),
@@ -246,8 +246,8 @@ tsr_status tsr_clip_out(tsr_tensor input, tsr_tensor min, tsr_tensor max, tsr_te
   return guard(kInfo_clip, 0x1089c, [&] {
     tsr::ops::clip(
         TensorArg(input, "input").get(), OptionalTensorArg(min, "min").get(),
-        OptionalTensorArg(max, "max").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        OptionalTensorArg(max, "max").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, min, max, dst);
 }
 
@@ -255,8 +255,8 @@ tsr_status tsr_clip_inplace(tsr_tensor input, tsr_tensor min, tsr_tensor max) {
   return guard(kInfo_clip, 0x2089c, [&] {
     tsr::ops::clip(
         TensorArg(input, "input").get(), OptionalTensorArg(min, "min").get(),
-        OptionalTensorArg(max, "max").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        OptionalTensorArg(max, "max").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, min, max);
 }
 
@@ -265,9 +265,9 @@ tsr_status tsr_clip_scalars(
   const tsr_status status = guard(kInfo_clip, 0x4089c, [&] {
     out_arg(out, "out");
     give(tsr::ops::clip(
-        TensorArg(input, "input").get(), optional_number_arg(min, "min", kNumberBool |
-        kNumberInteger | kNumberReal), optional_number_arg(max, "max", kNumberBool |
-        kNumberInteger | kNumberReal)), out);
+        TensorArg(input, "input").get(),
+        optional_number_arg(min, "min", kNumberBool | kNumberInteger | kNumberReal),
+        optional_number_arg(max, "max", kNumberBool | kNumberInteger | kNumberReal)), out);
   }, input, min, max);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -278,9 +278,10 @@ tsr_status tsr_clip_scalars_out(
     tsr_tensor input, const tsr_number* min, const tsr_number* max, tsr_tensor dst) {
   return guard(kInfo_clip, 0x5089c, [&] {
     tsr::ops::clip(
-        TensorArg(input, "input").get(), optional_number_arg(min, "min", kNumberBool |
-        kNumberInteger | kNumberReal), optional_number_arg(max, "max", kNumberBool |
-        kNumberInteger | kNumberReal), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        optional_number_arg(min, "min", kNumberBool | kNumberInteger | kNumberReal),
+        optional_number_arg(max, "max", kNumberBool | kNumberInteger | kNumberReal),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, min, max, dst);
 }
 
@@ -288,10 +289,10 @@ tsr_status tsr_clip_scalars_inplace(
     tsr_tensor input, const tsr_number* min, const tsr_number* max) {
   return guard(kInfo_clip, 0x6089c, [&] {
     tsr::ops::clip(
-        TensorArg(input, "input").get(), optional_number_arg(min, "min", kNumberBool |
-        kNumberInteger | kNumberReal), optional_number_arg(max, "max", kNumberBool |
-        kNumberInteger | kNumberReal), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        optional_number_arg(min, "min", kNumberBool | kNumberInteger | kNumberReal),
+        optional_number_arg(max, "max", kNumberBool | kNumberInteger | kNumberReal),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, min, max);
 }
 

@@ -22,16 +22,16 @@ tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_abs, 0x103e9, [&] {
     tsr::ops::abs(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_abs_inplace(tsr_tensor input) {
   return guard(kInfo_abs, 0x203e9, [&] {
     tsr::ops::abs(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -48,16 +48,16 @@ tsr_status tsr_negative(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_negative_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_negative, 0x103ea, [&] {
     tsr::ops::negative(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_negative_inplace(tsr_tensor input) {
   return guard(kInfo_negative, 0x203ea, [&] {
     tsr::ops::negative(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -74,16 +74,16 @@ tsr_status tsr_sign(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_sign_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_sign, 0x103eb, [&] {
     tsr::ops::sign(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_sign_inplace(tsr_tensor input) {
   return guard(kInfo_sign, 0x203eb, [&] {
     tsr::ops::sign(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -100,16 +100,16 @@ tsr_status tsr_reciprocal(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_reciprocal_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_reciprocal, 0x103ec, [&] {
     tsr::ops::reciprocal(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_reciprocal_inplace(tsr_tensor input) {
   return guard(kInfo_reciprocal, 0x203ec, [&] {
     tsr::ops::reciprocal(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -126,16 +126,16 @@ tsr_status tsr_square(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_square_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_square, 0x103ed, [&] {
     tsr::ops::square(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_square_inplace(tsr_tensor input) {
   return guard(kInfo_square, 0x203ed, [&] {
     tsr::ops::square(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -152,16 +152,16 @@ tsr_status tsr_sqrt(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_sqrt_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_sqrt, 0x103ee, [&] {
     tsr::ops::sqrt(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_sqrt_inplace(tsr_tensor input) {
   return guard(kInfo_sqrt, 0x203ee, [&] {
     tsr::ops::sqrt(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -178,16 +178,16 @@ tsr_status tsr_rsqrt(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_rsqrt_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_rsqrt, 0x103ef, [&] {
     tsr::ops::rsqrt(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_rsqrt_inplace(tsr_tensor input) {
   return guard(kInfo_rsqrt, 0x203ef, [&] {
     tsr::ops::rsqrt(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -204,16 +204,16 @@ tsr_status tsr_exp(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_exp_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_exp, 0x103e8, [&] {
     tsr::ops::exp(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_exp_inplace(tsr_tensor input) {
   return guard(kInfo_exp, 0x203e8, [&] {
     tsr::ops::exp(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -230,16 +230,16 @@ tsr_status tsr_expm1(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_expm1_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_expm1, 0x103f0, [&] {
     tsr::ops::expm1(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_expm1_inplace(tsr_tensor input) {
   return guard(kInfo_expm1, 0x203f0, [&] {
     tsr::ops::expm1(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -256,16 +256,16 @@ tsr_status tsr_log(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_log_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_log, 0x103f1, [&] {
     tsr::ops::log(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_log_inplace(tsr_tensor input) {
   return guard(kInfo_log, 0x203f1, [&] {
     tsr::ops::log(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -282,16 +282,16 @@ tsr_status tsr_log1p(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_log1p_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_log1p, 0x103f2, [&] {
     tsr::ops::log1p(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_log1p_inplace(tsr_tensor input) {
   return guard(kInfo_log1p, 0x203f2, [&] {
     tsr::ops::log1p(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -308,16 +308,16 @@ tsr_status tsr_log2(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_log2_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_log2, 0x103f3, [&] {
     tsr::ops::log2(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_log2_inplace(tsr_tensor input) {
   return guard(kInfo_log2, 0x203f3, [&] {
     tsr::ops::log2(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -334,16 +334,16 @@ tsr_status tsr_log10(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_log10_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_log10, 0x103f4, [&] {
     tsr::ops::log10(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_log10_inplace(tsr_tensor input) {
   return guard(kInfo_log10, 0x203f4, [&] {
     tsr::ops::log10(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -360,16 +360,16 @@ tsr_status tsr_sin(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_sin_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_sin, 0x103f5, [&] {
     tsr::ops::sin(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_sin_inplace(tsr_tensor input) {
   return guard(kInfo_sin, 0x203f5, [&] {
     tsr::ops::sin(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -386,16 +386,16 @@ tsr_status tsr_cos(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_cos_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_cos, 0x103f6, [&] {
     tsr::ops::cos(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_cos_inplace(tsr_tensor input) {
   return guard(kInfo_cos, 0x203f6, [&] {
     tsr::ops::cos(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -412,16 +412,16 @@ tsr_status tsr_tan(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_tan_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_tan, 0x103f7, [&] {
     tsr::ops::tan(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_tan_inplace(tsr_tensor input) {
   return guard(kInfo_tan, 0x203f7, [&] {
     tsr::ops::tan(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -438,16 +438,16 @@ tsr_status tsr_asin(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_asin_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_asin, 0x103f8, [&] {
     tsr::ops::asin(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_asin_inplace(tsr_tensor input) {
   return guard(kInfo_asin, 0x203f8, [&] {
     tsr::ops::asin(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -464,16 +464,16 @@ tsr_status tsr_acos(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_acos_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_acos, 0x103f9, [&] {
     tsr::ops::acos(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_acos_inplace(tsr_tensor input) {
   return guard(kInfo_acos, 0x203f9, [&] {
     tsr::ops::acos(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -490,16 +490,16 @@ tsr_status tsr_atan(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_atan_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_atan, 0x103fa, [&] {
     tsr::ops::atan(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_atan_inplace(tsr_tensor input) {
   return guard(kInfo_atan, 0x203fa, [&] {
     tsr::ops::atan(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -516,16 +516,16 @@ tsr_status tsr_sinh(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_sinh_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_sinh, 0x103fb, [&] {
     tsr::ops::sinh(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_sinh_inplace(tsr_tensor input) {
   return guard(kInfo_sinh, 0x203fb, [&] {
     tsr::ops::sinh(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -542,16 +542,16 @@ tsr_status tsr_cosh(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_cosh_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_cosh, 0x103fc, [&] {
     tsr::ops::cosh(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_cosh_inplace(tsr_tensor input) {
   return guard(kInfo_cosh, 0x203fc, [&] {
     tsr::ops::cosh(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -568,16 +568,16 @@ tsr_status tsr_tanh(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_tanh_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_tanh, 0x103fd, [&] {
     tsr::ops::tanh(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_tanh_inplace(tsr_tensor input) {
   return guard(kInfo_tanh, 0x203fd, [&] {
     tsr::ops::tanh(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -594,16 +594,16 @@ tsr_status tsr_floor(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_floor_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_floor, 0x103fe, [&] {
     tsr::ops::floor(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_floor_inplace(tsr_tensor input) {
   return guard(kInfo_floor, 0x203fe, [&] {
     tsr::ops::floor(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -620,16 +620,16 @@ tsr_status tsr_ceil(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_ceil_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_ceil, 0x103ff, [&] {
     tsr::ops::ceil(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_ceil_inplace(tsr_tensor input) {
   return guard(kInfo_ceil, 0x203ff, [&] {
     tsr::ops::ceil(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -646,16 +646,16 @@ tsr_status tsr_round(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_round_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_round, 0x10400, [&] {
     tsr::ops::round(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_round_inplace(tsr_tensor input) {
   return guard(kInfo_round, 0x20400, [&] {
     tsr::ops::round(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -672,16 +672,16 @@ tsr_status tsr_trunc(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_trunc_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_trunc, 0x10401, [&] {
     tsr::ops::trunc(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_trunc_inplace(tsr_tensor input) {
   return guard(kInfo_trunc, 0x20401, [&] {
     tsr::ops::trunc(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -698,16 +698,16 @@ tsr_status tsr_sigmoid(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_sigmoid_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_sigmoid, 0x10402, [&] {
     tsr::ops::sigmoid(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_sigmoid_inplace(tsr_tensor input) {
   return guard(kInfo_sigmoid, 0x20402, [&] {
     tsr::ops::sigmoid(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -724,16 +724,16 @@ tsr_status tsr_erf(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_erf_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_erf, 0x10403, [&] {
     tsr::ops::erf(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_erf_inplace(tsr_tensor input) {
   return guard(kInfo_erf, 0x20403, [&] {
     tsr::ops::erf(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -750,16 +750,16 @@ tsr_status tsr_erfc(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_erfc_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_erfc, 0x1040f, [&] {
     tsr::ops::erfc(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_erfc_inplace(tsr_tensor input) {
   return guard(kInfo_erfc, 0x2040f, [&] {
     tsr::ops::erfc(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -776,16 +776,16 @@ tsr_status tsr_conj(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_conj_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_conj, 0x10404, [&] {
     tsr::ops::conj(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_conj_inplace(tsr_tensor input) {
   return guard(kInfo_conj, 0x20404, [&] {
     tsr::ops::conj(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -802,16 +802,16 @@ tsr_status tsr_relu(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_relu_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_relu, 0x10405, [&] {
     tsr::ops::relu(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_relu_inplace(tsr_tensor input) {
   return guard(kInfo_relu, 0x20405, [&] {
     tsr::ops::relu(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -828,16 +828,16 @@ tsr_status tsr_silu(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_silu_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_silu, 0x10406, [&] {
     tsr::ops::silu(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_silu_inplace(tsr_tensor input) {
   return guard(kInfo_silu, 0x20406, [&] {
     tsr::ops::silu(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -854,8 +854,8 @@ tsr_status tsr_isnan(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_isnan_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_isnan, 0x10407, [&] {
     tsr::ops::isnan(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
@@ -872,8 +872,8 @@ tsr_status tsr_isinf(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_isinf_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_isinf, 0x10408, [&] {
     tsr::ops::isinf(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
@@ -890,8 +890,8 @@ tsr_status tsr_isfinite(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_isfinite_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_isfinite, 0x10409, [&] {
     tsr::ops::isfinite(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
@@ -908,8 +908,8 @@ tsr_status tsr_logical_not(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_logical_not_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_logical_not, 0x1040a, [&] {
     tsr::ops::logical_not(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
@@ -926,16 +926,16 @@ tsr_status tsr_bitwise_invert(tsr_tensor input, tsr_tensor* out) {
 tsr_status tsr_bitwise_invert_out(tsr_tensor input, tsr_tensor dst) {
   return guard(kInfo_bitwise_invert, 0x1040b, [&] {
     tsr::ops::bitwise_invert(
-        TensorArg(input, "input").get(), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, dst);
 }
 
 tsr_status tsr_bitwise_invert_inplace(tsr_tensor input) {
   return guard(kInfo_bitwise_invert, 0x2040b, [&] {
     tsr::ops::bitwise_invert(
-        TensorArg(input, "input").get(), tsr::ops::Out::inplace(TensorArg(input,
-        "input").get()));
+        TensorArg(input, "input").get(),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input);
 }
 
@@ -970,8 +970,8 @@ tsr_status tsr_gelu(
   const tsr_status status = guard(kInfo_gelu, [&] {
     out_arg(out, "out");
     give(tsr::ops::gelu(
-        TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
-        "approximate")), out);
+        TensorArg(input, "input").get(),
+        text_arg(approximate, approximate_len, "approximate")), out);
   }, input, TextOf{approximate, approximate_len});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -982,16 +982,18 @@ tsr_status tsr_gelu_out(
     tsr_tensor input, const char* approximate, int64_t approximate_len, tsr_tensor dst) {
   return guard(kInfo_gelu, 0x1040d, [&] {
     tsr::ops::gelu(
-        TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
-        "approximate"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        text_arg(approximate, approximate_len, "approximate"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, TextOf{approximate, approximate_len}, dst);
 }
 
 tsr_status tsr_gelu_inplace(tsr_tensor input, const char* approximate, int64_t approximate_len) {
   return guard(kInfo_gelu, 0x2040d, [&] {
     tsr::ops::gelu(
-        TensorArg(input, "input").get(), text_arg(approximate, approximate_len,
-        "approximate"), tsr::ops::Out::inplace(TensorArg(input, "input").get()));
+        TensorArg(input, "input").get(),
+        text_arg(approximate, approximate_len, "approximate"),
+        tsr::ops::Out::inplace(TensorArg(input, "input").get()));
   }, input, TextOf{approximate, approximate_len});
 }
 

@@ -10,8 +10,8 @@ using namespace tsr::capi;
 extern "C" {
 
 tsr_status tsr_rand(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_generator generator, tsr_tensor* out) {
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_generator generator, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_rand, [&] {
     out_arg(out, "out");
     give(tsr::ops::rand(
@@ -25,8 +25,8 @@ tsr_status tsr_rand(
 }
 
 tsr_status tsr_randn(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_generator generator, tsr_tensor* out) {
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_generator generator, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_randn, [&] {
     out_arg(out, "out");
     give(tsr::ops::randn(
@@ -45,8 +45,9 @@ tsr_status tsr_randint(
   const tsr_status status = guard(kInfo_randint, [&] {
     out_arg(out, "out");
     give(tsr::ops::randint(
-        low, high, list_arg(shape, n_shape, "shape"), optional_dtype_arg(dtype,
-        "dtype"), optional_device_arg(device_type, device_index, "device"),
+        low, high, list_arg(shape, n_shape, "shape"),
+        optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"),
         generator_arg(generator, "generator")), out);
   }, low, high, ListOf{shape, n_shape}, dtype, DeviceOf{device_type, device_index}, generator);
   if (status != TSR_OK) [[unlikely]]
@@ -55,13 +56,14 @@ tsr_status tsr_randint(
 }
 
 tsr_status tsr_randperm(
-    int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_generator
-    generator, tsr_tensor* out) {
+    int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_generator generator, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_randperm, [&] {
     out_arg(out, "out");
     give(tsr::ops::randperm(
-        n, optional_dtype_arg(dtype, "dtype"), optional_device_arg(device_type,
-        device_index, "device"), generator_arg(generator, "generator")), out);
+        n, optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"),
+        generator_arg(generator, "generator")), out);
   }, n, dtype, DeviceOf{device_type, device_index}, generator);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -82,16 +84,16 @@ tsr_status tsr_bernoulli(tsr_tensor input, tsr_generator generator, tsr_tensor* 
 tsr_status tsr_uniform_inplace(tsr_tensor input, double low, double high, tsr_generator generator) {
   return guard(kInfo_uniform, 0x20839, [&] {
     tsr::ops::uniform_(
-        TensorArg(input, "input").get(), low, high, generator_arg(generator,
-        "generator"));
+        TensorArg(input, "input").get(), low, high,
+        generator_arg(generator, "generator"));
   }, input, low, high, generator);
 }
 
 tsr_status tsr_normal_inplace(tsr_tensor input, double mean, double std, tsr_generator generator) {
   return guard(kInfo_normal, 0x2083a, [&] {
     tsr::ops::normal_(
-        TensorArg(input, "input").get(), mean, std, generator_arg(generator,
-        "generator"));
+        TensorArg(input, "input").get(), mean, std,
+        generator_arg(generator, "generator"));
   }, input, mean, std, generator);
 }
 

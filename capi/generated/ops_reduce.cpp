@@ -130,8 +130,8 @@ tsr_status tsr_var_out(
   return guard(kInfo_var, 0x1057b, [&] {
     tsr::ops::var(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        correction, bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        correction, bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, correction, keepdims, dst);
 }
 
@@ -155,8 +155,8 @@ tsr_status tsr_std_out(
   return guard(kInfo_std, 0x1057c, [&] {
     tsr::ops::std(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        correction, bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        correction, bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, correction, keepdims, dst);
 }
 
@@ -178,7 +178,8 @@ tsr_status tsr_max_out(
   return guard(kInfo_max, 0x1057d, [&] {
     tsr::ops::max(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -200,7 +201,8 @@ tsr_status tsr_min_out(
   return guard(kInfo_min, 0x1057e, [&] {
     tsr::ops::min(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -222,7 +224,8 @@ tsr_status tsr_amax_out(
   return guard(kInfo_amax, 0x1057f, [&] {
     tsr::ops::max(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -244,7 +247,8 @@ tsr_status tsr_amin_out(
   return guard(kInfo_amin, 0x10580, [&] {
     tsr::ops::min(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -252,8 +256,8 @@ tsr_status tsr_argmax(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tens
   const tsr_status status = guard(kInfo_argmax, [&] {
     out_arg(out, "out");
     give(tsr::ops::argmax(
-        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
-        "keepdims")), out);
+        TensorArg(input, "input").get(), optional_int(axis),
+        bool_arg(keepdims, "keepdims")), out);
   }, input, axis, keepdims);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -263,8 +267,9 @@ tsr_status tsr_argmax(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tens
 tsr_status tsr_argmax_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst) {
   return guard(kInfo_argmax, 0x10581, [&] {
     tsr::ops::argmax(
-        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
-        "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(), optional_int(axis),
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, axis, keepdims, dst);
 }
 
@@ -272,8 +277,8 @@ tsr_status tsr_argmin(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tens
   const tsr_status status = guard(kInfo_argmin, [&] {
     out_arg(out, "out");
     give(tsr::ops::argmin(
-        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
-        "keepdims")), out);
+        TensorArg(input, "input").get(), optional_int(axis),
+        bool_arg(keepdims, "keepdims")), out);
   }, input, axis, keepdims);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -283,8 +288,9 @@ tsr_status tsr_argmin(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tens
 tsr_status tsr_argmin_out(tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst) {
   return guard(kInfo_argmin, 0x10582, [&] {
     tsr::ops::argmin(
-        TensorArg(input, "input").get(), optional_int(axis), bool_arg(keepdims,
-        "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(), optional_int(axis),
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, axis, keepdims, dst);
 }
 
@@ -306,7 +312,8 @@ tsr_status tsr_any_out(
   return guard(kInfo_any, 0x10583, [&] {
     tsr::ops::any(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -328,7 +335,8 @@ tsr_status tsr_all_out(
   return guard(kInfo_all, 0x10584, [&] {
     tsr::ops::all(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -350,7 +358,8 @@ tsr_status tsr_count_nonzero_out(
   return guard(kInfo_count_nonzero, 0x10585, [&] {
     tsr::ops::count_nonzero(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
@@ -372,13 +381,14 @@ tsr_status tsr_logsumexp_out(
   return guard(kInfo_logsumexp, 0x10586, [&] {
     tsr::ops::logsumexp(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        bool_arg(keepdims, "keepdims"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, dst);
 }
 
 tsr_status tsr_vector_norm(
-    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor*
-    out) {
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord,
+    tsr_tensor* out) {
   const tsr_status status = guard(kInfo_vector_norm, [&] {
     out_arg(out, "out");
     give(tsr::ops::vector_norm(
@@ -391,13 +401,13 @@ tsr_status tsr_vector_norm(
 }
 
 tsr_status tsr_vector_norm_out(
-    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor
-    dst) {
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord,
+    tsr_tensor dst) {
   return guard(kInfo_vector_norm, 0x10587, [&] {
     tsr::ops::vector_norm(
         TensorArg(input, "input").get(), optional_list_arg(axes, n_axes, "axes"),
-        bool_arg(keepdims, "keepdims"), ord, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        bool_arg(keepdims, "keepdims"), ord,
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{axes, n_axes}, keepdims, ord, dst);
 }
 
@@ -406,8 +416,9 @@ tsr_status tsr_cumulative_sum(
   const tsr_status status = guard(kInfo_cumulative_sum, [&] {
     out_arg(out, "out");
     give(tsr::ops::cumulative_sum(
-        TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
-        "dtype"), bool_arg(include_initial, "include_initial")), out);
+        TensorArg(input, "input").get(), optional_int(axis),
+        optional_dtype_arg(dtype, "dtype"),
+        bool_arg(include_initial, "include_initial")), out);
   }, input, axis, dtype, include_initial);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -418,8 +429,9 @@ tsr_status tsr_cumulative_sum_out(
     tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor dst) {
   return guard(kInfo_cumulative_sum, 0x105aa, [&] {
     tsr::ops::cumulative_sum(
-        TensorArg(input, "input").get(), optional_int(axis), optional_dtype_arg(dtype,
-        "dtype"), bool_arg(include_initial, "include_initial"),
+        TensorArg(input, "input").get(), optional_int(axis),
+        optional_dtype_arg(dtype, "dtype"),
+        bool_arg(include_initial, "include_initial"),
         tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, axis, dtype, include_initial, dst);
 }

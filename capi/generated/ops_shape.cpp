@@ -109,8 +109,8 @@ tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tensor* out) {
 }
 
 tsr_status tsr_moveaxis(
-    tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination, int32_t
-    n_destination, tsr_tensor* out) {
+    tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination,
+    int32_t n_destination, tsr_tensor* out) {
   const tsr_status status = guard(kInfo_moveaxis, [&] {
     out_arg(out, "out");
     give(tsr::ops::moveaxis(
@@ -219,8 +219,8 @@ tsr_status tsr_narrow(
 }
 
 tsr_status tsr_split(
-    tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
-    out_count) {
+    tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count) {
   clear_count(out_count);
   const tsr_status status = guard(kInfo_split, [&] {
     check_list_out(out, out_capacity, out_count, "out");
@@ -232,8 +232,8 @@ tsr_status tsr_split(
 }
 
 tsr_status tsr_split_with_sizes(
-    tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out, int32_t
-    out_capacity, int32_t* out_count) {
+    tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out,
+    int32_t out_capacity, int32_t* out_count) {
   clear_count(out_count);
   const tsr_status status = guard(kInfo_split_with_sizes, [&] {
     check_list_out(out, out_capacity, out_count, "out");
@@ -246,8 +246,8 @@ tsr_status tsr_split_with_sizes(
 }
 
 tsr_status tsr_chunk(
-    tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
-    out_count) {
+    tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count) {
   clear_count(out_count);
   const tsr_status status = guard(kInfo_chunk, [&] {
     check_list_out(out, out_capacity, out_count, "out");
@@ -324,8 +324,8 @@ tsr_status tsr_tile(
   const tsr_status status = guard(kInfo_tile, [&] {
     out_arg(out, "out");
     give(tsr::ops::tile(
-        TensorArg(input, "input").get(), list_arg(repetitions, n_repetitions,
-        "repetitions")), out);
+        TensorArg(input, "input").get(),
+        list_arg(repetitions, n_repetitions, "repetitions")), out);
   }, input, ListOf{repetitions, n_repetitions});
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -336,8 +336,9 @@ tsr_status tsr_tile_out(
     tsr_tensor input, const int64_t* repetitions, int32_t n_repetitions, tsr_tensor dst) {
   return guard(kInfo_tile, 0x109ee, [&] {
     tsr::ops::tile(
-        TensorArg(input, "input").get(), list_arg(repetitions, n_repetitions,
-        "repetitions"), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
+        TensorArg(input, "input").get(),
+        list_arg(repetitions, n_repetitions, "repetitions"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{repetitions, n_repetitions}, dst);
 }
 
@@ -366,8 +367,9 @@ tsr_status tsr_repeat_scalar(
   const tsr_status status = guard(kInfo_repeat, 0x409ef, [&] {
     out_arg(out, "out");
     give(tsr::ops::repeat(
-        TensorArg(input, "input").get(), number_arg(repeats, "repeats", kNumberBool |
-        kNumberInteger), optional_int(axis)), out);
+        TensorArg(input, "input").get(),
+        number_arg(repeats, "repeats", kNumberBool | kNumberInteger),
+        optional_int(axis)), out);
   }, input, repeats, axis);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
@@ -378,9 +380,9 @@ tsr_status tsr_repeat_scalar_out(
     tsr_tensor input, const tsr_number* repeats, int64_t axis, tsr_tensor dst) {
   return guard(kInfo_repeat, 0x509ef, [&] {
     tsr::ops::repeat(
-        TensorArg(input, "input").get(), number_arg(repeats, "repeats", kNumberBool |
-        kNumberInteger), optional_int(axis), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(),
+        number_arg(repeats, "repeats", kNumberBool | kNumberInteger),
+        optional_int(axis), tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, repeats, axis, dst);
 }
 
@@ -422,8 +424,8 @@ tsr_status tsr_roll_out(
   return guard(kInfo_roll, 0x109f1, [&] {
     tsr::ops::roll(
         TensorArg(input, "input").get(), list_arg(shift, n_shift, "shift"),
-        optional_list_arg(axes, n_axes, "axes"), tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        optional_list_arg(axes, n_axes, "axes"),
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{shift, n_shift}, ListOf{axes, n_axes}, dst);
 }
 
@@ -440,8 +442,8 @@ tsr_status tsr_tril(tsr_tensor input, int64_t diagonal, tsr_tensor* out) {
 tsr_status tsr_tril_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst) {
   return guard(kInfo_tril, 0x109f2, [&] {
     tsr::ops::tril(
-        TensorArg(input, "input").get(), diagonal, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(), diagonal,
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, diagonal, dst);
 }
 
@@ -466,8 +468,8 @@ tsr_status tsr_triu(tsr_tensor input, int64_t diagonal, tsr_tensor* out) {
 tsr_status tsr_triu_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst) {
   return guard(kInfo_triu, 0x109f3, [&] {
     tsr::ops::triu(
-        TensorArg(input, "input").get(), diagonal, tsr::ops::Out::into(TensorArg(dst,
-        "dst").get()));
+        TensorArg(input, "input").get(), diagonal,
+        tsr::ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, diagonal, dst);
 }
 

@@ -44,21 +44,23 @@ def c_comment(text: str) -> str:
     return "/* " + "\n * ".join(lines).replace(" * \n", " *\n") + " */\n"
 
 
-def wrap_call(head: str, parts: list[str], tail: str, indent: int = 4, width: int = 100) -> str:
-    """head + parts joined by commas + tail, broken over lines when too long."""
+def wrap_call(head: str, parts: Sequence[str], tail: str, indent: int = 4, width: int = 100) -> str:
+    """head + parts joined by commas + tail; where that is too long, the parts stand below the head."""
     one = head + ", ".join(parts) + tail
-    if len(one) <= width:
-        return one
-    pad = " " * indent
-    body = textwrap.fill(
-        ", ".join(parts),
-        width,
-        initial_indent=pad,
-        subsequent_indent=pad,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return f"{head}\n{body}{tail}"
+    return one if len(one) <= width else f"{head}\n" + fill_call(" " * indent, parts, tail, indent, width)
+
+
+def fill_call(head: str, parts: Sequence[str], tail: str, indent: int = 4, width: int = 100) -> str:
+    """head + parts joined by commas + tail; a line that is too long goes on below, behind a comma."""
+    lines = [head]
+    for i, part in enumerate(parts):
+        text = part + ("," if i < len(parts) - 1 else tail)
+        joined = lines[-1] + " " * (i > 0 and bool(lines[-1].strip())) + text
+        if i > 0 and len(joined) > width:
+            lines.append(" " * indent + text)
+        else:
+            lines[-1] = joined
+    return "\n".join(lines) if parts else head + tail
 
 
 def c_string(text: str) -> str:

@@ -109,15 +109,15 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_retains_grad(tsr_tensor tensor, int3
  * 1 and needs a root of one element.
  * flags: bits of tsr_backward_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_backward(
-    const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* inputs, int32_t n_inputs, int32_t flags);
+    const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* inputs, int32_t n_inputs, int32_t flags);
 
 /* The gradients of the outputs with respect to the inputs; changes no accumulated gradient.
  * flags: bits of tsr_backward_flag
  * results: one slot for each input */
 TSR_API TSR_NODISCARD tsr_status tsr_grad(
-    const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* inputs, int32_t n_inputs, int32_t flags, tsr_tensor* results);
+    const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* inputs, int32_t n_inputs, int32_t flags, tsr_tensor* results);
 
 /* Whether functions record on this thread, 0 or 1. */
 TSR_API int32_t tsr_grad_mode(void);
@@ -191,8 +191,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_node_variable(tsr_node node, tsr_tensor* le
  * saving and attaching do nothing.
  * name: shown by tsr_node_name */
 TSR_API TSR_NODISCARD tsr_status tsr_node_create(
-    const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user, const tsr_tensor*
-    inputs, int32_t n_inputs, tsr_node* node);
+    const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user,
+    const tsr_tensor* inputs, int32_t n_inputs, tsr_node* node);
 
 /* Keeps tensors for the backward, inputs and outputs too; NULL entries are allowed. May be
  * called repeatedly before attach. */
@@ -230,8 +230,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_node_attach(
  * tsr_node_save and the marks on its node.
  * n_results: number of outputs of the function */
 TSR_API TSR_NODISCARD tsr_status tsr_function_apply(
-    const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user, const tsr_tensor*
-    inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
+    const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user,
+    const tsr_tensor* inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
 
 /* From now on, what functions on this thread save for a backward goes through these hooks, until
  * the matching pop; the innermost hooks hold. What a function called by pack saves does not. A

@@ -57,8 +57,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_device_default(
 /* Sets the device of tensors that functions of this thread make when they are told none, and
  * tells which it was. */
 TSR_API TSR_NODISCARD tsr_status tsr_device_set_default(
-    tsr_device_type device_type, int32_t device_index, tsr_device_type* previous_type, int32_t*
-    previous_index);
+    tsr_device_type device_type, int32_t device_index, tsr_device_type* previous_type,
+    int32_t* previous_index);
 
 /* What the library keeps for this thread, for schedulers that move a task to another one:
  * recording and inference mode, default device, current generator, current streams, pushed

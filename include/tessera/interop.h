@@ -91,8 +91,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_to_dlpack(
  * default stream.
  * ABI when max_major is below 1; BUFFER for a tensor that requires grad. */
 TSR_API TSR_NODISCARD tsr_status tsr_to_dlpack_versioned(
-    tsr_tensor tensor, int32_t max_major, int32_t flags, void* stream, struct
-    DLManagedTensorVersioned** managed);
+    tsr_tensor tensor, int32_t max_major, int32_t flags, void* stream,
+    struct DLManagedTensorVersioned** managed);
 
 /* Fills a DLTensor of the caller's memory with pointers borrowed from the tensor; allocates
  * nothing. view points to a struct DLTensor. */

@@ -52,8 +52,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_archive_metadata(tsr_archive archive, tsr_b
  * names: a JSON array of texts
  * metadata: a JSON object of texts, {} for none */
 TSR_API TSR_NODISCARD tsr_status tsr_archive_save(
-    const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor*
-    tensors, int32_t n_tensors, const char* metadata, int64_t metadata_len);
+    const char* path, int64_t path_len, const char* names, int64_t names_len,
+    const tsr_tensor* tensors, int32_t n_tensors, const char* metadata, int64_t metadata_len);
 
 #ifdef __cplusplus
 }

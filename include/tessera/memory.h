@@ -30,7 +30,8 @@ typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_even
  * multiple of alignment. OUT_OF_MEMORY when there are none, another status, with tsr_error_set
  * if it has more to say, when something is wrong. */
 typedef tsr_status (*tsr_allocate_fn)(
-    void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream, void** block);
+    void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream,
+    void** block);
 /* Takes a block back, with the size and stream it was allocated for; work queued on its streams
  * may still use it. May run in a finalizer of the host's language: it must not wait for the
  * device, nor call host code that takes such a language's lock. */
@@ -177,8 +178,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_memory_pressure_threshold_set(
  * aligned as asked goes back and fails with BACKEND.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_memory_allocator_set(
-    tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable, void*
-    user);
+    tsr_device_type device_type, int32_t device_index, const tsr_allocator_vtable* vtable,
+    void* user);
 
 /* Gives the device its own caching allocator back; does nothing when it has it.
  * Live blocks of the host's allocator stay valid and go back to it one by one; the last one

@@ -642,11 +642,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_logsumexp_out(
  * keepdims: keep the reduced axes with size 1
  * ord: order: 0 counts nonzeros, infinite ones take extrema */
 TSR_API TSR_NODISCARD tsr_status tsr_vector_norm(
-    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor*
-    out);
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord,
+    tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_vector_norm_out(
-    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord, tsr_tensor
-    dst);
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord,
+    tsr_tensor dst);
 
 /* Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
  * axis: axis to run along; may be absent for 1-D inputs
@@ -705,29 +705,29 @@ TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor othe
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_empty(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
 
 /* A tensor of zeros.
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_zeros(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
 
 /* A tensor of ones.
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_ones(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
 
 /* A tensor whose elements are all one number.
  * dtype: absent means bool, int64, the default floating or complex dtype, by the value
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_full(
-    const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
 /* A tensor of the input's shape and memory order with contents of whatever the memory held;
  * bools are false.
@@ -755,8 +755,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_ones_like(
  * dtype: absent means the input's
  * device: absent means the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_full_like(
-    tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
+    tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
 
 /* start, start + step, ... up to but not including stop; exact in integers.
  * dtype: absent means int64, or the default floating dtype when one of the numbers is real
@@ -770,8 +770,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_arange(
  * endpoint: whether stop is the last number
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_linspace(
-    double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type
-    device_type, int32_t device_index, tsr_tensor* out);
+    double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
 /* Ones on one diagonal, zeros elsewhere.
  * n_cols: absent means n_rows
@@ -779,16 +779,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_linspace(
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_eye(
-    int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_tensor* out);
+    int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
 
 /* The input as a tensor of this dtype and device; the input itself when nothing changes.
  * dtype: absent means the input's
  * device: absent means the input's
  * copy: true: always copy, false: never, absent: when needed */
 TSR_API TSR_NODISCARD tsr_status tsr_asarray(
-    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, int32_t
-    copy, tsr_tensor* out);
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    int32_t copy, tsr_tensor* out);
 
 /* ---- Ops: random tensors ---- */
 
@@ -797,16 +797,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_asarray(
  * device: absent means the default device
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_rand(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_generator generator, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_generator generator, tsr_tensor* out);
 
 /* Random numbers of the standard normal distribution; floating dtypes.
  * dtype: absent means the default floating dtype
  * device: absent means the default device
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_randn(
-    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t
-    device_index, tsr_generator generator, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_generator generator, tsr_tensor* out);
 
 /* Uniform random integers in [low, high).
  * high: one above the largest number
@@ -822,8 +822,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_randint(
  * device: absent means the default device
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_randperm(
-    int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_generator
-    generator, tsr_tensor* out);
+    int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_generator generator, tsr_tensor* out);
 
 /* 1 with the probability that each element of the input names, else 0; floating dtypes.
  * input: probabilities
@@ -880,22 +880,22 @@ TSR_API TSR_NODISCARD tsr_status tsr_lerp_scalar_inplace(
 /* input + value tensor1 tensor2.
  * value: does not promote: a number of the dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
-    out);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
-    dst);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_addcmul_inplace(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value);
 
 /* input + value tensor1 / tensor2; floating and complex dtypes.
  * value: does not promote: a number of the dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor*
-    out);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_out(
-    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value, tsr_tensor
-    dst);
+    tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value,
+    tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_inplace(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value);
 
@@ -946,8 +946,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_topk(
     tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor* values,
     tsr_tensor* indices);
 TSR_API TSR_NODISCARD tsr_status tsr_topk_out(
-    tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor
-    values_dst, tsr_tensor indices_dst);
+    tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted,
+    tsr_tensor values_dst, tsr_tensor indices_dst);
 
 /* ---- Ops: copies and conversions ---- */
 
@@ -972,8 +972,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_astype(
  * copy: copy even when nothing changes
  * non_blocking: do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory) */
 TSR_API TSR_NODISCARD tsr_status tsr_to(
-    tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype, int32_t
-    copy, int32_t non_blocking, tsr_tensor* out);
+    tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype,
+    int32_t copy, int32_t non_blocking, tsr_tensor* out);
 
 /* The same memory and version counter outside of the graph. */
 TSR_API TSR_NODISCARD tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
@@ -1036,8 +1036,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tens
 
 /* Moves axes to new places, the others keep their order; a view. */
 TSR_API TSR_NODISCARD tsr_status tsr_moveaxis(
-    tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination, int32_t
-    n_destination, tsr_tensor* out);
+    tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination,
+    int32_t n_destination, tsr_tensor* out);
 
 /* A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes. */
 TSR_API TSR_NODISCARD tsr_status tsr_broadcast_to(
@@ -1077,20 +1077,20 @@ TSR_API TSR_NODISCARD tsr_status tsr_narrow(
 /* Parts of one size along an axis; views.
  * size: of each part; the last may be smaller */
 TSR_API TSR_NODISCARD tsr_status tsr_split(
-    tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
-    out_count);
+    tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
 
 /* Parts of given sizes along an axis; views.
  * sizes: of the parts; they add up to the axis */
 TSR_API TSR_NODISCARD tsr_status tsr_split_with_sizes(
-    tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out, int32_t
-    out_capacity, int32_t* out_count);
+    tsr_tensor input, const int64_t* sizes, int32_t n_sizes, int64_t axis, tsr_tensor* out,
+    int32_t out_capacity, int32_t* out_count);
 
 /* A number of equal parts along an axis; views.
  * chunks: how many parts at most; they have one size, the last may be smaller */
 TSR_API TSR_NODISCARD tsr_status tsr_chunk(
-    tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t*
-    out_count);
+    tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
 
 /* One part for each position of an axis, without that axis; views. */
 TSR_API TSR_NODISCARD tsr_status tsr_unstack(
@@ -1195,8 +1195,8 @@ enum {
  * items: tsr_index_kind, start, stop, step of each item
  * arrays: integers or masks for the items of kind ARRAY */
 TSR_API TSR_NODISCARD tsr_status tsr_getitem(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, tsr_tensor* out);
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
+    int32_t n_arrays, tsr_tensor* out);
 
 /* input[items] of integers, slices, new axes and an ellipsis; a view.
  * items: tsr_index_kind (but ARRAY), start, stop, step of each item */
@@ -1222,25 +1222,25 @@ TSR_API TSR_NODISCARD tsr_status tsr_getitem_integer_out(
  * arrays: integers or masks for the items of kind ARRAY
  * value: broadcasts, and is cast to the input's dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_setitem_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, tsr_tensor value);
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
+    int32_t n_arrays, tsr_tensor value);
 TSR_API TSR_NODISCARD tsr_status tsr_setitem_scalar_inplace(
-    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays, int32_t
-    n_arrays, const tsr_number* value);
+    tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
+    int32_t n_arrays, const tsr_number* value);
 
 /* The input with values written to, or added at, positions.
  * indices: integers or a mask for each leading axis; NULL takes the whole axis
  * values: broadcasts, and is cast to the input's dtype
  * accumulate: add instead of write; every occurrence counts */
 TSR_API TSR_NODISCARD tsr_status tsr_index_put(
-    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
-    accumulate, tsr_tensor* out);
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values,
+    int32_t accumulate, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_index_put_out(
-    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
-    accumulate, tsr_tensor dst);
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values,
+    int32_t accumulate, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_index_put_inplace(
-    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values, int32_t
-    accumulate);
+    tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor values,
+    int32_t accumulate);
 
 /* The slices of an axis at the positions of an index.
  * index: 1-D integers, not negative */
@@ -1332,12 +1332,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out)
  * same: pad so that the output has the input's size */
 TSR_API TSR_NODISCARD tsr_status tsr_conv1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor* out);
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conv1d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor dst);
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor dst);
 
 /* Cross-correlation of images, plus a bias per channel.
  * Floating dtypes, one for all tensors (DTYPE otherwise). The result keeps the input's memory
@@ -1352,12 +1352,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv1d_out(
  * same: pad so that the output has the input's size */
 TSR_API TSR_NODISCARD tsr_status tsr_conv2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor* out);
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conv2d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor dst);
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor dst);
 
 /* Cross-correlation along three spatial axes, plus a bias per channel.
  * input: (batch, in, spatial...) or without the batch
@@ -1369,12 +1369,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv2d_out(
  * same: pad so that the output has the input's size */
 TSR_API TSR_NODISCARD tsr_status tsr_conv3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor* out);
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conv3d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int64_t
-    groups, int32_t same, tsr_tensor dst);
+    const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
+    int64_t groups, int32_t same, tsr_tensor dst);
 
 /* The derivative of conv1d towards its input, as an op.
  * input: (batch, in, spatial...) or without the batch
@@ -1386,12 +1386,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv3d_out(
  * dilation: absent means 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out);
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst);
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor dst);
 
 /* The derivative of conv2d towards its input, as an op.
  * input: (batch, in, spatial...) or without the batch
@@ -1403,12 +1405,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d_out(
  * dilation: absent means 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out);
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst);
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor dst);
 
 /* The derivative of conv3d towards its input, as an op.
  * input: (batch, in, spatial...) or without the batch
@@ -1420,12 +1424,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d_out(
  * dilation: absent means 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor* out);
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d_out(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
-    const int64_t* padding, int32_t n_padding, const int64_t* output_padding, int32_t
-    n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation, tsr_tensor dst);
+    const int64_t* padding, int32_t n_padding, const int64_t* output_padding,
+    int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
+    tsr_tensor dst);
 
 /* The largest number of each window; floating dtypes.
  * input: (batch, channels, height, width) or without the batch
@@ -1436,12 +1442,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d_out(
  * ceil_mode: count a last window that reaches out of the input */
 TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
-    n_dilation, int32_t ceil_mode, tsr_tensor* out);
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_out(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
-    n_dilation, int32_t ceil_mode, tsr_tensor dst);
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor dst);
 
 /* As max_pool2d, and where in the flattened plane each number stands (int64).
  * A window that lies in the padding alone, as one with dilation may, has -inf at the position -1
@@ -1454,8 +1460,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_out(
  * ceil_mode: count a last window that reaches out of the input */
 TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_with_positions(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t
-    n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions);
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions);
 
 /* The mean of each window; floating dtypes.
  * input: (batch, channels, height, width) or without the batch
@@ -1466,12 +1472,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_with_positions(
  * divisor_override: divides in place of the window's size */
 TSR_API TSR_NODISCARD tsr_status tsr_avg_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
-    count_include_pad, int64_t divisor_override, tsr_tensor* out);
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_avg_pool2d_out(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
-    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode, int32_t
-    count_include_pad, int64_t divisor_override, tsr_tensor dst);
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor dst);
 
 /* The means of output_size windows that cover the input evenly; floating dtypes.
  * input: (batch, channels, height, width) or without the batch
@@ -1490,22 +1496,22 @@ TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool2d_out(
  * training: take the statistics of the batch and move the running ones
  * momentum: the batch's share in the running statistics */
 TSR_API TSR_NODISCARD tsr_status tsr_batch_norm(
-    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
-    bias, int32_t training, double momentum, double eps, tsr_tensor* out);
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
+    tsr_tensor bias, int32_t training, double momentum, double eps, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_batch_norm_out(
-    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight, tsr_tensor
-    bias, int32_t training, double momentum, double eps, tsr_tensor dst);
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
+    tsr_tensor bias, int32_t training, double momentum, double eps, tsr_tensor dst);
 
 /* (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
  * normalized_shape: the last sizes of the input
  * weight: of that shape
  * bias: of that shape */
 TSR_API TSR_NODISCARD tsr_status tsr_layer_norm(
-    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
-    weight, tsr_tensor bias, double eps, tsr_tensor* out);
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape,
+    tsr_tensor weight, tsr_tensor bias, double eps, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_layer_norm_out(
-    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape, tsr_tensor
-    weight, tsr_tensor bias, double eps, tsr_tensor dst);
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape,
+    tsr_tensor weight, tsr_tensor bias, double eps, tsr_tensor dst);
 
 /* exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
  * dtype: casts the input first */
@@ -1529,8 +1535,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_log_softmax_out(
  * ignore_index: positions of this class count for nothing
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_cross_entropy(
-    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
-    reduction, int64_t reduction_len, double label_smoothing, tsr_tensor* out);
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index,
+    const char* reduction, int64_t reduction_len, double label_smoothing, tsr_tensor* out);
 
 /* The negative log-probability of the target class.
  * input: log-probabilities (batch, classes, ...) or (classes)
@@ -1538,15 +1544,15 @@ TSR_API TSR_NODISCARD tsr_status tsr_cross_entropy(
  * weight: (classes)
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_nll_loss(
-    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index, const char*
-    reduction, int64_t reduction_len, tsr_tensor* out);
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out);
 
 /* The squared difference.
  * target: of the input's shape
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_mse_loss(
-    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, tsr_tensor*
-    out);
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len,
+    tsr_tensor* out);
 
 /* The binary cross entropy of sigmoid(input), without overflow.
  * input: logits
@@ -1555,8 +1561,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_mse_loss(
  * pos_weight: broadcasts against the input
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy_with_logits(
-    tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight, const char*
-    reduction, int64_t reduction_len, tsr_tensor* out);
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out);
 
 /* Zeros elements at random and divides the others by 1 - p; floating dtypes.
  * p: probability of a zero
@@ -1575,9 +1581,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_dropout_inplace(
  * momentum_buffers: may be empty without momentum
  * first_step: the buffers start as the gradients */
 TSR_API TSR_NODISCARD tsr_status tsr_sgd_step(
-    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* momentum_buffers, int32_t n_momentum_buffers, double learning_rate, double momentum,
-    double dampening, double weight_decay, int32_t nesterov, int32_t maximize, int32_t first_step);
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* momentum_buffers, int32_t n_momentum_buffers, double learning_rate,
+    double momentum, double dampening, double weight_decay, int32_t nesterov, int32_t maximize,
+    int32_t first_step);
 
 /* One step of Adam for a list of parameters, in place.
  * exp_avgs: first moments
@@ -1585,10 +1592,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_sgd_step(
  * max_exp_avg_sqs: largest second moments (amsgrad); empty: not used
  * step: 1 at the first call */
 TSR_API TSR_NODISCARD tsr_status tsr_adam_step(
-    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs,
-    const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
-    learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs,
+    int32_t n_exp_avg_sqs, const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs,
+    int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay,
+    int32_t maximize);
 
 /* As adam_step, with decoupled weight decay.
  * exp_avgs: first moments
@@ -1596,10 +1604,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_adam_step(
  * max_exp_avg_sqs: largest second moments (amsgrad); empty: not used
  * step: 1 at the first call */
 TSR_API TSR_NODISCARD tsr_status tsr_adamw_step(
-    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads, const
-    tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs, int32_t n_exp_avg_sqs,
-    const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs, int64_t step, double
-    learning_rate, double beta1, double beta2, double eps, double weight_decay, int32_t maximize);
+    const tsr_tensor* params, int32_t n_params, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_tensor* exp_avgs, int32_t n_exp_avgs, const tsr_tensor* exp_avg_sqs,
+    int32_t n_exp_avg_sqs, const tsr_tensor* max_exp_avg_sqs, int32_t n_max_exp_avg_sqs,
+    int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay,
+    int32_t maximize);
 
 /* Scales all tensors in place so that their norm together is at most max_norm; returns the norm
  * before.
@@ -1608,8 +1617,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_adamw_step(
  * norm_type: any p, also infinity
  * error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite */
 TSR_API TSR_NODISCARD tsr_status tsr_clip_norm(
-    const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type, int32_t
-    error_if_nonfinite, tsr_tensor* out);
+    const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type,
+    int32_t error_if_nonfinite, tsr_tensor* out);
 
 /* Scales the gradients of parameters in place so that their norm together is at most max_norm;
  * returns the norm before.
@@ -1619,8 +1628,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip_norm(
  * norm_type: any p, also infinity
  * error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite */
 TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_norm(
-    const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type, int32_t
-    error_if_nonfinite, tsr_tensor* out);
+    const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type,
+    int32_t error_if_nonfinite, tsr_tensor* out);
 
 /* Clips each element of the gradients of parameters in place to the range from -clip_value to
  * clip_value.

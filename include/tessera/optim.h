@@ -70,8 +70,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_optimizer_defaults(
  * computed tensor and one that is given twice; SHAPE for a parameter that the kind cannot take;
  * INVALID_ARGUMENT for options without a kind. */
 TSR_API TSR_NODISCARD tsr_status tsr_optimizer_new(
-    const tsr_optimizer_options* options, const tsr_tensor* params, int32_t n_params, tsr_optimizer*
-    optimizer);
+    const tsr_optimizer_options* options, const tsr_tensor* params, int32_t n_params,
+    tsr_optimizer* optimizer);
 
 /* Adds a reference; NULL is ignored. */
 TSR_API void tsr_optimizer_retain(tsr_optimizer optimizer);
@@ -84,8 +84,8 @@ TSR_API void tsr_optimizer_release(tsr_optimizer optimizer);
  * As tsr_optimizer_new; VALUE also for a parameter that a group has already.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_optimizer_add_group(
-    tsr_optimizer optimizer, const tsr_optimizer_options* options, const tsr_tensor* params, int32_t
-    n_params);
+    tsr_optimizer optimizer, const tsr_optimizer_options* options, const tsr_tensor* params,
+    int32_t n_params);
 
 /* How many groups an optimizer has. */
 TSR_API TSR_NODISCARD tsr_status tsr_optimizer_group_count(tsr_optimizer optimizer, int64_t* count);
@@ -105,8 +105,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_optimizer_options_set(
  * INDEX for a group that is not there; BUFFER, with the number needed, when the places are too
  * few. */
 TSR_API TSR_NODISCARD tsr_status tsr_optimizer_params_get(
-    tsr_optimizer optimizer, int64_t group, tsr_tensor* params, int32_t params_capacity, int32_t*
-    params_count);
+    tsr_optimizer optimizer, int64_t group, tsr_tensor* params, int32_t params_capacity,
+    int32_t* params_count);
 
 /* Sets the parameters of a group. Those that stay keep their state; the state of the others is
  * dropped.

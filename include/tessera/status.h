@@ -24,7 +24,8 @@ enum {
 typedef struct tsr_error_view tsr_error_view;
 /* Receives log messages, on any thread, with no lock of the library held. */
 typedef void (*tsr_log_fn)(
-    void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
+    void* user, tsr_log_level level, const char* component, const char* message,
+    int64_t message_len);
 /* One error. Pointers are borrowed from the record; text is also NUL-terminated. */
 struct tsr_error_view {
   uint32_t struct_size;

@@ -87,17 +87,17 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t
  * strides: absent means row-major
  * flags: bits of tsr_from_data_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_from_data(
-    void* data, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, const int64_t*
-    shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, int32_t flags, void* user,
-    tsr_drop_fn drop, tsr_tensor* out);
+    void* data, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, int32_t flags,
+    void* user, tsr_drop_fn drop, tsr_tensor* out);
 
 /* A tensor with memory of its own, not initialised, and any strides that are not negative.
  * strides: in elements
  * dtype: absent means float32
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_empty_strided(
-    const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype
-    dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+    const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides,
+    tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
 /* Copies the elements, in row-major order, to memory of the caller of exactly that size.
  * BUFFER when nbytes is not the tensor's nbytes. */

@@ -208,7 +208,8 @@ typedef struct tsr_trace_event tsr_trace_event;
 typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
-    void* user, tsr_log_level level, const char* component, const char* message, int64_t message_len);
+    void* user, tsr_log_level level, const char* component, const char* message,
+    int64_t message_len);
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
 typedef tsr_status (*tsr_node_backward_fn)(
@@ -224,7 +225,8 @@ typedef tsr_status (*tsr_final_fn)(void* user);
 typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
 typedef tsr_status (*tsr_allocate_fn)(
-    void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream, void** block);
+    void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream,
+    void** block);
 typedef void (*tsr_deallocate_fn)(
     void* user, int32_t device_index, void* block, int64_t nbytes, void* stream);
 typedef tsr_status (*tsr_record_stream_fn)(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..schema.model import Arg, Op, Schema
 from ..schema.types import entry
 from ..template import Template
-from ..text import banner, wrap_call
+from ..text import banner, fill_call
 from .model import (
     creates, enum_values, exports, exports_name, functions, methods, namespaces, operands, parameter_names, positional,
     spread,
@@ -20,7 +20,6 @@ TYPES = {  # by schema type
     "tensor?[]": "Sequence[Tensor | None]", "int64[]": "int | Sequence[int]", "f64[]": "Sequence[float]",
 }  # fmt: skip
 COMPARISONS = {"__eq__", "__ne__"}
-KEPT = "\u2007"  # a space at which no line is broken
 
 
 def ops_stub(schema: Schema, ops: list[Op]) -> str:
@@ -71,9 +70,8 @@ def _definitions(schema: Schema, op: Op, form: str, name: str, method: bool, pad
     mark = f"{pad}@overload\n" if len(ways) > 1 else ""
     text = ""
     for parts in ways:
-        whole = [part.replace(" ", KEPT) for part in parts]  # a line ends between parameters only
-        text += mark + wrap_call(f"{pad}def {name}(", whole, f") -> {result}: ...", len(pad) + 4) + "\n"
-    return text.replace(KEPT, " ")
+        text += mark + fill_call(f"{pad}def {name}(", parts, f") -> {result}: ...", len(pad) + 8) + "\n"
+    return text
 
 
 def _plainly(schema: Schema, op: Op, form: str, method: bool) -> list[str]:

@@ -236,26 +236,28 @@ class TensorMethods {
   Tensor& bitwise_xor_(const Scalar& other);
   // Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
   Tensor sum(
-      const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype
-      = std::nullopt) const;
+      const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+      std::optional<DType> dtype = std::nullopt) const;
   // Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
   Tensor nansum(
-      const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype
-      = std::nullopt) const;
+      const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+      std::optional<DType> dtype = std::nullopt) const;
   // Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
   Tensor prod(
-      const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype
-      = std::nullopt) const;
+      const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+      std::optional<DType> dtype = std::nullopt) const;
   // Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
   Tensor mean(
-      const OptionalIntList& axes = std::nullopt, bool keepdims = false, std::optional<DType> dtype
-      = std::nullopt) const;
+      const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+      std::optional<DType> dtype = std::nullopt) const;
   // Variance over axes, the mean squared distance from the mean; floating dtypes.
   Tensor var(
-      const OptionalIntList& axes = std::nullopt, double correction = 0.0, bool keepdims = false) const;
+      const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+      bool keepdims = false) const;
   // Standard deviation over axes, the root of the variance; floating dtypes.
   Tensor std(
-      const OptionalIntList& axes = std::nullopt, double correction = 0.0, bool keepdims = false) const;
+      const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+      bool keepdims = false) const;
   // Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
   Tensor max(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
   // Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
@@ -281,8 +283,8 @@ class TensorMethods {
       const OptionalIntList& axes = std::nullopt, bool keepdims = false, double ord = 2.0) const;
   // Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
   Tensor cumulative_sum(
-      std::optional<int64_t> axis = std::nullopt, std::optional<DType> dtype = std::nullopt, bool
-      include_initial = false) const;
+      std::optional<int64_t> axis = std::nullopt, std::optional<DType> dtype = std::nullopt,
+      bool include_initial = false) const;
   // Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
   Tensor matmul(const Tensor& other) const;
   // beta input + alpha mat1 mat2.
@@ -334,8 +336,8 @@ class TensorMethods {
   Tensor astype(DType dtype, bool copy = true) const;
   // The values on another device and in another dtype; the input itself when nothing changes.
   Tensor to(
-      std::optional<Device> device = std::nullopt, std::optional<DType> dtype = std::nullopt, bool
-      copy = false, bool non_blocking = false) const;
+      std::optional<Device> device = std::nullopt, std::optional<DType> dtype = std::nullopt,
+      bool copy = false, bool non_blocking = false) const;
   // The same memory and version counter outside of the graph.
   Tensor detach() const;
   // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
@@ -376,8 +378,8 @@ class TensorMethods {
   Tensor select(int64_t axis, int64_t index) const;
   // A range of positions of an axis with Python's rules; a view.
   Tensor slice(
-      int64_t axis, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop =
-      std::nullopt, int64_t step = 1) const;
+      int64_t axis, std::optional<int64_t> start = std::nullopt,
+      std::optional<int64_t> stop = std::nullopt, int64_t step = 1) const;
   // A number of positions of an axis, all of which must exist; a view.
   Tensor narrow(int64_t axis, int64_t start, int64_t length) const;
   // Parts of one size along an axis; views.

@@ -1332,8 +1332,8 @@ inline Tensor sum(
 }
 
 inline Tensor& sum_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false, std::optional<DType> dtype = std::nullopt) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
   check(tsr_sum_out(
       input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
   return dst;
@@ -1349,8 +1349,8 @@ inline Tensor nansum(
 }
 
 inline Tensor& nansum_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false, std::optional<DType> dtype = std::nullopt) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
   check(tsr_nansum_out(
       input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
   return dst;
@@ -1366,8 +1366,8 @@ inline Tensor prod(
 }
 
 inline Tensor& prod_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false, std::optional<DType> dtype = std::nullopt) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
   check(tsr_prod_out(
       input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
   return dst;
@@ -1383,8 +1383,8 @@ inline Tensor mean(
 }
 
 inline Tensor& mean_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false, std::optional<DType> dtype = std::nullopt) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
   check(tsr_mean_out(
       input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
   return dst;
@@ -1392,32 +1392,32 @@ inline Tensor& mean_out(
 
 // Variance over axes, the mean squared distance from the mean; floating dtypes.
 inline Tensor var(
-    const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0, bool
-    keepdims = false) {
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+    bool keepdims = false) {
   tsr_tensor out = nullptr;
   check(tsr_var(input.handle(), axes.data(), axes.size(), correction, keepdims, &out));
   return Tensor::take(out);
 }
 
 inline Tensor& var_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction
-    = 0.0, bool keepdims = false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    double correction = 0.0, bool keepdims = false) {
   check(tsr_var_out(input.handle(), axes.data(), axes.size(), correction, keepdims, dst.handle()));
   return dst;
 }
 
 // Standard deviation over axes, the root of the variance; floating dtypes.
 inline Tensor std(
-    const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0, bool
-    keepdims = false) {
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+    bool keepdims = false) {
   tsr_tensor out = nullptr;
   check(tsr_std(input.handle(), axes.data(), axes.size(), correction, keepdims, &out));
   return Tensor::take(out);
 }
 
 inline Tensor& std_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction
-    = 0.0, bool keepdims = false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    double correction = 0.0, bool keepdims = false) {
   check(tsr_std_out(input.handle(), axes.data(), axes.size(), correction, keepdims, dst.handle()));
   return dst;
 }
@@ -1431,8 +1431,8 @@ inline Tensor max(
 }
 
 inline Tensor& max_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_max_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1446,8 +1446,8 @@ inline Tensor min(
 }
 
 inline Tensor& min_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_min_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1461,8 +1461,8 @@ inline Tensor amax(
 }
 
 inline Tensor& amax_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_amax_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1476,8 +1476,8 @@ inline Tensor amin(
 }
 
 inline Tensor& amin_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_amin_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1491,8 +1491,8 @@ inline Tensor argmax(
 }
 
 inline Tensor& argmax_out(
-    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false) {
   check(tsr_argmax_out(input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
   return dst;
 }
@@ -1506,8 +1506,8 @@ inline Tensor argmin(
 }
 
 inline Tensor& argmin_out(
-    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false) {
   check(tsr_argmin_out(input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
   return dst;
 }
@@ -1521,8 +1521,8 @@ inline Tensor any(
 }
 
 inline Tensor& any_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_any_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1536,8 +1536,8 @@ inline Tensor all(
 }
 
 inline Tensor& all_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_all_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1551,8 +1551,8 @@ inline Tensor count_nonzero(
 }
 
 inline Tensor& count_nonzero_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_count_nonzero_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
@@ -1566,32 +1566,32 @@ inline Tensor logsumexp(
 }
 
 inline Tensor& logsumexp_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false) {
   check(tsr_logsumexp_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
   return dst;
 }
 
 // Norm of the elements over axes; floating and complex dtypes, the result is real.
 inline Tensor vector_norm(
-    const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false, double
-    ord = 2.0) {
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+    double ord = 2.0) {
   tsr_tensor out = nullptr;
   check(tsr_vector_norm(input.handle(), axes.data(), axes.size(), keepdims, ord, &out));
   return Tensor::take(out);
 }
 
 inline Tensor& vector_norm_out(
-    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims =
-    false, double ord = 2.0) {
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, double ord = 2.0) {
   check(tsr_vector_norm_out(input.handle(), axes.data(), axes.size(), keepdims, ord, dst.handle()));
   return dst;
 }
 
 // Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
 inline Tensor cumulative_sum(
-    const Tensor& input, std::optional<int64_t> axis = std::nullopt, std::optional<DType> dtype =
-    std::nullopt, bool include_initial = false) {
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
   tsr_tensor out = nullptr;
   check(tsr_cumulative_sum(
       input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial, &out));
@@ -1602,7 +1602,8 @@ inline Tensor& cumulative_sum_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
   check(tsr_cumulative_sum_out(
-      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial, dst.handle()));
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial,
+      dst.handle()));
   return dst;
 }
 
@@ -1636,8 +1637,8 @@ inline Tensor& linear_out(
 
 // beta input + alpha mat1 mat2.
 inline Tensor addmm(
-    const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0, double alpha =
-    1.0) {
+    const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0,
+    double alpha = 1.0) {
   tsr_tensor out = nullptr;
   check(tsr_addmm(input.handle(), mat1.handle(), mat2.handle(), beta, alpha, &out));
   return Tensor::take(out);
@@ -1696,8 +1697,8 @@ inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) 
 
 // A tensor whose contents are whatever the memory held; bools are false.
 inline Tensor empty(
-    const IntList& shape, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt) {
+    const IntList& shape, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_empty(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
@@ -1707,8 +1708,8 @@ inline Tensor empty(
 
 // A tensor of zeros.
 inline Tensor zeros(
-    const IntList& shape, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt) {
+    const IntList& shape, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_zeros(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
@@ -1718,8 +1719,8 @@ inline Tensor zeros(
 
 // A tensor of ones.
 inline Tensor ones(
-    const IntList& shape, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt) {
+    const IntList& shape, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_ones(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
@@ -1741,8 +1742,8 @@ inline Tensor full(
 // A tensor of the input's shape and memory order with contents of whatever the memory held; bools
 // are false.
 inline Tensor empty_like(
-    const Tensor& input, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt) {
+    const Tensor& input, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_empty_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
@@ -1752,8 +1753,8 @@ inline Tensor empty_like(
 
 // Zeros of the input's shape and memory order.
 inline Tensor zeros_like(
-    const Tensor& input, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt) {
+    const Tensor& input, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_zeros_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
@@ -1763,8 +1764,8 @@ inline Tensor zeros_like(
 
 // Ones of the input's shape and memory order.
 inline Tensor ones_like(
-    const Tensor& input, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt) {
+    const Tensor& input, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_ones_like(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
@@ -1785,8 +1786,8 @@ inline Tensor full_like(
 
 // start, start + step, ... up to but not including stop; exact in integers.
 inline Tensor arange(
-    const Scalar& start, const Scalar& stop, const Scalar& step = 1, std::optional<DType> dtype =
-    std::nullopt, std::optional<Device> device = std::nullopt) {
+    const Scalar& start, const Scalar& stop, const Scalar& step = 1,
+    std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_arange(
       start.number(), stop.number(), step.number(), detail::bits(dtype),
@@ -1796,8 +1797,8 @@ inline Tensor arange(
 
 // Equally spaced numbers from start to stop.
 inline Tensor linspace(
-    double start, double stop, int64_t num, std::optional<DType> dtype = std::nullopt, bool endpoint
-    = true, std::optional<Device> device = std::nullopt) {
+    double start, double stop, int64_t num, std::optional<DType> dtype = std::nullopt,
+    bool endpoint = true, std::optional<Device> device = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_linspace(
       start, stop, num, detail::bits(dtype), endpoint, detail::device_of(device).type,
@@ -1818,8 +1819,8 @@ inline Tensor eye(
 
 // The input as a tensor of this dtype and device; the input itself when nothing changes.
 inline Tensor asarray(
-    const Tensor& input, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt, std::optional<bool> copy = std::nullopt) {
+    const Tensor& input, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, std::optional<bool> copy = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_asarray(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
@@ -1831,8 +1832,8 @@ inline Tensor asarray(
 
 // Uniform random numbers in [0, 1); floating dtypes.
 inline Tensor rand(
-    const IntList& shape, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt, const Generator& generator = {}) {
+    const IntList& shape, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
   tsr_tensor out = nullptr;
   check(tsr_rand(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
@@ -1842,8 +1843,8 @@ inline Tensor rand(
 
 // Random numbers of the standard normal distribution; floating dtypes.
 inline Tensor randn(
-    const IntList& shape, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt, const Generator& generator = {}) {
+    const IntList& shape, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
   tsr_tensor out = nullptr;
   check(tsr_randn(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
@@ -1864,8 +1865,8 @@ inline Tensor randint(
 
 // The numbers 0 to n - 1 in random order.
 inline Tensor randperm(
-    int64_t n, std::optional<DType> dtype = std::nullopt, std::optional<Device> device =
-    std::nullopt, const Generator& generator = {}) {
+    int64_t n, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
   tsr_tensor out = nullptr;
   check(tsr_randperm(
       n, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index,
@@ -1996,8 +1997,8 @@ inline Tensor& addcmul_(
 }
 
 inline Tensor& addcmul_out(
-    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar&
-    value = 1) {
+    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+    const Scalar& value = 1) {
   check(tsr_addcmul_out(
       input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
   return dst;
@@ -2018,8 +2019,8 @@ inline Tensor& addcdiv_(
 }
 
 inline Tensor& addcdiv_out(
-    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar&
-    value = 1) {
+    Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+    const Scalar& value = 1) {
   check(tsr_addcdiv_out(
       input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
   return dst;
@@ -2073,7 +2074,8 @@ inline Tensor sort(
 }
 
 inline Tensor& sort_out(
-    Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
+    Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false,
+    bool stable = true) {
   check(tsr_sort_out(input.handle(), axis, descending, stable, dst.handle()));
   return dst;
 }
@@ -2087,7 +2089,8 @@ inline Tensor argsort(
 }
 
 inline Tensor& argsort_out(
-    Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
+    Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false,
+    bool stable = true) {
   check(tsr_argsort_out(input.handle(), axis, descending, stable, dst.handle()));
   return dst;
 }
@@ -2104,8 +2107,8 @@ inline SortWithIndicesResult sort_with_indices(
 }
 
 inline void sort_with_indices_out(
-    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis = -1, bool descending
-    = false, bool stable = true) {
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis = -1,
+    bool descending = false, bool stable = true) {
   check(tsr_sort_with_indices_out(
       input.handle(), axis, descending, stable, values_dst.handle(), indices_dst.handle()));
 }
@@ -2122,8 +2125,8 @@ inline TopkResult topk(
 }
 
 inline void topk_out(
-    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t k, int64_t axis = -1, bool
-    largest = true, bool sorted = true) {
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t k, int64_t axis = -1,
+    bool largest = true, bool sorted = true) {
   check(tsr_topk_out(
       input.handle(), k, axis, largest, sorted, values_dst.handle(), indices_dst.handle()));
 }
@@ -2161,8 +2164,8 @@ inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
 // device. A pinned input may be released at once, but written only when the copy is over. It means
 // nothing where no pinned memory takes part, or the dtype changes on the host.
 inline Tensor to(
-    const Tensor& input, std::optional<Device> device = std::nullopt, std::optional<DType> dtype =
-    std::nullopt, bool copy = false, bool non_blocking = false) {
+    const Tensor& input, std::optional<Device> device = std::nullopt,
+    std::optional<DType> dtype = std::nullopt, bool copy = false, bool non_blocking = false) {
   tsr_tensor out = nullptr;
   check(tsr_to(
       input.handle(), detail::device_of(device).type, detail::device_of(device).index,
@@ -2422,15 +2425,15 @@ inline Tensor repeat(
 }
 
 inline Tensor& repeat_out(
-    Tensor& dst, const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis =
-    std::nullopt) {
+    Tensor& dst, const Tensor& input, const Tensor& repeats,
+    std::optional<int64_t> axis = std::nullopt) {
   check(tsr_repeat_out(input.handle(), repeats.handle(), axis.value_or(tsr_none()), dst.handle()));
   return dst;
 }
 
 inline Tensor& repeat_out(
-    Tensor& dst, const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis =
-    std::nullopt) {
+    Tensor& dst, const Tensor& input, const Scalar& repeats,
+    std::optional<int64_t> axis = std::nullopt) {
   check(tsr_repeat_scalar_out(
       input.handle(), repeats.number(), axis.value_or(tsr_none()), dst.handle()));
   return dst;
@@ -2458,8 +2461,8 @@ inline Tensor roll(
 }
 
 inline Tensor& roll_out(
-    Tensor& dst, const Tensor& input, const IntList& shift, const OptionalIntList& axes =
-    std::nullopt) {
+    Tensor& dst, const Tensor& input, const IntList& shift,
+    const OptionalIntList& axes = std::nullopt) {
   check(tsr_roll_out(
       input.handle(), shift.data(), shift.size(), axes.data(), axes.size(), dst.handle()));
   return dst;
@@ -2501,8 +2504,8 @@ inline Tensor& triu_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) 
 
 // Adds elements on the sides of axes.
 inline Tensor pad(
-    const Tensor& input, const IntList& padding, std::string_view mode = "constant", const Scalar&
-    value = 0) {
+    const Tensor& input, const IntList& padding, std::string_view mode = "constant",
+    const Scalar& value = 0) {
   tsr_tensor out = nullptr;
   check(tsr_pad(
       input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
@@ -2593,8 +2596,8 @@ inline Tensor& index_put_(
 }
 
 inline Tensor& index_put_out(
-    Tensor& dst, const Tensor& input, const TensorList& indices, const Tensor& values, bool
-    accumulate = false) {
+    Tensor& dst, const Tensor& input, const TensorList& indices, const Tensor& values,
+    bool accumulate = false) {
   check(tsr_index_put_out(
       input.handle(), indices.data(), indices.size(), values.handle(), accumulate, dst.handle()));
   return dst;
@@ -2622,8 +2625,8 @@ inline Tensor take(
 }
 
 inline Tensor& take_out(
-    Tensor& dst, const Tensor& input, const Tensor& indices, std::optional<int64_t> axis =
-    std::nullopt) {
+    Tensor& dst, const Tensor& input, const Tensor& indices,
+    std::optional<int64_t> axis = std::nullopt) {
   check(tsr_take_out(input.handle(), indices.handle(), axis.value_or(tsr_none()), dst.handle()));
   return dst;
 }
@@ -2637,8 +2640,8 @@ inline Tensor embedding(
 }
 
 inline Tensor& embedding_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx =
-    std::nullopt) {
+    Tensor& dst, const Tensor& input, const Tensor& weight,
+    std::optional<int64_t> padding_idx = std::nullopt) {
   check(tsr_embedding_out(
       input.handle(), weight.handle(), padding_idx.value_or(tsr_none()), dst.handle()));
   return dst;
@@ -2754,9 +2757,9 @@ inline Tensor argwhere(const Tensor& input) {
 
 // Cross-correlation along one spatial axis, plus a bias per channel.
 inline Tensor conv1d(
-    const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const OptionalIntList&
-    stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList&
-    dilation = std::nullopt, int64_t groups = 1, bool same = false) {
+    const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
   tsr_tensor out = nullptr;
   check(tsr_conv1d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
@@ -2765,9 +2768,9 @@ inline Tensor conv1d(
 }
 
 inline Tensor& conv1d_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const
-    OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const
-    OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
+    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
   check(tsr_conv1d_out(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
@@ -2778,9 +2781,9 @@ inline Tensor& conv1d_out(
 // otherwise). The result keeps the input's memory layout, row-major or channels last. SHAPE when
 // channels, groups and weight do not fit or the kernel is larger than the padded input.
 inline Tensor conv2d(
-    const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const OptionalIntList&
-    stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList&
-    dilation = std::nullopt, int64_t groups = 1, bool same = false) {
+    const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
   tsr_tensor out = nullptr;
   check(tsr_conv2d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
@@ -2789,9 +2792,9 @@ inline Tensor conv2d(
 }
 
 inline Tensor& conv2d_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const
-    OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const
-    OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
+    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
   check(tsr_conv2d_out(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
@@ -2800,9 +2803,9 @@ inline Tensor& conv2d_out(
 
 // Cross-correlation along three spatial axes, plus a bias per channel.
 inline Tensor conv3d(
-    const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const OptionalIntList&
-    stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList&
-    dilation = std::nullopt, int64_t groups = 1, bool same = false) {
+    const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
   tsr_tensor out = nullptr;
   check(tsr_conv3d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
@@ -2811,9 +2814,9 @@ inline Tensor conv3d(
 }
 
 inline Tensor& conv3d_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const
-    OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const
-    OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
+    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
   check(tsr_conv3d_out(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
@@ -2822,10 +2825,10 @@ inline Tensor& conv3d_out(
 
 // The derivative of conv1d towards its input, as an op.
 inline Tensor conv_transpose1d(
-    const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const OptionalIntList&
-    stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList&
-    output_padding = std::nullopt, int64_t groups = 1, const OptionalIntList& dilation =
-    std::nullopt) {
+    const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
+    const OptionalIntList& dilation = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_conv_transpose1d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
@@ -2835,10 +2838,10 @@ inline Tensor conv_transpose1d(
 }
 
 inline Tensor& conv_transpose1d_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const
-    OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const
-    OptionalIntList& output_padding = std::nullopt, int64_t groups = 1, const OptionalIntList&
-    dilation = std::nullopt) {
+    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
+    const OptionalIntList& dilation = std::nullopt) {
   check(tsr_conv_transpose1d_out(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
@@ -2848,10 +2851,10 @@ inline Tensor& conv_transpose1d_out(
 
 // The derivative of conv2d towards its input, as an op.
 inline Tensor conv_transpose2d(
-    const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const OptionalIntList&
-    stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList&
-    output_padding = std::nullopt, int64_t groups = 1, const OptionalIntList& dilation =
-    std::nullopt) {
+    const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
+    const OptionalIntList& dilation = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_conv_transpose2d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
@@ -2861,10 +2864,10 @@ inline Tensor conv_transpose2d(
 }
 
 inline Tensor& conv_transpose2d_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const
-    OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const
-    OptionalIntList& output_padding = std::nullopt, int64_t groups = 1, const OptionalIntList&
-    dilation = std::nullopt) {
+    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
+    const OptionalIntList& dilation = std::nullopt) {
   check(tsr_conv_transpose2d_out(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
@@ -2874,10 +2877,10 @@ inline Tensor& conv_transpose2d_out(
 
 // The derivative of conv3d towards its input, as an op.
 inline Tensor conv_transpose3d(
-    const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const OptionalIntList&
-    stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList&
-    output_padding = std::nullopt, int64_t groups = 1, const OptionalIntList& dilation =
-    std::nullopt) {
+    const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
+    const OptionalIntList& dilation = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_conv_transpose3d(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
@@ -2887,10 +2890,10 @@ inline Tensor conv_transpose3d(
 }
 
 inline Tensor& conv_transpose3d_out(
-    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const
-    OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt, const
-    OptionalIntList& output_padding = std::nullopt, int64_t groups = 1, const OptionalIntList&
-    dilation = std::nullopt) {
+    Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
+    const OptionalIntList& dilation = std::nullopt) {
   check(tsr_conv_transpose3d_out(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
@@ -2911,9 +2914,9 @@ inline Tensor max_pool2d(
 }
 
 inline Tensor& max_pool2d_out(
-    Tensor& dst, const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride =
-    std::nullopt, const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation =
-    std::nullopt, bool ceil_mode = false) {
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
   check(tsr_max_pool2d_out(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, dst.handle()));
@@ -2940,8 +2943,8 @@ inline MaxPool2dWithPositionsResult max_pool2d_with_positions(
 // The mean of each window; floating dtypes.
 inline Tensor avg_pool2d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
-    const OptionalIntList& padding = std::nullopt, bool ceil_mode = false, bool count_include_pad =
-    true, std::optional<int64_t> divisor_override = std::nullopt) {
+    const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
+    bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
   tsr_tensor out = nullptr;
   check(tsr_avg_pool2d(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
@@ -2951,9 +2954,10 @@ inline Tensor avg_pool2d(
 }
 
 inline Tensor& avg_pool2d_out(
-    Tensor& dst, const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride =
-    std::nullopt, const OptionalIntList& padding = std::nullopt, bool ceil_mode = false, bool
-    count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    bool ceil_mode = false, bool count_include_pad = true,
+    std::optional<int64_t> divisor_override = std::nullopt) {
   check(tsr_avg_pool2d_out(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
@@ -2977,9 +2981,9 @@ inline Tensor& adaptive_avg_pool2d_out(
 
 // (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
 inline Tensor batch_norm(
-    const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {}, const
-    Tensor& weight = {}, const Tensor& bias = {}, bool training = false, double momentum = 0.1,
-    double eps = 1e-05) {
+    const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {},
+    const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
+    double momentum = 0.1, double eps = 1e-05) {
   tsr_tensor out = nullptr;
   check(tsr_batch_norm(
       input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
@@ -2988,9 +2992,9 @@ inline Tensor batch_norm(
 }
 
 inline Tensor& batch_norm_out(
-    Tensor& dst, const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var =
-    {}, const Tensor& weight = {}, const Tensor& bias = {}, bool training = false, double momentum =
-    0.1, double eps = 1e-05) {
+    Tensor& dst, const Tensor& input, const Tensor& running_mean = {},
+    const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {},
+    bool training = false, double momentum = 0.1, double eps = 1e-05) {
   check(tsr_batch_norm_out(
       input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
       training, momentum, eps, dst.handle()));
@@ -2999,8 +3003,8 @@ inline Tensor& batch_norm_out(
 
 // (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
 inline Tensor layer_norm(
-    const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {}, const Tensor&
-    bias = {}, double eps = 1e-05) {
+    const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
+    const Tensor& bias = {}, double eps = 1e-05) {
   tsr_tensor out = nullptr;
   check(tsr_layer_norm(
       input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
@@ -3026,7 +3030,8 @@ inline Tensor softmax(
 }
 
 inline Tensor& softmax_out(
-    Tensor& dst, const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
+    Tensor& dst, const Tensor& input, int64_t axis = -1,
+    std::optional<DType> dtype = std::nullopt) {
   check(tsr_softmax_out(input.handle(), axis, detail::bits(dtype), dst.handle()));
   return dst;
 }
@@ -3040,7 +3045,8 @@ inline Tensor log_softmax(
 }
 
 inline Tensor& log_softmax_out(
-    Tensor& dst, const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
+    Tensor& dst, const Tensor& input, int64_t axis = -1,
+    std::optional<DType> dtype = std::nullopt) {
   check(tsr_log_softmax_out(input.handle(), axis, detail::bits(dtype), dst.handle()));
   return dst;
 }
@@ -3048,8 +3054,9 @@ inline Tensor& log_softmax_out(
 // The negative logarithm of the softmax probability of the target. INDEX when a class number is out
 // of range; the mean divides by the weights that count.
 inline Tensor cross_entropy(
-    const Tensor& input, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index =
-    -100, std::string_view reduction = "mean", double label_smoothing = 0.0) {
+    const Tensor& input, const Tensor& target, const Tensor& weight = {},
+    int64_t ignore_index = -100, std::string_view reduction = "mean",
+    double label_smoothing = 0.0) {
   tsr_tensor out = nullptr;
   check(tsr_cross_entropy(
       input.handle(), target.handle(), weight.handle(), ignore_index, reduction.data(),
@@ -3059,8 +3066,8 @@ inline Tensor cross_entropy(
 
 // The negative log-probability of the target class.
 inline Tensor nll_loss(
-    const Tensor& input, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index =
-    -100, std::string_view reduction = "mean") {
+    const Tensor& input, const Tensor& target, const Tensor& weight = {},
+    int64_t ignore_index = -100, std::string_view reduction = "mean") {
   tsr_tensor out = nullptr;
   check(tsr_nll_loss(
       input.handle(), target.handle(), weight.handle(), ignore_index, reduction.data(),
@@ -3079,8 +3086,8 @@ inline Tensor mse_loss(
 
 // The binary cross entropy of sigmoid(input), without overflow.
 inline Tensor binary_cross_entropy_with_logits(
-    const Tensor& input, const Tensor& target, const Tensor& weight = {}, const Tensor& pos_weight =
-    {}, std::string_view reduction = "mean") {
+    const Tensor& input, const Tensor& target, const Tensor& weight = {},
+    const Tensor& pos_weight = {}, std::string_view reduction = "mean") {
   tsr_tensor out = nullptr;
   check(tsr_binary_cross_entropy_with_logits(
       input.handle(), target.handle(), weight.handle(), pos_weight.handle(), reduction.data(),
@@ -3103,8 +3110,8 @@ inline Tensor& dropout_(
 }
 
 inline Tensor& dropout_out(
-    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true, const Generator&
-    generator = {}) {
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
   check(tsr_dropout_out(input.handle(), p, training, generator.handle(), dst.handle()));
   return dst;
 }
@@ -3113,9 +3120,9 @@ inline Tensor& dropout_out(
 
 // One step of stochastic gradient descent for a list of parameters, in place.
 inline void sgd_step(
-    const TensorList& params, const TensorList& grads, const TensorList& momentum_buffers, double
-    learning_rate, double momentum = 0.0, double dampening = 0.0, double weight_decay = 0.0, bool
-    nesterov = false, bool maximize = false, bool first_step = false) {
+    const TensorList& params, const TensorList& grads, const TensorList& momentum_buffers,
+    double learning_rate, double momentum = 0.0, double dampening = 0.0, double weight_decay = 0.0,
+    bool nesterov = false, bool maximize = false, bool first_step = false) {
   check(tsr_sgd_step(
       params.data(), params.size(), grads.data(), grads.size(), momentum_buffers.data(),
       momentum_buffers.size(), learning_rate, momentum, dampening, weight_decay, nesterov, maximize,
@@ -3124,10 +3131,10 @@ inline void sgd_step(
 
 // One step of Adam for a list of parameters, in place.
 inline void adam_step(
-    const TensorList& params, const TensorList& grads, const TensorList& exp_avgs, const TensorList&
-    exp_avg_sqs, const TensorList& max_exp_avg_sqs, int64_t step, double learning_rate, double beta1
-    = 0.9, double beta2 = 0.999, double eps = 1e-08, double weight_decay = 0.0, bool maximize =
-    false) {
+    const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
+    const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs, int64_t step,
+    double learning_rate, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-08,
+    double weight_decay = 0.0, bool maximize = false) {
   check(tsr_adam_step(
       params.data(), params.size(), grads.data(), grads.size(), exp_avgs.data(), exp_avgs.size(),
       exp_avg_sqs.data(), exp_avg_sqs.size(), max_exp_avg_sqs.data(), max_exp_avg_sqs.size(), step,
@@ -3136,10 +3143,10 @@ inline void adam_step(
 
 // As adam_step, with decoupled weight decay.
 inline void adamw_step(
-    const TensorList& params, const TensorList& grads, const TensorList& exp_avgs, const TensorList&
-    exp_avg_sqs, const TensorList& max_exp_avg_sqs, int64_t step, double learning_rate, double beta1
-    = 0.9, double beta2 = 0.999, double eps = 1e-08, double weight_decay = 0.01, bool maximize =
-    false) {
+    const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
+    const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs, int64_t step,
+    double learning_rate, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-08,
+    double weight_decay = 0.01, bool maximize = false) {
   check(tsr_adamw_step(
       params.data(), params.size(), grads.data(), grads.size(), exp_avgs.data(), exp_avgs.size(),
       exp_avg_sqs.data(), exp_avg_sqs.size(), max_exp_avg_sqs.data(), max_exp_avg_sqs.size(), step,
@@ -3150,8 +3157,8 @@ inline void adamw_step(
 // before. AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
 // parameters see clip_grad_norm.
 inline Tensor clip_norm(
-    const TensorList& tensors, double max_norm, double norm_type = 2.0, bool error_if_nonfinite =
-    false) {
+    const TensorList& tensors, double max_norm, double norm_type = 2.0,
+    bool error_if_nonfinite = false) {
   tsr_tensor out = nullptr;
   check(tsr_clip_norm(
       tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite, &out));
@@ -3162,8 +3169,8 @@ inline Tensor clip_norm(
 // returns the norm before. The parameters themselves stay as they are. Nothing is recorded,
 // whatever the mode. clip_norm takes tensors.
 inline Tensor clip_grad_norm(
-    const TensorList& params, double max_norm, double norm_type = 2.0, bool error_if_nonfinite =
-    false) {
+    const TensorList& params, double max_norm, double norm_type = 2.0,
+    bool error_if_nonfinite = false) {
   tsr_tensor out = nullptr;
   check(tsr_clip_grad_norm(
       params.data(), params.size(), max_norm, norm_type, error_if_nonfinite, &out));

@@ -38,8 +38,8 @@ inline constexpr Default kLambOptions[] = {
     {Option::kLr, 0.001}, {Option::kBeta1, 0.9}, {Option::kBeta2, 0.999}, {Option::kEps, 1e-06},
     {Option::kWeightDecay, 0.01}, {Option::kMaximize, 0}};
 inline constexpr Default kLionOptions[] = {
-    {Option::kLr, 0.0001}, {Option::kBeta1, 0.9}, {Option::kBeta2, 0.99}, {Option::kWeightDecay,
-    0.0}, {Option::kMaximize, 0}};
+    {Option::kLr, 0.0001}, {Option::kBeta1, 0.9}, {Option::kBeta2, 0.99},
+    {Option::kWeightDecay, 0.0}, {Option::kMaximize, 0}};
 inline constexpr Default kMuonOptions[] = {
     {Option::kLr, 0.001}, {Option::kWeightDecay, 0.1}, {Option::kMomentum, 0.95},
     {Option::kNesterov, 1}, {Option::kEps, 1e-07}, {Option::kNsSteps, 5}, {Option::kMaximize, 0}};

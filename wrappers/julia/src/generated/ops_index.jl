@@ -17,7 +17,8 @@ function _getitem(input::Tensor, items::Dimensions, arrays::TensorList)
     arrays_list = handles(arrays)
     out = Ref{tsr_tensor}()
     GC.@preserve arrays check(C.tsr_getitem(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list), out))
+        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
+        out))
     return wrap(out[])
 end
 

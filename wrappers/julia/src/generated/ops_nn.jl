@@ -523,7 +523,8 @@ function nll_loss(input::Tensor, target::Tensor; weight=nothing, ignore_index=-1
     reduction_text = String(reduction)
     out = Ref{tsr_tensor}()
     check(C.tsr_nll_loss(
-        input, target, weight, ignore_index, reduction_text, sizeof(reduction_text), out))
+        input, target, weight, ignore_index, reduction_text, sizeof(reduction_text),
+        out))
     return wrap(out[])
 end
 

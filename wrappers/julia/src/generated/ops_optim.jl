@@ -92,7 +92,8 @@ function clip_norm!(tensors::TensorList, max_norm::Real; norm_type=2,
     tensors_list = handles(tensors)
     out = Ref{tsr_tensor}()
     GC.@preserve tensors check(C.tsr_clip_norm(
-        tensors_list, length(tensors_list), max_norm, norm_type, error_if_nonfinite, out))
+        tensors_list, length(tensors_list), max_norm, norm_type, error_if_nonfinite,
+        out))
     return wrap(out[])
 end
 

@@ -70,7 +70,8 @@ The numbers 0 to n - 1 in random order.
 function randperm(n::Integer; dtype=nothing, device=nothing, generator=nothing)
     out = Ref{tsr_tensor}()
     check(C.tsr_randperm(
-        n, dtype_bits(dtype), device_type(device), device_index(device), generator, out))
+        n, dtype_bits(dtype), device_type(device), device_index(device), generator,
+        out))
     return wrap(out[])
 end
 

@@ -441,7 +441,8 @@ function roll(input::Tensor, shift::Dimensions; dims=(:))
     dims_list = zero_based_list(dims)
     out = Ref{tsr_tensor}()
     check(C.tsr_roll(
-        input, shift_list, list_count(shift_list), dims_list, list_count(dims_list), out))
+        input, shift_list, list_count(shift_list), dims_list, list_count(dims_list),
+        out))
     return wrap(out[])
 end
 
@@ -450,7 +451,8 @@ function roll!(dst::Tensor, input::Tensor, shift::Dimensions; dims=(:))
     shift_list = int_list(shift)
     dims_list = zero_based_list(dims)
     check(C.tsr_roll_out(
-        input, shift_list, list_count(shift_list), dims_list, list_count(dims_list), dst))
+        input, shift_list, list_count(shift_list), dims_list, list_count(dims_list),
+        dst))
     return dst
 end
 
