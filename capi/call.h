@@ -3,6 +3,7 @@
 // A call as a value: the record that the schema gives each function, and arguments as tsr_value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -56,15 +57,23 @@ struct ArgInfo {
 // One row of the schema: what errors, traces and calls by number know of a function. All forms of
 // an operator share it; its arguments come first, then its results.
 struct CallInfo {
-  constexpr CallInfo(int32_t number, const char* text) : id(number), n(0), name(text) {}
-  template <int32_t N>
-  constexpr CallInfo(int32_t number, const char* text, const ArgInfo (&list)[N])
-      : id(number), n(N), name(text), args(list) {}
-
   int32_t id;
   int32_t n;
   const char* name;
   const ArgInfo* args = nullptr;
+};
+
+// A record together with its arguments.
+template <int32_t N>
+struct CallInfoOf : CallInfo {
+  constexpr CallInfoOf(int32_t number, const char* text, const ArgInfo (&list)[N])
+      : CallInfo{number, N, text, own} {
+    std::copy(std::begin(list), std::end(list), own);
+  }
+  CallInfoOf(const CallInfoOf&) = delete;  // `args` points into the object
+  CallInfoOf& operator=(const CallInfoOf&) = delete;
+
+  ArgInfo own[N] = {};
 };
 
 // ---- Arguments as values ----

@@ -14,12 +14,11 @@ namespace {
 
 // The record of a failure names the entry of the table.
 // Functions of DLPack's table, which are no rows of the schema and have no number.
-constexpr ArgInfo kToManagedArgs[] = {{"tensor", 'T'}, {"managed", 'W'}};
-constexpr ArgInfo kAllocateLikeArgs[] = {{"prototype", 'O'}, {"managed", 'W'}};
-constexpr ArgInfo kCurrentStreamArgs[] = {{"device", 'C'}, {"stream", 'W'}};
-constexpr CallInfo kToManaged{0, "exchange.to_managed", kToManagedArgs};
-constexpr CallInfo kAllocateLike{0, "exchange.allocate_like", kAllocateLikeArgs};
-constexpr CallInfo kCurrentStream{0, "exchange.current_stream", kCurrentStreamArgs};
+constexpr CallInfoOf kToManaged{0, "exchange.to_managed", {{"tensor", 'T'}, {"managed", 'W'}}};
+constexpr CallInfoOf kAllocateLike{
+    0, "exchange.allocate_like", {{"prototype", 'O'}, {"managed", 'W'}}};
+constexpr CallInfoOf kCurrentStream{
+    0, "exchange.current_stream", {{"device", 'C'}, {"stream", 'W'}}};
 
 tsr_status from_managed(DLManagedTensorVersioned* managed, tsr_tensor* out) {
   return import_versioned(managed, 0, out);

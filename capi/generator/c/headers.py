@@ -127,12 +127,12 @@ def _ffi(schema: Schema) -> str:
 
 
 def exports_map(schema: Schema) -> str:
-    text = banner("#", "The linker map: one node per minor version.")
+    text = banner("#", "The linker map: one node per minor version, in it a line per row.")
     versions = sorted({f.since for f in schema.c_functions}, key=version_number)
     before = ""
     for version in versions:
-        names = sorted(f.name for f in schema.c_functions if f.since == version)
-        text += f"\nTSR_{version} {{\n  global:\n" + "".join(f"    {n};\n" for n in names)
+        rows = sorted([f.name for f in row.functions] for row in schema.rows if row.since == version)
+        text += f"\nTSR_{version} {{\n  global:\n" + "".join(f"    {'; '.join(names)};\n" for names in rows)
         text += ("  local:\n    *;\n" if not before else "") + f"}}{before};\n"
         before = f" TSR_{version}"
     return text

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from ..literals import Words
 from ..schema.model import FLIPPED, Arg, Op, ScalarForm, Schema
 from ..schema.types import Type, entry, parse_type, passed
+from ..template import Template
 from ..text import banner
 from .constants import constants
 from .text import comment, wrap
 
+TEMPLATE = Template(__file__, "ops.hpp.in")
 FOLDER = "include/tessera/cpp/"
 UNARY = {"__neg__": "-", "__invert__": "~"}
 BINARY = {
@@ -66,11 +68,6 @@ def outputs(schema: Schema) -> dict[str, str]:
         FOLDER + "methods.hpp": _methods(schema),
         FOLDER + "ops.hpp": _ops(schema),
     }
-
-
-def _file(holds: str, includes: list[str], body: str) -> str:
-    lines = "".join(f"#include {i}\n" if i else "\n" for i in includes)
-    return f"{banner('//', holds)}#pragma once\n\n{lines}\nnamespace tessera {{\n\n{body}}}  // namespace tessera\n"
 
 
 # ---- Plain values ----
@@ -142,66 +139,46 @@ def functions(op: Op) -> list[Function]:
 
 # ---- Bodies ----
 
-
-def _outs(over: Function) -> list[str]:
-    """The C arguments that take results."""
-    if over.form == "inplace" or not over.op.returns:
-        return []
-    if over.form == "out":
-        return [f"{name}.handle()" for name in over.op.places]
-    return ["&out"] if len(over.op.returns) == 1 else [f"&out.{r.name}" for r in over.op.returns]
-
-
-def _call(over: Function) -> str:
-    pad, name = "  ", over.op.c_name(over.form, over.overload)
-    parts = [p for a in over.op.args for p in passed(PASSED, over.type(a), a.name)]
-    if over.op.returns_list and over.form == "functional":
-        parts += ["handles", "capacity", "count"]
-        head = f"{pad}return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {{\n"
-        return head + wrap(f"{pad}  return {name}(", parts, ");") + f"\n{pad}}});\n"
-    return wrap(f"{pad}check({name}(", parts + _outs(over), "));") + "\n"
+HELPERS = {"functional": "one", "inplace": "changed", "out": "written"}  # of tensor.hpp: they call C, and return a tensor
 
 
 def _body(over: Function) -> str:
-    op = over.op
-    results = len(op.returns)
-    text = ""
-    if over.form == "functional" and results and not op.returns_list:
-        fields = "".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns)
-        text += "  tsr_tensor out = nullptr;\n" if results == 1 else f"  struct {{\n{fields}  }} out;\n"
-    return text + _call(over) + _give(over)
-
-
-def _give(over: Function) -> str:
-    op = over.op
+    op, name = over.op, over.op.c_name(over.form, over.overload)
+    parts = [p for a in op.args for p in passed(PASSED, over.type(a), a.name)]
     if over.form == "inplace":
-        return f"  return {op.args[0].name};\n"
+        return wrap(f"  return detail::changed<{name}>(", [op.args[0].name, *parts[1:]], ");") + "\n"
+    if len(op.returns) == 1 and not op.returns_list:
+        places = op.places if over.form == "out" else []
+        return wrap(f"  return detail::{HELPERS[over.form]}<{name}>(", places + parts, ");") + "\n"
     if over.form == "out":
-        return "  return dst;\n" if len(op.returns) == 1 else ""
-    if not op.returns or op.returns_list:
-        return ""
-    if len(op.returns) == 1:
-        return "  return Tensor::take(out);\n"
-    return "  return {" + ", ".join(f"Tensor::take(out.{r.name})" for r in op.returns) + "};\n"
+        parts += [f"{place}.handle()" for place in op.places]
+    if over.form == "out" or not op.returns:
+        return wrap(f"  check({name}(", parts, "));") + "\n"
+    if op.returns_list:
+        return TEMPLATE("list", call=wrap(f"    return {name}(", [*parts, "handles", "capacity", "count"], ");"))
+    return TEMPLATE(
+        "several",
+        fields="".join(f"    tsr_tensor {r.name} = nullptr;\n" for r in op.returns),
+        call=wrap(f"  check({name}(", parts + [f"&out.{r.name}" for r in op.returns], "));"),
+        taken=", ".join(f"Tensor::take(out.{r.name})" for r in op.returns),
+    )
 
 
 # ---- Files ----
 
 
 def _methods(schema: Schema) -> str:
-    text = ""
-    structs = [op for op in schema.ops if len(op.returns) > 1]
-    text += "class Tensor;\nclass TensorList;\n" + "".join(f"struct {op.result_name};\n" for op in structs)
-    text += "\n// The methods that Tensor has from ops; each calls the function of its name.\n"
-    text += "class TensorMethods {\n public:\n"
+    declared = ""
     for op in schema.ops:
         for i, over in enumerate(methods(op)):
-            if i == 0:
-                text += comment(op.doc, "  ")
-            text += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
-    text += "\n private:\n  const Tensor& self() const;\n  Tensor& self();\n};\n\n"
-    includes = ["<cstdint>", "<optional>", "<string_view>", "<vector>", "", '"tessera/cpp/arguments.hpp"']
-    return _file("The methods of Tensor that follow from ops.", includes, text)
+            declared += comment(op.doc, "  ") if i == 0 else ""
+            declared += wrap(f"  {over.returns} {over.name}(", _method_parameters(over), f"){_const(over)};") + "\n"
+    return TEMPLATE(
+        "methods",
+        banner=banner("//", "The methods of Tensor that follow from ops."),
+        results="".join(f"struct {op.result_name};\n" for op in schema.ops if len(op.returns) > 1),
+        methods=declared,
+    )
 
 
 def methods(op: Op) -> list[Function]:
@@ -225,23 +202,27 @@ def _method_parameters(over: Function) -> list[str]:
 
 
 def _ops(schema: Schema) -> str:
-    text = ""
+    results, functions = "", ""
     for op in schema.ops:
         if len(op.returns) > 1:
             fields = "".join(f"  Tensor {r.name};\n" for r in op.returns)
-            text += f"// What {op.name} gives.\nstruct {op.result_name} {{\n{fields}}};\n\n"
+            results += TEMPLATE("result", op=op.name, name=op.result_name, fields=fields)
     for domain in schema.domains:
-        if domain.ops:
-            text += f"// ---- {domain.title} ----\n\n"
-        for op in domain.ops:
-            text += comment(op.doc + (f" {op.notes}" if op.notes else ""))
-            text += "\n".join(_function(over) for over in functions(op)) + "\n"
-    text += "// ---- Operators ----\n\n" + "".join(_operators(op) for op in schema.ops)
-    text += "\n// ---- Methods ----\n\n"
-    text += "inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }\n"
-    text += "inline Tensor& TensorMethods::self() { return static_cast<Tensor&>(*this); }\n\n"
-    text += "".join(_method(o) for op in schema.ops for o in methods(op)) + "\n"
-    return _file("One function per op.", ['"tessera/cpp/tensor.hpp"', '"tessera/ops.h"'], text)
+        functions += f"// ---- {domain.title} ----\n\n" if domain.ops else ""
+        functions += "".join(map(_op, domain.ops))
+    return TEMPLATE(
+        "ops",
+        banner=banner("//", "One function per op."),
+        results=results,
+        functions=functions,
+        operators="".join(map(_operators, schema.ops)),
+        methods="".join(_method(over) for op in schema.ops for over in methods(op)),
+    )
+
+
+def _op(op: Op) -> str:
+    text = comment(op.doc + (f" {op.notes}" if op.notes else ""))
+    return text + "".join(map(_function, functions(op))) + "\n"
 
 
 def _function(over: Function) -> str:

@@ -12,8 +12,7 @@ PACKAGE = "wrappers/python/src/tessera/"
 
 def outputs(schema: Schema) -> dict[str, str]:
     public = [op for op in schema.ops if not op.python.hidden]
-    return {
-        "wrappers/python/native/ops_generated.c": native(schema, public),
+    return {f"wrappers/python/native/{name}": text for name, text in native(schema, public).items()} | {
         PACKAGE + "_ops.py": ops(public),
         PACKAGE + "_results.py": result_types(public),
         PACKAGE + "_ops.pyi": ops_stub(schema, public),

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ops in the Python extension: a row of data for each function, and one trampoline for each C signature."""
+"""The ops in the Python extension: a row of data for each function, one trampoline for each C signature."""
 
 from __future__ import annotations
 
 from ..literals import C
 from ..schema.model import FLIPPED, PLAIN, REQUIRED, Arg, CFunction, Op, ScalarForm, Schema
 from ..schema.types import Type, entry
+from ..template import Template
 from ..text import c_string
-from .model import creates, operands, parameter_names, positional, public_forms, spread
+from .model import creates, functions, methods, operands, parameter_names, positional, public_forms, spread
 
+TEMPLATE = Template(__file__, "native.c.in")
+BY_HAND = ("contiguous",)  # methods that native/methods.c has
 FILLED_IN = {"squeeze": "axes"}  # required arguments that may be left out
 KINDS = {  # by schema type: how native/calls.c reads an argument
     "tensor": "TPY_TENSOR", "tensor?": "TPY_OPTIONAL_TENSOR", "tensor[]": "TPY_TENSORS", "tensor?[]": "TPY_OPTIONAL_TENSORS",
@@ -43,52 +46,86 @@ def c_name(op: Op, form: str) -> str:
     return op.name + ("_inplace" if form == "inplace" else "")
 
 
-def rows(schema: Schema, ops: list[Op]) -> str:
-    """All trampolines, then the row and the entry function of each op and form."""
-    trampolines: dict[str, str] = {}
-    text = "".join(_row(schema, op, form, name, trampolines) for op, form, name in public_forms(ops))
-    names = [c_name(op, form) for op, form, _ in public_forms(ops)]
-    listed = _packed([f"&row_{name}" for name in names] + ["NULL"], "    ")
-    return "".join(trampolines[key] for key in sorted(trampolines)) + f"\n{text}\nconst tpy_row* const tpy_rows[] = {{\n{listed}}};\n"
+class Rows:
+    """The rows of all ops, with what they share: trampolines by C signature, and lists of parameters by what stands in them."""
+
+    def __init__(self, schema: Schema, ops: list[Op]) -> None:
+        self._schema = schema
+        self._trampolines: dict[str, str] = {}
+        self._lists: dict[str, str] = {}  # a list of parameters: its name
+        spelled: dict[str, list[str]] = {}
+        for op, form, name in methods(ops):
+            if name not in BY_HAND:
+                spelled.setdefault(c_name(op, form), []).append(name)
+        public = {c_name(op, form) for op, form, _ in functions(ops)}
+        self.rows = "".join(
+            self._row(op, form, name, c_name(op, form) in public, spelled.get(c_name(op, form), []))
+            for op, form, name in public_forms(ops)
+        )
+
+    @property
+    def shared(self) -> str:
+        text = "".join(self._trampolines[key] for key in sorted(self._trampolines)) + "\n"
+        for parameters, name in self._lists.items():
+            text += f"static const tpy_parameter takes_{name}[] = {{{parameters}}};\n"
+            text += f"static PyObject* keys_{name}[sizeof takes_{name} / sizeof(tpy_parameter) * TPY_MAX_ALIASES];\n"
+        return text
+
+    def _row(self, op: Op, form: str, name: str, is_function: bool, methods: list[str]) -> str:
+        with_out = form == "functional" and "out" in op.forms
+        made = creates(op, form)
+        parameters = [_parameter(self._schema, op, form, arg) for arg in op.args]
+        parameters += ['{"out", TPY_OPTIONAL_TENSOR}'] * with_out + ['{"requires_grad", TPY_BOOL}'] * made
+        names = [a.name for a in op.args] + ["out"] * with_out + ["requires_grad"] * made
+        shared = self._list(names, ", ".join(parameters))
+        required = sum(1 for a in op.args if a.required and FILLED_IN.get(op.name) != a.name)
+        results = -1 if op.returns_list else len(op.returns)
+        alias = next((i for i, a in enumerate(op.args) if a.name == op.alias), -1) if results == 1 else -1
+        bounds = any(op.arg(n).type.optional for n in operands(op, form))
+        prepare, prepared = _prepared(op)
+        plain = form == "functional" and results == 1 and alias < 0 and not made
+        tensors = [a for a in op.args if a.type.base == "tensor" and not a.type.is_list and a.required]
+        quick = len(op.args) if plain and len(tensors) == len(op.args) <= 2 and prepare == "NULL" else 0
+        ways = _ways(op, form, with_out, self._trampolines)
+        return TEMPLATE(
+            "row",
+            cname=c_name(op, form),
+            is_function=int(is_function),
+            methods=c_string("|".join(methods)) if methods else "NULL",
+            doc=c_string(f"({signature_text(op, form)})\n--\n\n{op.doc}"),
+            signature=f"{c_string(name)}, {len(parameters)}, {positional(op)}, {required}, {spread(op)}, {_tensor_bits(op)}u",
+            shared=shared,
+            form="TPY_INPLACE" if form == "inplace" else "TPY_FUNCTIONAL",
+            facts=", ".join(str(int(f)) for f in (len(op.args), results, with_out, made, alias, bounds, plain, quick)),
+            prepare=f"{prepare}, {prepared}",
+            ways=",\n        ".join([*ways, "{0}"] if len(ways) > 1 else [f"{ways[0]}, {{0}}"]),
+        )
+
+    def _list(self, names: list[str], parameters: str) -> str:
+        """The name of a list of parameters; the second one of like names has a number."""
+        if parameters not in self._lists:
+            name = "_".join(names)
+            others = sum(1 for known in self._lists.values() if known.rstrip("0123456789") == name + "_" or known == name)
+            self._lists[parameters] = f"{name}_{others + 1}" if others else name
+        return self._lists[parameters]
 
 
-def _row(schema: Schema, op: Op, form: str, name: str, trampolines: dict[str, str]) -> str:
-    with_out = form == "functional" and "out" in op.forms
-    made = creates(op, form)
-    parameters = [_parameter(schema, op, form, arg) for arg in op.args]
-    parameters += ['{"out", TPY_OPTIONAL_TENSOR}'] * with_out + ['{"requires_grad", TPY_BOOL}'] * made
-    count = len(parameters)
-    required = sum(1 for a in op.args if a.required and FILLED_IN.get(op.name) != a.name)
-    alias = next((i for i, a in enumerate(op.args) if a.name == op.alias and not op.returns_list), -1) if len(op.returns) == 1 else -1
-    bounds = any(op.arg(n).type.optional for n in operands(op, form))
-    results = -1 if op.returns_list else len(op.returns)
-    prepare, prepared = _prepared(op)
-    plain = form == "functional" and results == 1 and alias < 0 and not made
-    tensors = [a for a in op.args if a.type.base == "tensor" and not a.type.is_list and a.required]
-    quick = len(op.args) if plain and len(tensors) == len(op.args) <= 2 and prepare == "NULL" else 0
-    cname = c_name(op, form)
-    ways = _packed([*_ways(op, form, with_out, trampolines), "{0}"], " " * 8)
-    listed = _packed(parameters, " " * 8)
-    return (
-        f"static const tpy_row row_{cname} = {{\n"
-        f"    {{{c_string(name)}, {count}, {positional(op)}, {required}, {spread(op)}, {_tensor_bits(op)}u, (const tpy_parameter[]){{\n"
-        f"{listed}}}, (PyObject*[{max(count, 1)} * TPY_MAX_ALIASES]){{0}}}},\n"
-        f"    {'TPY_INPLACE' if form == 'inplace' else 'TPY_FUNCTIONAL'}, {len(op.args)}, {results}, {int(with_out)}, {int(made)}, "
-        f"{alias}, {int(bounds)}, {int(plain)}, {quick}, {prepare}, {prepared}, (const tpy_way[]){{\n{ways}}}}};\n"
-        f"static PyObject* py_{cname}(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) {{ "
-        f"return tpy_run(&row_{cname}, a, b, n, k); }}\n"
-    )
-
-
-def _packed(items: list[str], pad: str, width: int = 130) -> str:
-    """Items of an initialiser, as many on a line as there is room for; no line break at the end."""
-    lines: list[str] = []
-    for item in items:
-        if lines and len(lines[-1]) + len(item) + 2 <= width:
-            lines[-1] += f", {item}"
-        else:
-            lines.append(pad + item)
-    return ",\n".join(lines)
+def signature_text(op: Op, form: str) -> str:
+    """A signature that inspect.signature reads."""
+    parts, star = [], positional(op)
+    for i, arg in enumerate(op.args):
+        if i == star and star < len(op.args):
+            parts.append("*")
+        name = parameter_names(op, arg)[0]
+        filled = FILLED_IN.get(op.name) == arg.name
+        parts.append(f"{name}=None" if filled else name if arg.required else f"{name}={arg.default!r}")
+    if form == "functional" and "out" in op.forms:
+        parts += ([] if "*" in parts else ["*"]) + ["out=None"]
+    if creates(op, form):
+        parts += ([] if "*" in parts else ["*"]) + ["requires_grad=False"]
+    if op.args and op.args[0].type.is_tensor:
+        parts[0] = "$" + parts[0]
+    return ", ".join(parts)
 
 
 def _prepared(op: Op) -> tuple[str, str]:
@@ -186,10 +223,8 @@ def _trampoline(function: CFunction, trampolines: dict[str, str]) -> str:
     name = "call_" + ("".join(e[0] for e in entries) or "nothing")
     types = ", ".join(kind for e in entries for kind in e[1::2]) or "void"
     values = ", ".join(text.format(i) for i, e in enumerate(entries) for text in e[2::2])
-    trampolines[name] = (
-        f"static tsr_status {name}(tpy_function f, const tpy_value* v) {{\n"
-        f"  return ((tsr_status (*)({types}))f)({values});\n}}\n"
-    )
+    call = f"((tsr_status (*)({types}))f)({values})"
+    trampolines[name] = f"static tsr_status {name}(tpy_function f, const tpy_value* v) {{ return {call}; }}\n"
     return name
 
 

@@ -407,10 +407,13 @@ class Schema:
         return sorted(found, key=lambda k: k.id)
 
     @cached_property
+    def rows(self) -> list[Function | Op]:
+        return [*self.functions, *self.ops]
+
+    @cached_property
     def c_functions(self) -> list[CFunction]:
         """Every exported function, in header order."""
-        rows: list[Function | Op] = [*self.functions, *self.ops]
-        return [f for row in rows for f in row.functions]
+        return [f for row in self.rows for f in row.functions]
 
     def dtype(self, name: str) -> DType:
         return next(t for t in self.dtypes if name in (t.short, t.name))

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 from ..schema.model import Arg, CFunction, Function, Op, Schema
 from ..schema.types import Type
+from ..template import Template
 from ..text import banner
 
+TEMPLATE = Template(__file__, "calls.cpp.in")
 # The letters of capi/call.h; an argument that may be absent has a small one.
 LETTERS = {
     "tensor": "T", "tensor[]": "L", "int64": "I", "int64[]": "J", "f64": "R", "f64[]": "V", "bool": "B", "enum": "E",
@@ -75,56 +79,52 @@ def info(row: Op | Function) -> str:
 
 def infos(schema: Schema) -> str:
     """The record of every row: id, name, arguments and results with their types."""
-    text = banner("//", "The record of every function: id, name, arguments with their types.") + "#pragma once\n\n"
-    text += '#include "capi/call.h"\n\nnamespace tsr::capi {\n\n'
-    rows: list[Op | Function] = [*schema.functions, *schema.ops]
-    for row in rows:
-        args: tuple[Arg, ...] = row.args + (row.returns if isinstance(row, Op) else ())
-        name, list_name = info(row), info(row).replace("kInfo", "kArgs", 1)
-        pairs = ", ".join(f"{{\"{a.name}\", '{letter(a.type)}'}}" for a in args)
-        if args:
-            text += f"inline constexpr ArgInfo {list_name}[] = {{{pairs}}};\n"
-        text += f'inline constexpr CallInfo {name}{{{row.id}, "{row.name}"{f", {list_name}" * bool(args)}}};\n'
-    return text + "\n}  // namespace tsr::capi\n"
+    return TEMPLATE(
+        "infos",
+        banner=banner("//", "The record of every function: id, name, arguments with their types."),
+        infos="".join(map(_info, schema.rows)),
+    )
+
+
+def _info(row: Op | Function) -> str:
+    args: tuple[Arg, ...] = row.args + (row.returns if isinstance(row, Op) else ())
+    if not args:
+        return f'inline constexpr CallInfo {info(row)}{{{row.id}, 0, "{row.name}"}};\n'
+    pairs = ", ".join(f"{{\"{a.name}\", '{letter(a.type)}'}}" for a in args)
+    return f'inline constexpr CallInfoOf {info(row)}{{{row.id}, "{row.name}", {{{pairs}}}}};\n'
 
 
 def functions(schema: Schema) -> str:
     """What tsr_get_proc, tsr_function_id, tsr_function_name and tsr_call read."""
-    text = banner("//", "All exported functions, and a way into each signature of operators.")
-    text += '#include "capi/generated/infos.h"\n#include "capi/places_by_id.h"\n#include "capi/unpack.h"\n\n'
-    text += "namespace tsr::capi {\nnamespace {\n\n"
-    ways: dict[str, int] = {}
-    signatures: dict[str, str] = {}
-    for function in schema.c_functions:
-        if function.op is not None and (letters := signature(function)) not in signatures:
-            way = ways.setdefault(_way(letters), len(ways))
-            signatures[letters] = f'    {{"{letters}", call_{way}}},\n'
-    for body, number in ways.items():
-        text += f"tsr_status call_{number}(AnyFunction f, tsr_value* v) {{ {body} }}\n"
-    text += "\nconstexpr Signature kSignatures[] = {\n" + "".join(signatures.values()) + "};\n\n"
-    text += "}  // namespace\n\n// Sorted by name, for binary search.\nconst Symbol kSymbols[] = {\n"
-    numbers = {letters: i for i, letters in enumerate(signatures)}
     ordered = sorted(schema.c_functions, key=lambda f: f.name)
-    for f in ordered:
-        row = f.op or f.function
-        assert row is not None
-        way_in = f"&kSignatures[{numbers[signature(f)]}]" if f.op else "nullptr"
-        text += f'    {{"{f.name}", reinterpret_cast<AnyFunction>(&{f.name}), {f.id}, &{info(row)}, {way_in}}},\n'
-    text += f"}};\nconst size_t kSymbolCount = {len(ordered)};\n\nnamespace {{\n\n// Their numbers, in the same order.\n"
-    text += "constexpr int32_t kIds[] = {\n" + "".join(f"    {f.id},\n" for f in ordered) + "};\n"
-    text += "constexpr auto kPlacesById = places_by_id(kIds);\n\n}  // namespace\n\n"
-    return text + "const uint16_t* const kSymbolsById = kPlacesById.data();\n\n}  // namespace tsr::capi\n"
+    by_row = itertools.groupby(ordered, lambda f: f.id & 0xFFFF)
+    return TEMPLATE(
+        "functions",
+        banner=banner("//", "All exported functions, and a way into each signature of operators."),
+        signatures="".join(map(_signature, sorted({signature(f) for op in schema.ops for f in op.functions}))),
+        symbols="".join(map(_symbol, ordered)),
+        count=len(ordered),
+        ids="".join(f"    {', '.join(str(f.id) for f in group)},\n" for _, group in by_row),
+    )
 
 
-def _way(letters: str) -> str:
-    """The body of a function that calls one of this signature."""
+def _signature(letters: str) -> str:
+    """The letters, and a function that calls one of this signature."""
     passed: list[tuple[str, str]] = []
     for i, name in enumerate(letters):
         entry = PASSED.get(name, PASSED.get(name.upper()))
         assert entry is not None, f"tsr_call has no way to pass '{name}'"
         passed += [(ctype, value.format(f"v[{i}]")) for ctype, value in entry]
     types, values = ", ".join(t for t, _ in passed), ", ".join(v for _, v in passed)
-    return f"return as<{types}>(f)({values});"
+    call = f"[](AnyFunction f, tsr_value* v) {{ return as<{types}>(f)({values}); }}"
+    return f'constexpr Signature kCall_{letters}{{"{letters}", {call}}};\n'
+
+
+def _symbol(function: CFunction) -> str:
+    row = function.op or function.function
+    assert row is not None
+    name, way_in = function.name, f"&kCall_{signature(function)}" if function.op else "nullptr"
+    return f'    {{"{name}", reinterpret_cast<AnyFunction>(&{name}), {function.id}, &{info(row)}, {way_in}}},\n'
 
 
 def outputs(schema: Schema) -> dict[str, str]:

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from ..schema.model import Arg, CFunction, Domain, Op, Schema
 from ..schema.types import SCALAR_KINDS, passed
-from ..text import banner, wrap_call
+from ..template import Template
+from ..text import banner, fill_call
 from . import calls
 
+WIDTH = 100
+TEMPLATE = Template(__file__, "functions.cpp.in")
 UNWRAPPED = {  # schema type -> what the op gets
     "tensor": 'TensorArg({0}, "{0}").get()',
     "tensor?": 'OptionalTensorArg({0}, "{0}").get()',
@@ -35,66 +38,63 @@ UNWRAPPED = {  # schema type -> what the op gets
 
 def family(schema: Schema, domain: Domain) -> str:
     """The shims of one family: unwrap, call the op, wrap; all inside the one guard."""
-    text = banner("//", f"C shims: {domain.title}.")
-    text += '#include "capi/generated/infos.h"\n#include "capi/handle.h"\n'
-    text += '#include "capi/number.h"\n' if any(f.numbers for op in domain.ops for f in op.functions) else ""
-    text += (
-        "".join(f'#include "{path}"\n' for path in domain.includes) + "\nusing namespace tsr::capi;\n"
+    includes = ["capi/generated/infos.h", *(["capi/number.h"] if _takes_numbers(domain) else []), "capi/shim.h"]
+    functions = "".join("\n" + "".join(_shim(schema, f) for f in op.functions) for op in domain.ops)
+    return TEMPLATE(
+        "family",
+        banner=banner("//", f"C shims: {domain.title}."),
+        includes="".join(f'#include "{path}"\n' for path in [*includes, *domain.includes]),
+        functions=functions,
     )
-    text += '\nextern "C" {\n'
-    for op in domain.ops:
-        text += "".join("\n" + _shim(schema, f) for f in op.functions)
-    return text + '\n}  // extern "C"\n'
+
+
+def _takes_numbers(domain: Domain) -> bool:
+    return any(f.numbers for op in domain.ops for f in op.functions)
 
 
 def _shim(schema: Schema, function: CFunction) -> str:
     op = function.op
     assert op is not None
-    values = [
-        _unwrap(schema, op, a)
-        for a in function.args
-        if a.type.direction == "in" and a.name in {x.name for x in op.args}
-    ]
-    if function.form == "inplace" and op.forms != ("inplace",):  # those that only exist in place need no Out
-        values.append(f"tsr::ops::Out::inplace({values[0]})")
-    elif function.form == "out":
-        targets = function.args[len(op.args) :]
-        values += [f'tsr::ops::Out::into(TensorArg({t.name}, "{t.name}").get())' for t in targets]
-    call = wrap_call(f"tsr::{op.cpp}(", values, ")", indent=8, width=88)
-    out = op.returns[0].name if op.returns else ""
-    if function.form == "functional" and op.returns:
-        if op.returns_list:
-            call = f"give_list({call}, {out}, {out}_capacity, {out}_count)"
-        elif len(op.returns) == 1:
-            call = f"give({call}, {out})"
-        else:
-            call = f"give_all({call}, {', '.join(r.name for r in op.returns)})"
-    body = f"    {call};\n"
-    begin, end = _clear(function)
-    if end and op.returns_list:
-        body = f'    check_list_out({out}, {out}_capacity, {out}_count, "{out}");\n' + body
-    elif end and len(op.returns) == 1:
-        body = f'    out_arg({out}, "{out}");\n' + body
-    head = wrap_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
-    site = f"kInfo_{op.name}" + f", {function.id:#x}" * (function.id != op.id)
-    guarded = f"guard({', '.join([site, f'[&] {{{chr(10)}{body}  }}', *calls.traced(function)])})"
-    if end:
-        return f"{head}\n{begin}  const tsr_status status = {guarded};\n{end}  return status;\n}}\n"
-    return f"{head}\n  return {guarded};\n}}\n"
+    head = fill_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
+    frame, places = _frame(function)
+    if places or function.id != op.id:
+        places = [f"{function.id:#x}" if function.id != op.id else "0", *places]
+    before = ", ".join([f"kInfo_{op.name}", *places])
+    after = "".join(f", {value}" for value in calls.traced(function))
+    answer = "return " if function.form == "functional" and op.returns else ""
+    values = _values(schema, op, function)
+    line = f"  return {frame}({before}, [&] {{ {answer}{op.cpp}({', '.join(values)}); }}{after});"
+    if len(line) <= WIDTH:
+        return f"{head}\n{line}\n}}\n"
+    call = fill_call(f"    {answer}{op.cpp}(", values, ");", indent=8)
+    return TEMPLATE("function", head=head, frame=frame, before=before, call=call, after=after)
 
 
-def _clear(function: CFunction) -> tuple[str, str]:
-    """Out handles are NULL after a failure, whatever fails. Not before: a place may lie in a list of arguments."""
+def _frame(function: CFunction) -> tuple[str, list[str]]:
+    """What of capi/shim.h stands around the call of the op, and where that puts the results."""
     op = function.op
     assert op is not None
     if function.form != "functional" or not op.returns:
-        return "", ""
-    out = op.returns[0].name
+        return "guard", []
+    names = [r.name for r in op.returns]
     if op.returns_list:
-        begin, end = f"  clear_count({out}_count);\n", f"clear_list({out}, {out}_capacity)"
-    else:
-        begin, end = "", f"clear({', '.join(r.name for r in op.returns)})"
-    return begin, f"  if (status != TSR_OK) [[unlikely]]\n    {end};\n"
+        assert names == ["out"], f"{op.name}: capi/shim.h calls a list of results out"
+        return "many", ["out", "out_capacity", "out_count"]
+    if len(names) > 1:
+        return "several", [f"std::tuple({', '.join(names)})"]
+    assert names == ["out"], f"{op.name}: capi/shim.h calls a single result out"
+    return "one", names
+
+
+def _values(schema: Schema, op: Op, function: CFunction) -> list[str]:
+    """The arguments of the C++ function."""
+    inputs, targets = function.args[: len(op.args)], function.args[len(op.args) :]
+    values = [_unwrap(schema, op, arg) for arg in inputs]
+    if function.form == "inplace" and op.forms != ("inplace",):  # those that only exist in place need no Out
+        values.append(f"ops::Out::inplace({values[0]})")
+    elif function.form == "out":
+        values += [f'ops::Out::into(TensorArg({t.name}, "{t.name}").get())' for t in targets]
+    return values
 
 
 def _unwrap(schema: Schema, op: Op, arg: Arg) -> str:

@@ -29,557 +29,289 @@ struct MaxPool2dWithPositionsResult {
 // ---- Ops: unary, elementwise ----
 
 // Absolute value of each element; a complex element gives its magnitude.
-inline Tensor abs(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_abs(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& abs_(Tensor& input) { check(tsr_abs_inplace(input.handle())); return input; }
-
+inline Tensor abs(const Tensor& input) { return detail::one<tsr_abs>(input.handle()); }
+inline Tensor& abs_(Tensor& input) { return detail::changed<tsr_abs_inplace>(input); }
 inline Tensor& abs_out(Tensor& dst, const Tensor& input) {
-  check(tsr_abs_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_abs_out>(dst, input.handle());
 }
 
 // Each element with the other sign; bool is refused.
-inline Tensor negative(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_negative(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& negative_(Tensor& input) {
-  check(tsr_negative_inplace(input.handle()));
-  return input;
-}
-
+inline Tensor negative(const Tensor& input) { return detail::one<tsr_negative>(input.handle()); }
+inline Tensor& negative_(Tensor& input) { return detail::changed<tsr_negative_inplace>(input); }
 inline Tensor& negative_out(Tensor& dst, const Tensor& input) {
-  check(tsr_negative_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_negative_out>(dst, input.handle());
 }
 
 // -1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0.
-inline Tensor sign(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_sign(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& sign_(Tensor& input) { check(tsr_sign_inplace(input.handle())); return input; }
-
+inline Tensor sign(const Tensor& input) { return detail::one<tsr_sign>(input.handle()); }
+inline Tensor& sign_(Tensor& input) { return detail::changed<tsr_sign_inplace>(input); }
 inline Tensor& sign_out(Tensor& dst, const Tensor& input) {
-  check(tsr_sign_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_sign_out>(dst, input.handle());
 }
 
 // 1 / x for each element.
 inline Tensor reciprocal(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_reciprocal(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_reciprocal>(input.handle());
 }
-
-inline Tensor& reciprocal_(Tensor& input) {
-  check(tsr_reciprocal_inplace(input.handle()));
-  return input;
-}
-
+inline Tensor& reciprocal_(Tensor& input) { return detail::changed<tsr_reciprocal_inplace>(input); }
 inline Tensor& reciprocal_out(Tensor& dst, const Tensor& input) {
-  check(tsr_reciprocal_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_reciprocal_out>(dst, input.handle());
 }
 
 // x x for each element; bool gives int64.
-inline Tensor square(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_square(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& square_(Tensor& input) { check(tsr_square_inplace(input.handle())); return input; }
-
+inline Tensor square(const Tensor& input) { return detail::one<tsr_square>(input.handle()); }
+inline Tensor& square_(Tensor& input) { return detail::changed<tsr_square_inplace>(input); }
 inline Tensor& square_out(Tensor& dst, const Tensor& input) {
-  check(tsr_square_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_square_out>(dst, input.handle());
 }
 
 // Square root of each element; NaN below 0.
-inline Tensor sqrt(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_sqrt(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& sqrt_(Tensor& input) { check(tsr_sqrt_inplace(input.handle())); return input; }
-
+inline Tensor sqrt(const Tensor& input) { return detail::one<tsr_sqrt>(input.handle()); }
+inline Tensor& sqrt_(Tensor& input) { return detail::changed<tsr_sqrt_inplace>(input); }
 inline Tensor& sqrt_out(Tensor& dst, const Tensor& input) {
-  check(tsr_sqrt_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_sqrt_out>(dst, input.handle());
 }
 
 // 1 / sqrt(x) for each element.
-inline Tensor rsqrt(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_rsqrt(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& rsqrt_(Tensor& input) { check(tsr_rsqrt_inplace(input.handle())); return input; }
-
+inline Tensor rsqrt(const Tensor& input) { return detail::one<tsr_rsqrt>(input.handle()); }
+inline Tensor& rsqrt_(Tensor& input) { return detail::changed<tsr_rsqrt_inplace>(input); }
 inline Tensor& rsqrt_out(Tensor& dst, const Tensor& input) {
-  check(tsr_rsqrt_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_rsqrt_out>(dst, input.handle());
 }
 
 // Exponential of each element; integers and bool give the default floating dtype.
-inline Tensor exp(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_exp(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& exp_(Tensor& input) { check(tsr_exp_inplace(input.handle())); return input; }
-
+inline Tensor exp(const Tensor& input) { return detail::one<tsr_exp>(input.handle()); }
+inline Tensor& exp_(Tensor& input) { return detail::changed<tsr_exp_inplace>(input); }
 inline Tensor& exp_out(Tensor& dst, const Tensor& input) {
-  check(tsr_exp_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_exp_out>(dst, input.handle());
 }
 
 // exp(x) - 1 for each element, exact near 0.
-inline Tensor expm1(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_expm1(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& expm1_(Tensor& input) { check(tsr_expm1_inplace(input.handle())); return input; }
-
+inline Tensor expm1(const Tensor& input) { return detail::one<tsr_expm1>(input.handle()); }
+inline Tensor& expm1_(Tensor& input) { return detail::changed<tsr_expm1_inplace>(input); }
 inline Tensor& expm1_out(Tensor& dst, const Tensor& input) {
-  check(tsr_expm1_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_expm1_out>(dst, input.handle());
 }
 
 // Natural logarithm of each element; -inf at 0, NaN below.
-inline Tensor log(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_log(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& log_(Tensor& input) { check(tsr_log_inplace(input.handle())); return input; }
-
+inline Tensor log(const Tensor& input) { return detail::one<tsr_log>(input.handle()); }
+inline Tensor& log_(Tensor& input) { return detail::changed<tsr_log_inplace>(input); }
 inline Tensor& log_out(Tensor& dst, const Tensor& input) {
-  check(tsr_log_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_log_out>(dst, input.handle());
 }
 
 // log(1 + x) for each element, exact near 0.
-inline Tensor log1p(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_log1p(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& log1p_(Tensor& input) { check(tsr_log1p_inplace(input.handle())); return input; }
-
+inline Tensor log1p(const Tensor& input) { return detail::one<tsr_log1p>(input.handle()); }
+inline Tensor& log1p_(Tensor& input) { return detail::changed<tsr_log1p_inplace>(input); }
 inline Tensor& log1p_out(Tensor& dst, const Tensor& input) {
-  check(tsr_log1p_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_log1p_out>(dst, input.handle());
 }
 
 // Base-2 logarithm of each element.
-inline Tensor log2(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_log2(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& log2_(Tensor& input) { check(tsr_log2_inplace(input.handle())); return input; }
-
+inline Tensor log2(const Tensor& input) { return detail::one<tsr_log2>(input.handle()); }
+inline Tensor& log2_(Tensor& input) { return detail::changed<tsr_log2_inplace>(input); }
 inline Tensor& log2_out(Tensor& dst, const Tensor& input) {
-  check(tsr_log2_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_log2_out>(dst, input.handle());
 }
 
 // Base-10 logarithm of each element.
-inline Tensor log10(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_log10(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& log10_(Tensor& input) { check(tsr_log10_inplace(input.handle())); return input; }
-
+inline Tensor log10(const Tensor& input) { return detail::one<tsr_log10>(input.handle()); }
+inline Tensor& log10_(Tensor& input) { return detail::changed<tsr_log10_inplace>(input); }
 inline Tensor& log10_out(Tensor& dst, const Tensor& input) {
-  check(tsr_log10_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_log10_out>(dst, input.handle());
 }
 
 // Sine of each element, in radians.
-inline Tensor sin(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_sin(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& sin_(Tensor& input) { check(tsr_sin_inplace(input.handle())); return input; }
-
+inline Tensor sin(const Tensor& input) { return detail::one<tsr_sin>(input.handle()); }
+inline Tensor& sin_(Tensor& input) { return detail::changed<tsr_sin_inplace>(input); }
 inline Tensor& sin_out(Tensor& dst, const Tensor& input) {
-  check(tsr_sin_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_sin_out>(dst, input.handle());
 }
 
 // Cosine of each element, in radians.
-inline Tensor cos(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_cos(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& cos_(Tensor& input) { check(tsr_cos_inplace(input.handle())); return input; }
-
+inline Tensor cos(const Tensor& input) { return detail::one<tsr_cos>(input.handle()); }
+inline Tensor& cos_(Tensor& input) { return detail::changed<tsr_cos_inplace>(input); }
 inline Tensor& cos_out(Tensor& dst, const Tensor& input) {
-  check(tsr_cos_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_cos_out>(dst, input.handle());
 }
 
 // Tangent of each element, in radians.
-inline Tensor tan(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_tan(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& tan_(Tensor& input) { check(tsr_tan_inplace(input.handle())); return input; }
-
+inline Tensor tan(const Tensor& input) { return detail::one<tsr_tan>(input.handle()); }
+inline Tensor& tan_(Tensor& input) { return detail::changed<tsr_tan_inplace>(input); }
 inline Tensor& tan_out(Tensor& dst, const Tensor& input) {
-  check(tsr_tan_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_tan_out>(dst, input.handle());
 }
 
 // Inverse sine of each element, in radians; NaN outside [-1, 1].
-inline Tensor asin(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_asin(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& asin_(Tensor& input) { check(tsr_asin_inplace(input.handle())); return input; }
-
+inline Tensor asin(const Tensor& input) { return detail::one<tsr_asin>(input.handle()); }
+inline Tensor& asin_(Tensor& input) { return detail::changed<tsr_asin_inplace>(input); }
 inline Tensor& asin_out(Tensor& dst, const Tensor& input) {
-  check(tsr_asin_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_asin_out>(dst, input.handle());
 }
 
 // Inverse cosine of each element, in radians; NaN outside [-1, 1].
-inline Tensor acos(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_acos(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& acos_(Tensor& input) { check(tsr_acos_inplace(input.handle())); return input; }
-
+inline Tensor acos(const Tensor& input) { return detail::one<tsr_acos>(input.handle()); }
+inline Tensor& acos_(Tensor& input) { return detail::changed<tsr_acos_inplace>(input); }
 inline Tensor& acos_out(Tensor& dst, const Tensor& input) {
-  check(tsr_acos_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_acos_out>(dst, input.handle());
 }
 
 // Inverse tangent of each element, in radians.
-inline Tensor atan(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_atan(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& atan_(Tensor& input) { check(tsr_atan_inplace(input.handle())); return input; }
-
+inline Tensor atan(const Tensor& input) { return detail::one<tsr_atan>(input.handle()); }
+inline Tensor& atan_(Tensor& input) { return detail::changed<tsr_atan_inplace>(input); }
 inline Tensor& atan_out(Tensor& dst, const Tensor& input) {
-  check(tsr_atan_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_atan_out>(dst, input.handle());
 }
 
 // Hyperbolic sine of each element.
-inline Tensor sinh(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_sinh(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& sinh_(Tensor& input) { check(tsr_sinh_inplace(input.handle())); return input; }
-
+inline Tensor sinh(const Tensor& input) { return detail::one<tsr_sinh>(input.handle()); }
+inline Tensor& sinh_(Tensor& input) { return detail::changed<tsr_sinh_inplace>(input); }
 inline Tensor& sinh_out(Tensor& dst, const Tensor& input) {
-  check(tsr_sinh_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_sinh_out>(dst, input.handle());
 }
 
 // Hyperbolic cosine of each element.
-inline Tensor cosh(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_cosh(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& cosh_(Tensor& input) { check(tsr_cosh_inplace(input.handle())); return input; }
-
+inline Tensor cosh(const Tensor& input) { return detail::one<tsr_cosh>(input.handle()); }
+inline Tensor& cosh_(Tensor& input) { return detail::changed<tsr_cosh_inplace>(input); }
 inline Tensor& cosh_out(Tensor& dst, const Tensor& input) {
-  check(tsr_cosh_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_cosh_out>(dst, input.handle());
 }
 
 // Hyperbolic tangent of each element.
-inline Tensor tanh(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_tanh(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& tanh_(Tensor& input) { check(tsr_tanh_inplace(input.handle())); return input; }
-
+inline Tensor tanh(const Tensor& input) { return detail::one<tsr_tanh>(input.handle()); }
+inline Tensor& tanh_(Tensor& input) { return detail::changed<tsr_tanh_inplace>(input); }
 inline Tensor& tanh_out(Tensor& dst, const Tensor& input) {
-  check(tsr_tanh_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_tanh_out>(dst, input.handle());
 }
 
 // Largest integer not above each element; integers and bool are returned unchanged.
-inline Tensor floor(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_floor(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& floor_(Tensor& input) { check(tsr_floor_inplace(input.handle())); return input; }
-
+inline Tensor floor(const Tensor& input) { return detail::one<tsr_floor>(input.handle()); }
+inline Tensor& floor_(Tensor& input) { return detail::changed<tsr_floor_inplace>(input); }
 inline Tensor& floor_out(Tensor& dst, const Tensor& input) {
-  check(tsr_floor_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_floor_out>(dst, input.handle());
 }
 
 // Smallest integer not below each element; integers and bool are returned unchanged.
-inline Tensor ceil(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_ceil(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& ceil_(Tensor& input) { check(tsr_ceil_inplace(input.handle())); return input; }
-
+inline Tensor ceil(const Tensor& input) { return detail::one<tsr_ceil>(input.handle()); }
+inline Tensor& ceil_(Tensor& input) { return detail::changed<tsr_ceil_inplace>(input); }
 inline Tensor& ceil_out(Tensor& dst, const Tensor& input) {
-  check(tsr_ceil_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_ceil_out>(dst, input.handle());
 }
 
 // Nearest integer, halves to even; integers and bool are returned unchanged.
-inline Tensor round(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_round(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& round_(Tensor& input) { check(tsr_round_inplace(input.handle())); return input; }
-
+inline Tensor round(const Tensor& input) { return detail::one<tsr_round>(input.handle()); }
+inline Tensor& round_(Tensor& input) { return detail::changed<tsr_round_inplace>(input); }
 inline Tensor& round_out(Tensor& dst, const Tensor& input) {
-  check(tsr_round_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_round_out>(dst, input.handle());
 }
 
 // Each element rounded towards 0; integers and bool are returned unchanged.
-inline Tensor trunc(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_trunc(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& trunc_(Tensor& input) { check(tsr_trunc_inplace(input.handle())); return input; }
-
+inline Tensor trunc(const Tensor& input) { return detail::one<tsr_trunc>(input.handle()); }
+inline Tensor& trunc_(Tensor& input) { return detail::changed<tsr_trunc_inplace>(input); }
 inline Tensor& trunc_out(Tensor& dst, const Tensor& input) {
-  check(tsr_trunc_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_trunc_out>(dst, input.handle());
 }
 
 // 1 / (1 + exp(-x)) for each element.
-inline Tensor sigmoid(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_sigmoid(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& sigmoid_(Tensor& input) { check(tsr_sigmoid_inplace(input.handle())); return input; }
-
+inline Tensor sigmoid(const Tensor& input) { return detail::one<tsr_sigmoid>(input.handle()); }
+inline Tensor& sigmoid_(Tensor& input) { return detail::changed<tsr_sigmoid_inplace>(input); }
 inline Tensor& sigmoid_out(Tensor& dst, const Tensor& input) {
-  check(tsr_sigmoid_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_sigmoid_out>(dst, input.handle());
 }
 
 // Error function of each element.
-inline Tensor erf(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_erf(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& erf_(Tensor& input) { check(tsr_erf_inplace(input.handle())); return input; }
-
+inline Tensor erf(const Tensor& input) { return detail::one<tsr_erf>(input.handle()); }
+inline Tensor& erf_(Tensor& input) { return detail::changed<tsr_erf_inplace>(input); }
 inline Tensor& erf_out(Tensor& dst, const Tensor& input) {
-  check(tsr_erf_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_erf_out>(dst, input.handle());
 }
 
 // Complement of the error function, 1 - erf(x), exact in its tail.
-inline Tensor erfc(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_erfc(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& erfc_(Tensor& input) { check(tsr_erfc_inplace(input.handle())); return input; }
-
+inline Tensor erfc(const Tensor& input) { return detail::one<tsr_erfc>(input.handle()); }
+inline Tensor& erfc_(Tensor& input) { return detail::changed<tsr_erfc_inplace>(input); }
 inline Tensor& erfc_out(Tensor& dst, const Tensor& input) {
-  check(tsr_erfc_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_erfc_out>(dst, input.handle());
 }
 
 // Complex conjugate of each element; real dtypes are copied.
-inline Tensor conj(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_conj(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& conj_(Tensor& input) { check(tsr_conj_inplace(input.handle())); return input; }
-
+inline Tensor conj(const Tensor& input) { return detail::one<tsr_conj>(input.handle()); }
+inline Tensor& conj_(Tensor& input) { return detail::changed<tsr_conj_inplace>(input); }
 inline Tensor& conj_out(Tensor& dst, const Tensor& input) {
-  check(tsr_conj_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_conj_out>(dst, input.handle());
 }
 
 // max(x, 0) for each element; the derivative at 0 is 0.
-inline Tensor relu(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_relu(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& relu_(Tensor& input) { check(tsr_relu_inplace(input.handle())); return input; }
-
+inline Tensor relu(const Tensor& input) { return detail::one<tsr_relu>(input.handle()); }
+inline Tensor& relu_(Tensor& input) { return detail::changed<tsr_relu_inplace>(input); }
 inline Tensor& relu_out(Tensor& dst, const Tensor& input) {
-  check(tsr_relu_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_relu_out>(dst, input.handle());
 }
 
 // x sigmoid(x) for each element; floating dtypes only.
-inline Tensor silu(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_silu(input.handle(), &out));
-  return Tensor::take(out);
-}
-
-inline Tensor& silu_(Tensor& input) { check(tsr_silu_inplace(input.handle())); return input; }
-
+inline Tensor silu(const Tensor& input) { return detail::one<tsr_silu>(input.handle()); }
+inline Tensor& silu_(Tensor& input) { return detail::changed<tsr_silu_inplace>(input); }
 inline Tensor& silu_out(Tensor& dst, const Tensor& input) {
-  check(tsr_silu_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_silu_out>(dst, input.handle());
 }
 
 // Whether each element is NaN.
-inline Tensor isnan(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_isnan(input.handle(), &out));
-  return Tensor::take(out);
-}
-
+inline Tensor isnan(const Tensor& input) { return detail::one<tsr_isnan>(input.handle()); }
 inline Tensor& isnan_out(Tensor& dst, const Tensor& input) {
-  check(tsr_isnan_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_isnan_out>(dst, input.handle());
 }
 
 // Whether each element is infinite.
-inline Tensor isinf(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_isinf(input.handle(), &out));
-  return Tensor::take(out);
-}
-
+inline Tensor isinf(const Tensor& input) { return detail::one<tsr_isinf>(input.handle()); }
 inline Tensor& isinf_out(Tensor& dst, const Tensor& input) {
-  check(tsr_isinf_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_isinf_out>(dst, input.handle());
 }
 
 // Whether each element is neither infinite nor NaN.
-inline Tensor isfinite(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_isfinite(input.handle(), &out));
-  return Tensor::take(out);
-}
-
+inline Tensor isfinite(const Tensor& input) { return detail::one<tsr_isfinite>(input.handle()); }
 inline Tensor& isfinite_out(Tensor& dst, const Tensor& input) {
-  check(tsr_isfinite_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_isfinite_out>(dst, input.handle());
 }
 
 // Whether each element is zero (false).
 inline Tensor logical_not(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_not(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_not>(input.handle());
 }
-
 inline Tensor& logical_not_out(Tensor& dst, const Tensor& input) {
-  check(tsr_logical_not_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_not_out>(dst, input.handle());
 }
 
 // Each element with all bits inverted; bool is negated; floating dtypes are refused.
 inline Tensor bitwise_invert(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_invert(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_invert>(input.handle());
 }
-
 inline Tensor& bitwise_invert_(Tensor& input) {
-  check(tsr_bitwise_invert_inplace(input.handle()));
-  return input;
+  return detail::changed<tsr_bitwise_invert_inplace>(input);
 }
-
 inline Tensor& bitwise_invert_out(Tensor& dst, const Tensor& input) {
-  check(tsr_bitwise_invert_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_invert_out>(dst, input.handle());
 }
 
 // x above 0, negative_slope x elsewhere; floating dtypes only.
 inline Tensor leaky_relu(const Tensor& input, double negative_slope = 0.01) {
-  tsr_tensor out = nullptr;
-  check(tsr_leaky_relu(input.handle(), negative_slope, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_leaky_relu>(input.handle(), negative_slope);
 }
-
 inline Tensor& leaky_relu_(Tensor& input, double negative_slope = 0.01) {
-  check(tsr_leaky_relu_inplace(input.handle(), negative_slope));
-  return input;
+  return detail::changed<tsr_leaky_relu_inplace>(input, negative_slope);
 }
-
 inline Tensor& leaky_relu_out(Tensor& dst, const Tensor& input, double negative_slope = 0.01) {
-  check(tsr_leaky_relu_out(input.handle(), negative_slope, dst.handle()));
-  return dst;
+  return detail::written<tsr_leaky_relu_out>(dst, input.handle(), negative_slope);
 }
 
 // x times the standard normal distribution function of x; floating dtypes only.
 inline Tensor gelu(const Tensor& input, std::string_view approximate = "none") {
-  tsr_tensor out = nullptr;
-  check(tsr_gelu(input.handle(), approximate.data(), detail::length(approximate), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_gelu>(input.handle(), approximate.data(), detail::length(approximate));
 }
-
 inline Tensor& gelu_(Tensor& input, std::string_view approximate = "none") {
-  check(tsr_gelu_inplace(input.handle(), approximate.data(), detail::length(approximate)));
-  return input;
+  return detail::changed<tsr_gelu_inplace>(input, approximate.data(), detail::length(approximate));
 }
-
 inline Tensor& gelu_out(Tensor& dst, const Tensor& input, std::string_view approximate = "none") {
-  check(tsr_gelu_out(
-      input.handle(), approximate.data(), detail::length(approximate), dst.handle()));
-  return dst;
+  return detail::written<tsr_gelu_out>(
+      dst, input.handle(), approximate.data(), detail::length(approximate));
 }
 
 // ---- Ops: binary, elementwise ----
@@ -587,737 +319,444 @@ inline Tensor& gelu_out(Tensor& dst, const Tensor& input, std::string_view appro
 // Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
 // their or.
 inline Tensor add(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_add(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_add>(input.handle(), other.handle());
 }
-
 inline Tensor add(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_add_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_add_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& add_(Tensor& input, const Tensor& other) {
-  check(tsr_add_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_add_inplace>(input, other.handle());
 }
-
 inline Tensor& add_(Tensor& input, const Scalar& other) {
-  check(tsr_add_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_add_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& add_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_add_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_add_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& add_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_add_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_add_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Difference of two tensors; two bools are refused.
 inline Tensor subtract(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_subtract(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_subtract>(input.handle(), other.handle());
 }
-
 inline Tensor subtract(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_subtract_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_subtract_scalar>(input.handle(), other.number());
 }
-
 inline Tensor subtract(const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_subtract_scalar_left(input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_subtract_scalar_left>(input.number(), other.handle());
 }
-
 inline Tensor& subtract_(Tensor& input, const Tensor& other) {
-  check(tsr_subtract_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_subtract_inplace>(input, other.handle());
 }
-
 inline Tensor& subtract_(Tensor& input, const Scalar& other) {
-  check(tsr_subtract_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_subtract_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& subtract_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_subtract_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_subtract_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& subtract_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_subtract_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_subtract_scalar_out>(dst, input.handle(), other.number());
 }
-
 inline Tensor& subtract_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  check(tsr_subtract_scalar_left_out(input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_subtract_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // Product of two tensors, element by element; of two bools their and.
 inline Tensor multiply(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_multiply(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_multiply>(input.handle(), other.handle());
 }
-
 inline Tensor multiply(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_multiply_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_multiply_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& multiply_(Tensor& input, const Tensor& other) {
-  check(tsr_multiply_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_multiply_inplace>(input, other.handle());
 }
-
 inline Tensor& multiply_(Tensor& input, const Scalar& other) {
-  check(tsr_multiply_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_multiply_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& multiply_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_multiply_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_multiply_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& multiply_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_multiply_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_multiply_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Quotient of two tensors; integers and bool give the default floating dtype.
 inline Tensor divide(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_divide(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_divide>(input.handle(), other.handle());
 }
-
 inline Tensor divide(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_divide_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_divide_scalar>(input.handle(), other.number());
 }
-
 inline Tensor divide(const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_divide_scalar_left(input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_divide_scalar_left>(input.number(), other.handle());
 }
-
 inline Tensor& divide_(Tensor& input, const Tensor& other) {
-  check(tsr_divide_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_divide_inplace>(input, other.handle());
 }
-
 inline Tensor& divide_(Tensor& input, const Scalar& other) {
-  check(tsr_divide_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_divide_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& divide_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_divide_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_divide_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& divide_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_divide_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_divide_scalar_out>(dst, input.handle(), other.number());
 }
-
 inline Tensor& divide_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  check(tsr_divide_scalar_left_out(input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_divide_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an error.
 inline Tensor floor_divide(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_floor_divide(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_floor_divide>(input.handle(), other.handle());
 }
-
 inline Tensor floor_divide(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_floor_divide_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_floor_divide_scalar>(input.handle(), other.number());
 }
-
 inline Tensor floor_divide(const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_floor_divide_scalar_left(input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_floor_divide_scalar_left>(input.number(), other.handle());
 }
-
 inline Tensor& floor_divide_(Tensor& input, const Tensor& other) {
-  check(tsr_floor_divide_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_floor_divide_inplace>(input, other.handle());
 }
-
 inline Tensor& floor_divide_(Tensor& input, const Scalar& other) {
-  check(tsr_floor_divide_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_floor_divide_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& floor_divide_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_floor_divide_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_floor_divide_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& floor_divide_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_floor_divide_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_floor_divide_scalar_out>(dst, input.handle(), other.number());
 }
-
 inline Tensor& floor_divide_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  check(tsr_floor_divide_scalar_left_out(input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_floor_divide_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // Remainder with the sign of the divisor, as Python's %; an integer division by zero is an error.
 inline Tensor remainder(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_remainder(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_remainder>(input.handle(), other.handle());
 }
-
 inline Tensor remainder(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_remainder_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_remainder_scalar>(input.handle(), other.number());
 }
-
 inline Tensor remainder(const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_remainder_scalar_left(input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_remainder_scalar_left>(input.number(), other.handle());
 }
-
 inline Tensor& remainder_(Tensor& input, const Tensor& other) {
-  check(tsr_remainder_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_remainder_inplace>(input, other.handle());
 }
-
 inline Tensor& remainder_(Tensor& input, const Scalar& other) {
-  check(tsr_remainder_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_remainder_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& remainder_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_remainder_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_remainder_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& remainder_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_remainder_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_remainder_scalar_out>(dst, input.handle(), other.number());
 }
-
 inline Tensor& remainder_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  check(tsr_remainder_scalar_left_out(input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_remainder_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // The first operand to the power of the second; a negative integer power of an integer is an error.
 inline Tensor pow(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_pow(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_pow>(input.handle(), other.handle());
 }
-
 inline Tensor pow(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_pow_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_pow_scalar>(input.handle(), other.number());
 }
-
 inline Tensor pow(const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_pow_scalar_left(input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_pow_scalar_left>(input.number(), other.handle());
 }
-
 inline Tensor& pow_(Tensor& input, const Tensor& other) {
-  check(tsr_pow_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_pow_inplace>(input, other.handle());
 }
-
 inline Tensor& pow_(Tensor& input, const Scalar& other) {
-  check(tsr_pow_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_pow_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& pow_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_pow_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_pow_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& pow_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_pow_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_pow_scalar_out>(dst, input.handle(), other.number());
 }
-
 inline Tensor& pow_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  check(tsr_pow_scalar_left_out(input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_pow_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // The larger of two elements; NaN wins. Equal operands share the gradient.
 inline Tensor maximum(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_maximum(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_maximum>(input.handle(), other.handle());
 }
-
 inline Tensor maximum(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_maximum_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_maximum_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& maximum_(Tensor& input, const Tensor& other) {
-  check(tsr_maximum_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_maximum_inplace>(input, other.handle());
 }
-
 inline Tensor& maximum_(Tensor& input, const Scalar& other) {
-  check(tsr_maximum_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_maximum_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_maximum_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_maximum_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_maximum_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_maximum_scalar_out>(dst, input.handle(), other.number());
 }
 
 // The smaller of two elements; NaN wins. Equal operands share the gradient.
 inline Tensor minimum(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_minimum(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_minimum>(input.handle(), other.handle());
 }
-
 inline Tensor minimum(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_minimum_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_minimum_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& minimum_(Tensor& input, const Tensor& other) {
-  check(tsr_minimum_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_minimum_inplace>(input, other.handle());
 }
-
 inline Tensor& minimum_(Tensor& input, const Scalar& other) {
-  check(tsr_minimum_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_minimum_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& minimum_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_minimum_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_minimum_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& minimum_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_minimum_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_minimum_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Angle of the point (other, input), in radians in [-pi, pi].
 inline Tensor atan2(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_atan2(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_atan2>(input.handle(), other.handle());
 }
-
 inline Tensor atan2(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_atan2_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_atan2_scalar>(input.handle(), other.number());
 }
-
 inline Tensor atan2(const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_atan2_scalar_left(input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_atan2_scalar_left>(input.number(), other.handle());
 }
-
 inline Tensor& atan2_(Tensor& input, const Tensor& other) {
-  check(tsr_atan2_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_atan2_inplace>(input, other.handle());
 }
-
 inline Tensor& atan2_(Tensor& input, const Scalar& other) {
-  check(tsr_atan2_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_atan2_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& atan2_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_atan2_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_atan2_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& atan2_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_atan2_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_atan2_scalar_out>(dst, input.handle(), other.number());
 }
-
 inline Tensor& atan2_out(Tensor& dst, const Scalar& input, const Tensor& other) {
-  check(tsr_atan2_scalar_left_out(input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_atan2_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // sqrt(a a + b b) without overflow.
 inline Tensor hypot(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_hypot(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_hypot>(input.handle(), other.handle());
 }
-
 inline Tensor hypot(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_hypot_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_hypot_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& hypot_(Tensor& input, const Tensor& other) {
-  check(tsr_hypot_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_hypot_inplace>(input, other.handle());
 }
-
 inline Tensor& hypot_(Tensor& input, const Scalar& other) {
-  check(tsr_hypot_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_hypot_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& hypot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_hypot_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_hypot_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& hypot_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_hypot_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_hypot_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Whether two elements are equal.
 inline Tensor equal(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_equal(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_equal>(input.handle(), other.handle());
 }
-
 inline Tensor equal(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_equal_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_equal_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_equal_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_equal_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_equal_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_equal_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Whether two elements differ; NaN differs from everything.
 inline Tensor not_equal(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_not_equal(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_not_equal>(input.handle(), other.handle());
 }
-
 inline Tensor not_equal(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_not_equal_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_not_equal_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& not_equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_not_equal_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_not_equal_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& not_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_not_equal_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_not_equal_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Whether the first element is below the second; complex is refused.
 inline Tensor less(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_less(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_less>(input.handle(), other.handle());
 }
-
 inline Tensor less(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_less_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_less_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& less_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_less_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_less_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& less_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_less_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_less_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Whether the first element is not above the second; complex is refused.
 inline Tensor less_equal(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_less_equal(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_less_equal>(input.handle(), other.handle());
 }
-
 inline Tensor less_equal(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_less_equal_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_less_equal_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& less_equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_less_equal_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_less_equal_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& less_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_less_equal_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_less_equal_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Whether the first element is above the second; complex is refused.
 inline Tensor greater(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_greater(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_greater>(input.handle(), other.handle());
 }
-
 inline Tensor greater(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_greater_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_greater_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& greater_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_greater_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_greater_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& greater_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_greater_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_greater_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Whether the first element is not below the second; complex is refused.
 inline Tensor greater_equal(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_greater_equal(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_greater_equal>(input.handle(), other.handle());
 }
-
 inline Tensor greater_equal(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_greater_equal_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_greater_equal_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_greater_equal_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_greater_equal_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_greater_equal_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_greater_equal_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Logical and of two elements; what is not zero counts as true.
 inline Tensor logical_and(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_and(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_and>(input.handle(), other.handle());
 }
-
 inline Tensor logical_and(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_and_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_and_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_logical_and_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_and_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_logical_and_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_and_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Logical or of two elements; what is not zero counts as true.
 inline Tensor logical_or(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_or(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_or>(input.handle(), other.handle());
 }
-
 inline Tensor logical_or(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_or_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_or_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_logical_or_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_or_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_logical_or_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_or_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Logical xor of two elements; what is not zero counts as true.
 inline Tensor logical_xor(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_xor(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_xor>(input.handle(), other.handle());
 }
-
 inline Tensor logical_xor(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_logical_xor_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logical_xor_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& logical_xor_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_logical_xor_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_xor_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& logical_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_logical_xor_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_logical_xor_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Bitwise and of two integers or bools; floating dtypes are refused.
 inline Tensor bitwise_and(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_and(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_and>(input.handle(), other.handle());
 }
-
 inline Tensor bitwise_and(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_and_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_and_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& bitwise_and_(Tensor& input, const Tensor& other) {
-  check(tsr_bitwise_and_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_bitwise_and_inplace>(input, other.handle());
 }
-
 inline Tensor& bitwise_and_(Tensor& input, const Scalar& other) {
-  check(tsr_bitwise_and_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_bitwise_and_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& bitwise_and_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_bitwise_and_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_and_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& bitwise_and_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_bitwise_and_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_and_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Bitwise or of two integers or bools; floating dtypes are refused.
 inline Tensor bitwise_or(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_or(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_or>(input.handle(), other.handle());
 }
-
 inline Tensor bitwise_or(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_or_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_or_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& bitwise_or_(Tensor& input, const Tensor& other) {
-  check(tsr_bitwise_or_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_bitwise_or_inplace>(input, other.handle());
 }
-
 inline Tensor& bitwise_or_(Tensor& input, const Scalar& other) {
-  check(tsr_bitwise_or_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_bitwise_or_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& bitwise_or_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_bitwise_or_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_or_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& bitwise_or_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_bitwise_or_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_or_scalar_out>(dst, input.handle(), other.number());
 }
 
 // Bitwise xor of two integers or bools; floating dtypes are refused.
 inline Tensor bitwise_xor(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_xor(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_xor>(input.handle(), other.handle());
 }
-
 inline Tensor bitwise_xor(const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bitwise_xor_scalar(input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bitwise_xor_scalar>(input.handle(), other.number());
 }
-
 inline Tensor& bitwise_xor_(Tensor& input, const Tensor& other) {
-  check(tsr_bitwise_xor_inplace(input.handle(), other.handle()));
-  return input;
+  return detail::changed<tsr_bitwise_xor_inplace>(input, other.handle());
 }
-
 inline Tensor& bitwise_xor_(Tensor& input, const Scalar& other) {
-  check(tsr_bitwise_xor_scalar_inplace(input.handle(), other.number()));
-  return input;
+  return detail::changed<tsr_bitwise_xor_scalar_inplace>(input, other.number());
 }
-
 inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_bitwise_xor_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_xor_out>(dst, input.handle(), other.handle());
 }
-
 inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
-  check(tsr_bitwise_xor_scalar_out(input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bitwise_xor_scalar_out>(dst, input.handle(), other.number());
 }
 
 // ---- Ops: reductions and scans ----
@@ -1326,285 +765,221 @@ inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Scalar& o
 inline Tensor sum(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_sum(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_sum>(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
-
 inline Tensor& sum_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  check(tsr_sum_out(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
-  return dst;
+  return detail::written<tsr_sum_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
 
 // Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
 inline Tensor nansum(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_nansum(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_nansum>(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
-
 inline Tensor& nansum_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  check(tsr_nansum_out(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
-  return dst;
+  return detail::written<tsr_nansum_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
 
 // Product over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.
 inline Tensor prod(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_prod(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_prod>(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
-
 inline Tensor& prod_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  check(tsr_prod_out(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
-  return dst;
+  return detail::written<tsr_prod_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
 
 // Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
 inline Tensor mean(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_mean(input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_mean>(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
-
 inline Tensor& mean_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
-  check(tsr_mean_out(
-      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype), dst.handle()));
-  return dst;
+  return detail::written<tsr_mean_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
 
 // Variance over axes, the mean squared distance from the mean; floating dtypes.
 inline Tensor var(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
     bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_var(input.handle(), axes.data(), axes.size(), correction, keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_var>(input.handle(), axes.data(), axes.size(), correction, keepdims);
 }
-
 inline Tensor& var_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     double correction = 0.0, bool keepdims = false) {
-  check(tsr_var_out(input.handle(), axes.data(), axes.size(), correction, keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_var_out>(
+      dst, input.handle(), axes.data(), axes.size(), correction, keepdims);
 }
 
 // Standard deviation over axes, the root of the variance; floating dtypes.
 inline Tensor std(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
     bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_std(input.handle(), axes.data(), axes.size(), correction, keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_std>(input.handle(), axes.data(), axes.size(), correction, keepdims);
 }
-
 inline Tensor& std_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     double correction = 0.0, bool keepdims = false) {
-  check(tsr_std_out(input.handle(), axes.data(), axes.size(), correction, keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_std_out>(
+      dst, input.handle(), axes.data(), axes.size(), correction, keepdims);
 }
 
 // Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
 inline Tensor max(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_max(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_max>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& max_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_max_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_max_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
 inline Tensor min(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_min(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_min>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& min_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_min_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_min_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Largest element over axes, another name of max.
 inline Tensor amax(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_amax(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_amax>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& amax_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_amax_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_amax_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Smallest element over axes, another name of min.
 inline Tensor amin(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_amin(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_amin>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& amin_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_amin_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_amin_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Position of the first largest element, as int64; real dtypes.
 inline Tensor argmax(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_argmax(input.handle(), axis.value_or(tsr_none()), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_argmax>(input.handle(), axis.value_or(tsr_none()), keepdims);
 }
-
 inline Tensor& argmax_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  check(tsr_argmax_out(input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_argmax_out>(dst, input.handle(), axis.value_or(tsr_none()), keepdims);
 }
 
 // Position of the first smallest element, as int64; real dtypes.
 inline Tensor argmin(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_argmin(input.handle(), axis.value_or(tsr_none()), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_argmin>(input.handle(), axis.value_or(tsr_none()), keepdims);
 }
-
 inline Tensor& argmin_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     bool keepdims = false) {
-  check(tsr_argmin_out(input.handle(), axis.value_or(tsr_none()), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_argmin_out>(dst, input.handle(), axis.value_or(tsr_none()), keepdims);
 }
 
 // Whether any element over axes is not zero.
 inline Tensor any(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_any(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_any>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& any_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_any_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_any_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Whether all elements over axes are not zero.
 inline Tensor all(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_all(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_all>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& all_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_all_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_all_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Number of elements over axes that are not zero, as int64.
 inline Tensor count_nonzero(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_count_nonzero(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_count_nonzero>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& count_nonzero_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_count_nonzero_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_count_nonzero_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
 inline Tensor logsumexp(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_logsumexp(input.handle(), axes.data(), axes.size(), keepdims, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_logsumexp>(input.handle(), axes.data(), axes.size(), keepdims);
 }
-
 inline Tensor& logsumexp_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false) {
-  check(tsr_logsumexp_out(input.handle(), axes.data(), axes.size(), keepdims, dst.handle()));
-  return dst;
+  return detail::written<tsr_logsumexp_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
 // Norm of the elements over axes; floating and complex dtypes, the result is real.
 inline Tensor vector_norm(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     double ord = 2.0) {
-  tsr_tensor out = nullptr;
-  check(tsr_vector_norm(input.handle(), axes.data(), axes.size(), keepdims, ord, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_vector_norm>(input.handle(), axes.data(), axes.size(), keepdims, ord);
 }
-
 inline Tensor& vector_norm_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
     bool keepdims = false, double ord = 2.0) {
-  check(tsr_vector_norm_out(input.handle(), axes.data(), axes.size(), keepdims, ord, dst.handle()));
-  return dst;
+  return detail::written<tsr_vector_norm_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims, ord);
 }
 
 // Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
 inline Tensor cumulative_sum(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_cumulative_sum(
-      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_cumulative_sum>(
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
 }
-
 inline Tensor& cumulative_sum_out(
     Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
-  check(tsr_cumulative_sum_out(
-      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial,
-      dst.handle()));
-  return dst;
+  return detail::written<tsr_cumulative_sum_out>(
+      dst, input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
 }
 
 // ---- Ops: linear algebra ----
@@ -1612,85 +987,60 @@ inline Tensor& cumulative_sum_out(
 // Matrix product, with the rank rules of the Array API standard and broadcast batch axes. Both must
 // have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE otherwise).
 inline Tensor matmul(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_matmul(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_matmul>(input.handle(), other.handle());
 }
-
 inline Tensor& matmul_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_matmul_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_matmul_out>(dst, input.handle(), other.handle());
 }
 
 // input weight^T + bias.
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_linear(input.handle(), weight.handle(), bias.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_linear>(input.handle(), weight.handle(), bias.handle());
 }
-
 inline Tensor& linear_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
-  check(tsr_linear_out(input.handle(), weight.handle(), bias.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_linear_out>(dst, input.handle(), weight.handle(), bias.handle());
 }
 
 // beta input + alpha mat1 mat2.
 inline Tensor addmm(
     const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0,
     double alpha = 1.0) {
-  tsr_tensor out = nullptr;
-  check(tsr_addmm(input.handle(), mat1.handle(), mat2.handle(), beta, alpha, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_addmm>(input.handle(), mat1.handle(), mat2.handle(), beta, alpha);
 }
-
 inline Tensor& addmm_(
     Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0, double alpha = 1.0) {
-  check(tsr_addmm_inplace(input.handle(), mat1.handle(), mat2.handle(), beta, alpha));
-  return input;
+  return detail::changed<tsr_addmm_inplace>(input, mat1.handle(), mat2.handle(), beta, alpha);
 }
-
 inline Tensor& addmm_out(
     Tensor& dst, const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta = 1.0,
     double alpha = 1.0) {
-  check(tsr_addmm_out(input.handle(), mat1.handle(), mat2.handle(), beta, alpha, dst.handle()));
-  return dst;
+  return detail::written<tsr_addmm_out>(
+      dst, input.handle(), mat1.handle(), mat2.handle(), beta, alpha);
 }
 
 // Matrix products of two batches of one size, without broadcasting.
 inline Tensor bmm(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_bmm(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bmm>(input.handle(), other.handle());
 }
-
 inline Tensor& bmm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_bmm_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_bmm_out>(dst, input.handle(), other.handle());
 }
 
 // The sum of the products of two vectors of one size.
 inline Tensor dot(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_dot(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_dot>(input.handle(), other.handle());
 }
-
 inline Tensor& dot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_dot_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_dot_out>(dst, input.handle(), other.handle());
 }
 
 // Every product of an element of one vector with one of the other.
 inline Tensor outer(const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_outer(input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_outer>(input.handle(), other.handle());
 }
-
 inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) {
-  check(tsr_outer_out(input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_outer_out>(dst, input.handle(), other.handle());
 }
 
 // ---- Ops: creation ----
@@ -1699,44 +1049,36 @@ inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) 
 inline Tensor empty(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_empty(
+  return detail::one<tsr_empty>(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // A tensor of zeros.
 inline Tensor zeros(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_zeros(
+  return detail::one<tsr_zeros>(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // A tensor of ones.
 inline Tensor ones(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_ones(
+  return detail::one<tsr_ones>(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // A tensor whose elements are all one number.
 inline Tensor full(
     const IntList& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_full(
+  return detail::one<tsr_full>(
       shape.data(), shape.size(), value.number(), detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).type, detail::device_of(device).index);
 }
 
 // A tensor of the input's shape and memory order with contents of whatever the memory held; bools
@@ -1744,88 +1086,72 @@ inline Tensor full(
 inline Tensor empty_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_empty_like(
+  return detail::one<tsr_empty_like>(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // Zeros of the input's shape and memory order.
 inline Tensor zeros_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_zeros_like(
+  return detail::one<tsr_zeros_like>(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // Ones of the input's shape and memory order.
 inline Tensor ones_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_ones_like(
+  return detail::one<tsr_ones_like>(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // A tensor of the input's shape and memory order whose elements are all one number.
 inline Tensor full_like(
     const Tensor& input, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_full_like(
+  return detail::one<tsr_full_like>(
       input.handle(), value.number(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // start, start + step, ... up to but not including stop; exact in integers.
 inline Tensor arange(
     const Scalar& start, const Scalar& stop, const Scalar& step = 1,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_arange(
+  return detail::one<tsr_arange>(
       start.number(), stop.number(), step.number(), detail::bits(dtype),
-      detail::device_of(device).type, detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).type, detail::device_of(device).index);
 }
 
 // Equally spaced numbers from start to stop.
 inline Tensor linspace(
     double start, double stop, int64_t num, std::optional<DType> dtype = std::nullopt,
     bool endpoint = true, std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_linspace(
+  return detail::one<tsr_linspace>(
       start, stop, num, detail::bits(dtype), endpoint, detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // Ones on one diagonal, zeros elsewhere.
 inline Tensor eye(
     int64_t n_rows, std::optional<int64_t> n_cols = std::nullopt, int64_t k = 0,
     std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_eye(
+  return detail::one<tsr_eye>(
       n_rows, n_cols.value_or(tsr_none()), k, detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index);
 }
 
 // The input as a tensor of this dtype and device; the input itself when nothing changes.
 inline Tensor asarray(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, std::optional<bool> copy = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_asarray(
+  return detail::one<tsr_asarray>(
       input.handle(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, copy ? *copy : -1, &out));
-  return Tensor::take(out);
+      detail::device_of(device).index, copy ? *copy : -1);
 }
 
 // ---- Ops: random tensors ----
@@ -1834,233 +1160,170 @@ inline Tensor asarray(
 inline Tensor rand(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_rand(
+  return detail::one<tsr_rand>(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle(), &out));
-  return Tensor::take(out);
+      detail::device_of(device).index, generator.handle());
 }
 
 // Random numbers of the standard normal distribution; floating dtypes.
 inline Tensor randn(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_randn(
+  return detail::one<tsr_randn>(
       shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle(), &out));
-  return Tensor::take(out);
+      detail::device_of(device).index, generator.handle());
 }
 
 // Uniform random integers in [low, high).
 inline Tensor randint(
     int64_t low, int64_t high, const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_randint(
+  return detail::one<tsr_randint>(
       low, high, shape.data(), shape.size(), detail::bits(dtype), detail::device_of(device).type,
-      detail::device_of(device).index, generator.handle(), &out));
-  return Tensor::take(out);
+      detail::device_of(device).index, generator.handle());
 }
 
 // The numbers 0 to n - 1 in random order.
 inline Tensor randperm(
     int64_t n, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_randperm(
+  return detail::one<tsr_randperm>(
       n, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index,
-      generator.handle(), &out));
-  return Tensor::take(out);
+      generator.handle());
 }
 
 // 1 with the probability that each element of the input names, else 0; floating dtypes.
 inline Tensor bernoulli(const Tensor& input, const Generator& generator = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_bernoulli(input.handle(), generator.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_bernoulli>(input.handle(), generator.handle());
 }
 
 // Overwrites the input with uniform random numbers in [low, high); floating dtypes.
 inline Tensor& uniform_(
     Tensor& input, double low = 0.0, double high = 1.0, const Generator& generator = {}) {
-  check(tsr_uniform_inplace(input.handle(), low, high, generator.handle()));
-  return input;
+  return detail::changed<tsr_uniform_inplace>(input, low, high, generator.handle());
 }
 
 // Overwrites the input with normal random numbers; floating dtypes.
 inline Tensor& normal_(
     Tensor& input, double mean = 0.0, double std = 1.0, const Generator& generator = {}) {
-  check(tsr_normal_inplace(input.handle(), mean, std, generator.handle()));
-  return input;
+  return detail::changed<tsr_normal_inplace>(input, mean, std, generator.handle());
 }
 
 // ---- Ops: ternary, elementwise ----
 
 // The input where the condition holds, other elsewhere; all three broadcast.
 inline Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_where(condition.handle(), input.handle(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_where>(condition.handle(), input.handle(), other.handle());
 }
-
 inline Tensor where(const Tensor& condition, const Tensor& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_where_scalar(condition.handle(), input.handle(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_where_scalar>(condition.handle(), input.handle(), other.number());
 }
-
 inline Tensor where(const Tensor& condition, const Scalar& input, const Tensor& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_where_scalar_left(condition.handle(), input.number(), other.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_where_scalar_left>(condition.handle(), input.number(), other.handle());
 }
-
 inline Tensor where(const Tensor& condition, const Scalar& input, const Scalar& other) {
-  tsr_tensor out = nullptr;
-  check(tsr_where_scalars(condition.handle(), input.number(), other.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_where_scalars>(condition.handle(), input.number(), other.number());
 }
-
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Tensor& input, const Tensor& other) {
-  check(tsr_where_out(condition.handle(), input.handle(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_where_out>(dst, condition.handle(), input.handle(), other.handle());
 }
-
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Tensor& input, const Scalar& other) {
-  check(tsr_where_scalar_out(condition.handle(), input.handle(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_where_scalar_out>(
+      dst, condition.handle(), input.handle(), other.number());
 }
-
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Scalar& input, const Tensor& other) {
-  check(tsr_where_scalar_left_out(
-      condition.handle(), input.number(), other.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_where_scalar_left_out>(
+      dst, condition.handle(), input.number(), other.handle());
 }
-
 inline Tensor& where_out(
     Tensor& dst, const Tensor& condition, const Scalar& input, const Scalar& other) {
-  check(tsr_where_scalars_out(condition.handle(), input.number(), other.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_where_scalars_out>(
+      dst, condition.handle(), input.number(), other.number());
 }
 
 // input + weight (other - input); floating and complex dtypes.
 inline Tensor lerp(const Tensor& input, const Tensor& other, const Tensor& weight) {
-  tsr_tensor out = nullptr;
-  check(tsr_lerp(input.handle(), other.handle(), weight.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_lerp>(input.handle(), other.handle(), weight.handle());
 }
-
 inline Tensor lerp(const Tensor& input, const Tensor& other, const Scalar& weight) {
-  tsr_tensor out = nullptr;
-  check(tsr_lerp_scalar(input.handle(), other.handle(), weight.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_lerp_scalar>(input.handle(), other.handle(), weight.number());
 }
-
 inline Tensor& lerp_(Tensor& input, const Tensor& other, const Tensor& weight) {
-  check(tsr_lerp_inplace(input.handle(), other.handle(), weight.handle()));
-  return input;
+  return detail::changed<tsr_lerp_inplace>(input, other.handle(), weight.handle());
 }
-
 inline Tensor& lerp_(Tensor& input, const Tensor& other, const Scalar& weight) {
-  check(tsr_lerp_scalar_inplace(input.handle(), other.handle(), weight.number()));
-  return input;
+  return detail::changed<tsr_lerp_scalar_inplace>(input, other.handle(), weight.number());
 }
-
 inline Tensor& lerp_out(
     Tensor& dst, const Tensor& input, const Tensor& other, const Tensor& weight) {
-  check(tsr_lerp_out(input.handle(), other.handle(), weight.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_lerp_out>(dst, input.handle(), other.handle(), weight.handle());
 }
-
 inline Tensor& lerp_out(
     Tensor& dst, const Tensor& input, const Tensor& other, const Scalar& weight) {
-  check(tsr_lerp_scalar_out(input.handle(), other.handle(), weight.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_lerp_scalar_out>(dst, input.handle(), other.handle(), weight.number());
 }
 
 // input + value tensor1 tensor2.
 inline Tensor addcmul(
     const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  tsr_tensor out = nullptr;
-  check(tsr_addcmul(input.handle(), tensor1.handle(), tensor2.handle(), value.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_addcmul>(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number());
 }
-
 inline Tensor& addcmul_(
     Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  check(tsr_addcmul_inplace(input.handle(), tensor1.handle(), tensor2.handle(), value.number()));
-  return input;
+  return detail::changed<tsr_addcmul_inplace>(
+      input, tensor1.handle(), tensor2.handle(), value.number());
 }
-
 inline Tensor& addcmul_out(
     Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
     const Scalar& value = 1) {
-  check(tsr_addcmul_out(
-      input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_addcmul_out>(
+      dst, input.handle(), tensor1.handle(), tensor2.handle(), value.number());
 }
 
 // input + value tensor1 / tensor2; floating and complex dtypes.
 inline Tensor addcdiv(
     const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  tsr_tensor out = nullptr;
-  check(tsr_addcdiv(input.handle(), tensor1.handle(), tensor2.handle(), value.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_addcdiv>(
+      input.handle(), tensor1.handle(), tensor2.handle(), value.number());
 }
-
 inline Tensor& addcdiv_(
     Tensor& input, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
-  check(tsr_addcdiv_inplace(input.handle(), tensor1.handle(), tensor2.handle(), value.number()));
-  return input;
+  return detail::changed<tsr_addcdiv_inplace>(
+      input, tensor1.handle(), tensor2.handle(), value.number());
 }
-
 inline Tensor& addcdiv_out(
     Tensor& dst, const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
     const Scalar& value = 1) {
-  check(tsr_addcdiv_out(
-      input.handle(), tensor1.handle(), tensor2.handle(), value.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_addcdiv_out>(
+      dst, input.handle(), tensor1.handle(), tensor2.handle(), value.number());
 }
 
 // The input limited to bounds, of which one may be absent; the gradient passes inside and at the
 // bounds.
 inline Tensor clip(const Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_clip(input.handle(), min.handle(), max.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_clip>(input.handle(), min.handle(), max.handle());
 }
-
 inline Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_clip_scalars(input.handle(), detail::number(min), detail::number(max), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_clip_scalars>(input.handle(), detail::number(min), detail::number(max));
 }
-
 inline Tensor& clip_(Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
-  check(tsr_clip_inplace(input.handle(), min.handle(), max.handle()));
-  return input;
+  return detail::changed<tsr_clip_inplace>(input, min.handle(), max.handle());
 }
-
 inline Tensor& clip_(Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  check(tsr_clip_scalars_inplace(input.handle(), detail::number(min), detail::number(max)));
-  return input;
+  return detail::changed<tsr_clip_scalars_inplace>(input, detail::number(min), detail::number(max));
 }
-
 inline Tensor& clip_out(
     Tensor& dst, const Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
-  check(tsr_clip_out(input.handle(), min.handle(), max.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_clip_out>(dst, input.handle(), min.handle(), max.handle());
 }
-
 inline Tensor& clip_out(
     Tensor& dst, const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max = {}) {
-  check(tsr_clip_scalars_out(
-      input.handle(), detail::number(min), detail::number(max), dst.handle()));
-  return dst;
+  return detail::written<tsr_clip_scalars_out>(
+      dst, input.handle(), detail::number(min), detail::number(max));
 }
 
 // ---- Ops: sorting ----
@@ -2068,31 +1331,23 @@ inline Tensor& clip_out(
 // The elements in order along an axis; NaN counts as largest; real dtypes.
 inline Tensor sort(
     const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
-  tsr_tensor out = nullptr;
-  check(tsr_sort(input.handle(), axis, descending, stable, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_sort>(input.handle(), axis, descending, stable);
 }
-
 inline Tensor& sort_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false,
     bool stable = true) {
-  check(tsr_sort_out(input.handle(), axis, descending, stable, dst.handle()));
-  return dst;
+  return detail::written<tsr_sort_out>(dst, input.handle(), axis, descending, stable);
 }
 
 // The positions that put the elements in order along an axis, as int64; real dtypes.
 inline Tensor argsort(
     const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
-  tsr_tensor out = nullptr;
-  check(tsr_argsort(input.handle(), axis, descending, stable, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_argsort>(input.handle(), axis, descending, stable);
 }
-
 inline Tensor& argsort_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1, bool descending = false,
     bool stable = true) {
-  check(tsr_argsort_out(input.handle(), axis, descending, stable, dst.handle()));
-  return dst;
+  return detail::written<tsr_argsort_out>(dst, input.handle(), axis, descending, stable);
 }
 
 // The elements in order along an axis and the positions they had; real dtypes.
@@ -2105,7 +1360,6 @@ inline SortWithIndicesResult sort_with_indices(
   check(tsr_sort_with_indices(input.handle(), axis, descending, stable, &out.values, &out.indices));
   return {Tensor::take(out.values), Tensor::take(out.indices)};
 }
-
 inline void sort_with_indices_out(
     Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis = -1,
     bool descending = false, bool stable = true) {
@@ -2123,7 +1377,6 @@ inline TopkResult topk(
   check(tsr_topk(input.handle(), k, axis, largest, sorted, &out.values, &out.indices));
   return {Tensor::take(out.values), Tensor::take(out.indices)};
 }
-
 inline void topk_out(
     Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t k, int64_t axis = -1,
     bool largest = true, bool sorted = true) {
@@ -2134,29 +1387,19 @@ inline void topk_out(
 // ---- Ops: copies and conversions ----
 
 // A copy with memory of its own, in the input's memory order; differentiable.
-inline Tensor clone(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_clone(input.handle(), &out));
-  return Tensor::take(out);
-}
-
+inline Tensor clone(const Tensor& input) { return detail::one<tsr_clone>(input.handle()); }
 inline Tensor& clone_out(Tensor& dst, const Tensor& input) {
-  check(tsr_clone_out(input.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_clone_out>(dst, input.handle());
 }
 
 // The input itself when it is row-major, else a row-major copy.
 inline Tensor contiguous(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_contiguous(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_contiguous>(input.handle());
 }
 
 // The values in another dtype; complex to real is refused.
 inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
-  tsr_tensor out = nullptr;
-  check(tsr_astype(input.handle(), detail::bits(dtype), copy, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_astype>(input.handle(), detail::bits(dtype), copy);
 }
 
 // The values on another device and in another dtype; the input itself when nothing changes. With
@@ -2166,173 +1409,123 @@ inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
 inline Tensor to(
     const Tensor& input, std::optional<Device> device = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool copy = false, bool non_blocking = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_to(
+  return detail::one<tsr_to>(
       input.handle(), detail::device_of(device).type, detail::device_of(device).index,
-      detail::bits(dtype), copy, non_blocking, &out));
-  return Tensor::take(out);
+      detail::bits(dtype), copy, non_blocking);
 }
 
 // The same memory and version counter outside of the graph.
-inline Tensor detach(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_detach(input.handle(), &out));
-  return Tensor::take(out);
-}
+inline Tensor detach(const Tensor& input) { return detail::one<tsr_detach>(input.handle()); }
 
 // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
 inline Tensor& copy_(Tensor& input, const Tensor& source, bool non_blocking = false) {
-  check(tsr_copy_inplace(input.handle(), source.handle(), non_blocking));
-  return input;
+  return detail::changed<tsr_copy_inplace>(input, source.handle(), non_blocking);
 }
 
 // Overwrites every element with one number.
 inline Tensor& fill_(Tensor& input, const Scalar& value) {
-  check(tsr_fill_inplace(input.handle(), value.number()));
-  return input;
+  return detail::changed<tsr_fill_inplace>(input, value.number());
 }
 
 // Overwrites every element with 0.
-inline Tensor& zero_(Tensor& input) { check(tsr_zero_inplace(input.handle())); return input; }
+inline Tensor& zero_(Tensor& input) { return detail::changed<tsr_zero_inplace>(input); }
 
 // ---- Ops: shapes, windows and arrangement ----
 
 // The same elements in row-major order under another shape.
 inline Tensor reshape(
     const Tensor& input, const IntList& shape, std::optional<bool> copy = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_reshape(input.handle(), shape.data(), shape.size(), copy ? *copy : -1, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_reshape>(input.handle(), shape.data(), shape.size(), copy ? *copy : -1);
 }
 
 // As reshape, but never a copy: VALUE where the strides do not allow a view.
 inline Tensor view(const Tensor& input, const IntList& shape) {
-  tsr_tensor out = nullptr;
-  check(tsr_view(input.handle(), shape.data(), shape.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_view>(input.handle(), shape.data(), shape.size());
 }
 
 // Merges a range of axes into one; a 0-dim tensor gets one axis.
 inline Tensor flatten(const Tensor& input, int64_t start = 0, int64_t end_axis = -1) {
-  tsr_tensor out = nullptr;
-  check(tsr_flatten(input.handle(), start, end_axis, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_flatten>(input.handle(), start, end_axis);
 }
 
 // Drops axes, all of which must have size 1; a view.
 inline Tensor squeeze(const Tensor& input, const IntList& axes) {
-  tsr_tensor out = nullptr;
-  check(tsr_squeeze(input.handle(), axes.data(), axes.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_squeeze>(input.handle(), axes.data(), axes.size());
 }
 
 // Inserts an axis of size 1; a view.
 inline Tensor expand_dims(const Tensor& input, int64_t axis) {
-  tsr_tensor out = nullptr;
-  check(tsr_expand_dims(input.handle(), axis, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_expand_dims>(input.handle(), axis);
 }
 
 // Inserts an axis of size 1: expand_dims under its other name.
 inline Tensor unsqueeze(const Tensor& input, int64_t axis) {
-  tsr_tensor out = nullptr;
-  check(tsr_unsqueeze(input.handle(), axis, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_unsqueeze>(input.handle(), axis);
 }
 
 // The axes in another order; a view.
 inline Tensor permute_dims(const Tensor& input, const IntList& axes) {
-  tsr_tensor out = nullptr;
-  check(tsr_permute_dims(input.handle(), axes.data(), axes.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_permute_dims>(input.handle(), axes.data(), axes.size());
 }
 
 // Two axes exchanged; a view.
 inline Tensor transpose(const Tensor& input, int64_t axis0, int64_t axis1) {
-  tsr_tensor out = nullptr;
-  check(tsr_transpose(input.handle(), axis0, axis1, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_transpose>(input.handle(), axis0, axis1);
 }
 
 // The last two axes exchanged; a view.
 inline Tensor matrix_transpose(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_matrix_transpose(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_matrix_transpose>(input.handle());
 }
 
 // Moves axes to new places, the others keep their order; a view.
 inline Tensor moveaxis(const Tensor& input, const IntList& source, const IntList& destination) {
-  tsr_tensor out = nullptr;
-  check(tsr_moveaxis(
-      input.handle(), source.data(), source.size(), destination.data(), destination.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_moveaxis>(
+      input.handle(), source.data(), source.size(), destination.data(), destination.size());
 }
 
 // A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes.
 inline Tensor broadcast_to(const Tensor& input, const IntList& shape) {
-  tsr_tensor out = nullptr;
-  check(tsr_broadcast_to(input.handle(), shape.data(), shape.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_broadcast_to>(input.handle(), shape.data(), shape.size());
 }
 
 // As broadcast_to, with -1 for sizes that stay.
 inline Tensor expand(const Tensor& input, const IntList& shape) {
-  tsr_tensor out = nullptr;
-  check(tsr_expand(input.handle(), shape.data(), shape.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_expand>(input.handle(), shape.data(), shape.size());
 }
 
 // The real parts of a complex tensor, a view; a real tensor itself.
-inline Tensor real(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_real(input.handle(), &out));
-  return Tensor::take(out);
-}
+inline Tensor real(const Tensor& input) { return detail::one<tsr_real>(input.handle()); }
 
 // The imaginary parts of a complex tensor, a view.
-inline Tensor imag(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_imag(input.handle(), &out));
-  return Tensor::take(out);
-}
+inline Tensor imag(const Tensor& input) { return detail::one<tsr_imag>(input.handle()); }
 
 // A complex tensor as real and imaginary parts along one more axis, the last; a view.
 inline Tensor view_as_real(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_view_as_real(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_view_as_real>(input.handle());
 }
 
 // Real and imaginary parts along the last axis as a complex tensor; a view.
 inline Tensor view_as_complex(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_view_as_complex(input.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_view_as_complex>(input.handle());
 }
 
 // The part at one position of an axis, without that axis; a view.
 inline Tensor select(const Tensor& input, int64_t axis, int64_t index) {
-  tsr_tensor out = nullptr;
-  check(tsr_select(input.handle(), axis, index, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_select>(input.handle(), axis, index);
 }
 
 // A range of positions of an axis with Python's rules; a view.
 inline Tensor slice(
     const Tensor& input, int64_t axis, std::optional<int64_t> start = std::nullopt,
     std::optional<int64_t> stop = std::nullopt, int64_t step = 1) {
-  tsr_tensor out = nullptr;
-  check(tsr_slice(
-      input.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()), step, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_slice>(
+      input.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()), step);
 }
 
 // A number of positions of an axis, all of which must exist; a view.
 inline Tensor narrow(const Tensor& input, int64_t axis, int64_t start, int64_t length) {
-  tsr_tensor out = nullptr;
-  check(tsr_narrow(input.handle(), axis, start, length, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_narrow>(input.handle(), axis, start, length);
 }
 
 // Parts of one size along an axis; views.
@@ -2368,158 +1561,115 @@ inline std::vector<Tensor> unstack(const Tensor& input, int64_t axis = 0) {
 // A diagonal of two axes as the last axis of the result; a view.
 inline Tensor diagonal(
     const Tensor& input, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1) {
-  tsr_tensor out = nullptr;
-  check(tsr_diagonal(input.handle(), offset, axis1, axis2, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_diagonal>(input.handle(), offset, axis1, axis2);
 }
 
 // Tensors one after the other along an axis, promoted to a common dtype.
 inline Tensor concat(const TensorList& tensors, std::optional<int64_t> axis = 0) {
-  tsr_tensor out = nullptr;
-  check(tsr_concat(tensors.data(), tensors.size(), axis.value_or(tsr_none()), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_concat>(tensors.data(), tensors.size(), axis.value_or(tsr_none()));
 }
-
 inline Tensor& concat_out(Tensor& dst, const TensorList& tensors, std::optional<int64_t> axis = 0) {
-  check(tsr_concat_out(tensors.data(), tensors.size(), axis.value_or(tsr_none()), dst.handle()));
-  return dst;
+  return detail::written<tsr_concat_out>(
+      dst, tensors.data(), tensors.size(), axis.value_or(tsr_none()));
 }
 
 // Tensors of one shape along a new axis, promoted to a common dtype.
 inline Tensor stack(const TensorList& tensors, int64_t axis = 0) {
-  tsr_tensor out = nullptr;
-  check(tsr_stack(tensors.data(), tensors.size(), axis, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_stack>(tensors.data(), tensors.size(), axis);
 }
-
 inline Tensor& stack_out(Tensor& dst, const TensorList& tensors, int64_t axis = 0) {
-  check(tsr_stack_out(tensors.data(), tensors.size(), axis, dst.handle()));
-  return dst;
+  return detail::written<tsr_stack_out>(dst, tensors.data(), tensors.size(), axis);
 }
 
 // The whole tensor repeated along its axes.
 inline Tensor tile(const Tensor& input, const IntList& repetitions) {
-  tsr_tensor out = nullptr;
-  check(tsr_tile(input.handle(), repetitions.data(), repetitions.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_tile>(input.handle(), repetitions.data(), repetitions.size());
 }
-
 inline Tensor& tile_out(Tensor& dst, const Tensor& input, const IntList& repetitions) {
-  check(tsr_tile_out(input.handle(), repetitions.data(), repetitions.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_tile_out>(dst, input.handle(), repetitions.data(), repetitions.size());
 }
 
 // Each element repeated in place.
 inline Tensor repeat(
     const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_repeat(input.handle(), repeats.handle(), axis.value_or(tsr_none()), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_repeat>(input.handle(), repeats.handle(), axis.value_or(tsr_none()));
 }
-
 inline Tensor repeat(
     const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_repeat_scalar(input.handle(), repeats.number(), axis.value_or(tsr_none()), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_repeat_scalar>(
+      input.handle(), repeats.number(), axis.value_or(tsr_none()));
 }
-
 inline Tensor& repeat_out(
     Tensor& dst, const Tensor& input, const Tensor& repeats,
     std::optional<int64_t> axis = std::nullopt) {
-  check(tsr_repeat_out(input.handle(), repeats.handle(), axis.value_or(tsr_none()), dst.handle()));
-  return dst;
+  return detail::written<tsr_repeat_out>(
+      dst, input.handle(), repeats.handle(), axis.value_or(tsr_none()));
 }
-
 inline Tensor& repeat_out(
     Tensor& dst, const Tensor& input, const Scalar& repeats,
     std::optional<int64_t> axis = std::nullopt) {
-  check(tsr_repeat_scalar_out(
-      input.handle(), repeats.number(), axis.value_or(tsr_none()), dst.handle()));
-  return dst;
+  return detail::written<tsr_repeat_scalar_out>(
+      dst, input.handle(), repeats.number(), axis.value_or(tsr_none()));
 }
 
 // The order of the elements along axes reversed; a copy.
 inline Tensor flip(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_flip(input.handle(), axes.data(), axes.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_flip>(input.handle(), axes.data(), axes.size());
 }
-
 inline Tensor& flip_out(
     Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt) {
-  check(tsr_flip_out(input.handle(), axes.data(), axes.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_flip_out>(dst, input.handle(), axes.data(), axes.size());
 }
 
 // Elements moved along axes; those that leave come in at the other end.
 inline Tensor roll(
     const Tensor& input, const IntList& shift, const OptionalIntList& axes = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_roll(input.handle(), shift.data(), shift.size(), axes.data(), axes.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_roll>(
+      input.handle(), shift.data(), shift.size(), axes.data(), axes.size());
 }
-
 inline Tensor& roll_out(
     Tensor& dst, const Tensor& input, const IntList& shift,
     const OptionalIntList& axes = std::nullopt) {
-  check(tsr_roll_out(
-      input.handle(), shift.data(), shift.size(), axes.data(), axes.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_roll_out>(
+      dst, input.handle(), shift.data(), shift.size(), axes.data(), axes.size());
 }
 
 // The elements of the last two axes on and below a diagonal, zero above.
 inline Tensor tril(const Tensor& input, int64_t diagonal = 0) {
-  tsr_tensor out = nullptr;
-  check(tsr_tril(input.handle(), diagonal, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_tril>(input.handle(), diagonal);
 }
-
 inline Tensor& tril_(Tensor& input, int64_t diagonal = 0) {
-  check(tsr_tril_inplace(input.handle(), diagonal));
-  return input;
+  return detail::changed<tsr_tril_inplace>(input, diagonal);
 }
-
 inline Tensor& tril_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) {
-  check(tsr_tril_out(input.handle(), diagonal, dst.handle()));
-  return dst;
+  return detail::written<tsr_tril_out>(dst, input.handle(), diagonal);
 }
 
 // The elements of the last two axes on and above a diagonal, zero below.
 inline Tensor triu(const Tensor& input, int64_t diagonal = 0) {
-  tsr_tensor out = nullptr;
-  check(tsr_triu(input.handle(), diagonal, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_triu>(input.handle(), diagonal);
 }
-
 inline Tensor& triu_(Tensor& input, int64_t diagonal = 0) {
-  check(tsr_triu_inplace(input.handle(), diagonal));
-  return input;
+  return detail::changed<tsr_triu_inplace>(input, diagonal);
 }
-
 inline Tensor& triu_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) {
-  check(tsr_triu_out(input.handle(), diagonal, dst.handle()));
-  return dst;
+  return detail::written<tsr_triu_out>(dst, input.handle(), diagonal);
 }
 
 // Adds elements on the sides of axes.
 inline Tensor pad(
     const Tensor& input, const IntList& padding, std::string_view mode = "constant",
     const Scalar& value = 0) {
-  tsr_tensor out = nullptr;
-  check(tsr_pad(
+  return detail::one<tsr_pad>(
       input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
-      value.number(), &out));
-  return Tensor::take(out);
+      value.number());
 }
-
 inline Tensor& pad_out(
     Tensor& dst, const Tensor& input, const IntList& padding, std::string_view mode = "constant",
     const Scalar& value = 0) {
-  check(tsr_pad_out(
-      input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
-      value.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_pad_out>(
+      dst, input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
+      value.number());
 }
 
 // ---- Ops: indexing ----
@@ -2527,216 +1677,157 @@ inline Tensor& pad_out(
 // input[items]: a view when there are no arrays, else a copy; NumPy's rules. With arrays, integers
 // count as arrays; adjacent arrays leave their dims where they stood, separated ones first.
 inline Tensor getitem(const Tensor& input, const IntList& items, const TensorList& arrays) {
-  tsr_tensor out = nullptr;
-  check(tsr_getitem(
-      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_getitem>(
+      input.handle(), items.data(), items.size(), arrays.data(), arrays.size());
 }
 
 // input[items] of integers, slices, new axes and an ellipsis; a view.
 inline Tensor getitem_basic(const Tensor& input, const IntList& items) {
-  tsr_tensor out = nullptr;
-  check(tsr_getitem_basic(input.handle(), items.data(), items.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_getitem_basic>(input.handle(), items.data(), items.size());
 }
 
 // input[mask]: the elements where the mask holds, in row-major order; a copy.
 inline Tensor getitem_boolean(const Tensor& input, const Tensor& mask) {
-  tsr_tensor out = nullptr;
-  check(tsr_getitem_boolean(input.handle(), mask.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_getitem_boolean>(input.handle(), mask.handle());
 }
-
 inline Tensor& getitem_boolean_out(Tensor& dst, const Tensor& input, const Tensor& mask) {
-  check(tsr_getitem_boolean_out(input.handle(), mask.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_getitem_boolean_out>(dst, input.handle(), mask.handle());
 }
 
 // input[i, j, ...] with index arrays that broadcast together; a copy.
 inline Tensor getitem_integer(const Tensor& input, const TensorList& indices) {
-  tsr_tensor out = nullptr;
-  check(tsr_getitem_integer(input.handle(), indices.data(), indices.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_getitem_integer>(input.handle(), indices.data(), indices.size());
 }
-
 inline Tensor& getitem_integer_out(Tensor& dst, const Tensor& input, const TensorList& indices) {
-  check(tsr_getitem_integer_out(input.handle(), indices.data(), indices.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_getitem_integer_out>(
+      dst, input.handle(), indices.data(), indices.size());
 }
 
 // input[items] = value; of positions named twice the last one wins.
 inline Tensor& setitem_(
     Tensor& input, const IntList& items, const TensorList& arrays, const Tensor& value) {
-  check(tsr_setitem_inplace(
-      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.handle()));
-  return input;
+  return detail::changed<tsr_setitem_inplace>(
+      input, items.data(), items.size(), arrays.data(), arrays.size(), value.handle());
 }
-
 inline Tensor& setitem_(
     Tensor& input, const IntList& items, const TensorList& arrays, const Scalar& value) {
-  check(tsr_setitem_scalar_inplace(
-      input.handle(), items.data(), items.size(), arrays.data(), arrays.size(), value.number()));
-  return input;
+  return detail::changed<tsr_setitem_scalar_inplace>(
+      input, items.data(), items.size(), arrays.data(), arrays.size(), value.number());
 }
 
 // The input with values written to, or added at, positions.
 inline Tensor index_put(
     const Tensor& input, const TensorList& indices, const Tensor& values, bool accumulate = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_index_put(
-      input.handle(), indices.data(), indices.size(), values.handle(), accumulate, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_index_put>(
+      input.handle(), indices.data(), indices.size(), values.handle(), accumulate);
 }
-
 inline Tensor& index_put_(
     Tensor& input, const TensorList& indices, const Tensor& values, bool accumulate = false) {
-  check(tsr_index_put_inplace(
-      input.handle(), indices.data(), indices.size(), values.handle(), accumulate));
-  return input;
+  return detail::changed<tsr_index_put_inplace>(
+      input, indices.data(), indices.size(), values.handle(), accumulate);
 }
-
 inline Tensor& index_put_out(
     Tensor& dst, const Tensor& input, const TensorList& indices, const Tensor& values,
     bool accumulate = false) {
-  check(tsr_index_put_out(
-      input.handle(), indices.data(), indices.size(), values.handle(), accumulate, dst.handle()));
-  return dst;
+  return detail::written<tsr_index_put_out>(
+      dst, input.handle(), indices.data(), indices.size(), values.handle(), accumulate);
 }
 
 // The slices of an axis at the positions of an index.
 inline Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index) {
-  tsr_tensor out = nullptr;
-  check(tsr_index_select(input.handle(), axis, index.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_index_select>(input.handle(), axis, index.handle());
 }
-
 inline Tensor& index_select_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index) {
-  check(tsr_index_select_out(input.handle(), axis, index.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_index_select_out>(dst, input.handle(), axis, index.handle());
 }
 
 // The slices of an axis at indices, whose dims stand in its place.
 inline Tensor take(
     const Tensor& input, const Tensor& indices, std::optional<int64_t> axis = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_take(input.handle(), indices.handle(), axis.value_or(tsr_none()), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_take>(input.handle(), indices.handle(), axis.value_or(tsr_none()));
 }
-
 inline Tensor& take_out(
     Tensor& dst, const Tensor& input, const Tensor& indices,
     std::optional<int64_t> axis = std::nullopt) {
-  check(tsr_take_out(input.handle(), indices.handle(), axis.value_or(tsr_none()), dst.handle()));
-  return dst;
+  return detail::written<tsr_take_out>(
+      dst, input.handle(), indices.handle(), axis.value_or(tsr_none()));
 }
 
 // The rows of a table that indices name.
 inline Tensor embedding(
     const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_embedding(input.handle(), weight.handle(), padding_idx.value_or(tsr_none()), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_embedding>(
+      input.handle(), weight.handle(), padding_idx.value_or(tsr_none()));
 }
-
 inline Tensor& embedding_out(
     Tensor& dst, const Tensor& input, const Tensor& weight,
     std::optional<int64_t> padding_idx = std::nullopt) {
-  check(tsr_embedding_out(
-      input.handle(), weight.handle(), padding_idx.value_or(tsr_none()), dst.handle()));
-  return dst;
+  return detail::written<tsr_embedding_out>(
+      dst, input.handle(), weight.handle(), padding_idx.value_or(tsr_none()));
 }
 
 // out[i, j] = input[i, index[i, j]] for axis 1, and so on.
 inline Tensor gather(const Tensor& input, int64_t axis, const Tensor& index) {
-  tsr_tensor out = nullptr;
-  check(tsr_gather(input.handle(), axis, index.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_gather>(input.handle(), axis, index.handle());
 }
-
 inline Tensor& gather_out(Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index) {
-  check(tsr_gather_out(input.handle(), axis, index.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_gather_out>(dst, input.handle(), axis, index.handle());
 }
 
 // One position of an axis for each element of the indices.
 inline Tensor take_along_axis(const Tensor& input, const Tensor& indices, int64_t axis = -1) {
-  tsr_tensor out = nullptr;
-  check(tsr_take_along_axis(input.handle(), indices.handle(), axis, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_take_along_axis>(input.handle(), indices.handle(), axis);
 }
-
 inline Tensor& take_along_axis_out(
     Tensor& dst, const Tensor& input, const Tensor& indices, int64_t axis = -1) {
-  check(tsr_take_along_axis_out(input.handle(), indices.handle(), axis, dst.handle()));
-  return dst;
+  return detail::written<tsr_take_along_axis_out>(dst, input.handle(), indices.handle(), axis);
 }
 
 // input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
 inline Tensor scatter_add(
     const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  tsr_tensor out = nullptr;
-  check(tsr_scatter_add(input.handle(), axis, index.handle(), source.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_scatter_add>(input.handle(), axis, index.handle(), source.handle());
 }
-
 inline Tensor& scatter_add_(
     Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  check(tsr_scatter_add_inplace(input.handle(), axis, index.handle(), source.handle()));
-  return input;
+  return detail::changed<tsr_scatter_add_inplace>(input, axis, index.handle(), source.handle());
 }
-
 inline Tensor& scatter_add_out(
     Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
-  check(tsr_scatter_add_out(input.handle(), axis, index.handle(), source.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_scatter_add_out>(
+      dst, input.handle(), axis, index.handle(), source.handle());
 }
 
 // The value where the mask holds, the input elsewhere, in the input's dtype.
 inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value) {
-  tsr_tensor out = nullptr;
-  check(tsr_masked_fill(input.handle(), mask.handle(), value.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_masked_fill>(input.handle(), mask.handle(), value.handle());
 }
-
 inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Scalar& value) {
-  tsr_tensor out = nullptr;
-  check(tsr_masked_fill_scalar(input.handle(), mask.handle(), value.number(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_masked_fill_scalar>(input.handle(), mask.handle(), value.number());
 }
-
 inline Tensor& masked_fill_(Tensor& input, const Tensor& mask, const Tensor& value) {
-  check(tsr_masked_fill_inplace(input.handle(), mask.handle(), value.handle()));
-  return input;
+  return detail::changed<tsr_masked_fill_inplace>(input, mask.handle(), value.handle());
 }
-
 inline Tensor& masked_fill_(Tensor& input, const Tensor& mask, const Scalar& value) {
-  check(tsr_masked_fill_scalar_inplace(input.handle(), mask.handle(), value.number()));
-  return input;
+  return detail::changed<tsr_masked_fill_scalar_inplace>(input, mask.handle(), value.number());
 }
-
 inline Tensor& masked_fill_out(
     Tensor& dst, const Tensor& input, const Tensor& mask, const Tensor& value) {
-  check(tsr_masked_fill_out(input.handle(), mask.handle(), value.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_masked_fill_out>(dst, input.handle(), mask.handle(), value.handle());
 }
-
 inline Tensor& masked_fill_out(
     Tensor& dst, const Tensor& input, const Tensor& mask, const Scalar& value) {
-  check(tsr_masked_fill_scalar_out(input.handle(), mask.handle(), value.number(), dst.handle()));
-  return dst;
+  return detail::written<tsr_masked_fill_scalar_out>(
+      dst, input.handle(), mask.handle(), value.number());
 }
 
 // The elements where the mask holds, in row-major order, as one axis.
 inline Tensor masked_select(const Tensor& input, const Tensor& mask) {
-  tsr_tensor out = nullptr;
-  check(tsr_masked_select(input.handle(), mask.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_masked_select>(input.handle(), mask.handle());
 }
-
 inline Tensor& masked_select_out(Tensor& dst, const Tensor& input, const Tensor& mask) {
-  check(tsr_masked_select_out(input.handle(), mask.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_masked_select_out>(dst, input.handle(), mask.handle());
 }
 
 // The positions of the nonzero elements in row-major order, one int64 tensor for each axis.
@@ -2747,11 +1838,7 @@ inline std::vector<Tensor> nonzero(const Tensor& input) {
 }
 
 // The positions of the nonzero elements in row-major order, one row each.
-inline Tensor argwhere(const Tensor& input) {
-  tsr_tensor out = nullptr;
-  check(tsr_argwhere(input.handle(), &out));
-  return Tensor::take(out);
-}
+inline Tensor argwhere(const Tensor& input) { return detail::one<tsr_argwhere>(input.handle()); }
 
 // ---- Ops: neural networks ----
 
@@ -2760,21 +1847,17 @@ inline Tensor conv1d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_conv1d(
+  return detail::one<tsr_conv1d>(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same, &out));
-  return Tensor::take(out);
+      padding.size(), dilation.data(), dilation.size(), groups, same);
 }
-
 inline Tensor& conv1d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  check(tsr_conv1d_out(
-      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
-  return dst;
+  return detail::written<tsr_conv1d_out>(
+      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
 }
 
 // Cross-correlation of images, plus a bias per channel. Floating dtypes, one for all tensors (DTYPE
@@ -2784,21 +1867,17 @@ inline Tensor conv2d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_conv2d(
+  return detail::one<tsr_conv2d>(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same, &out));
-  return Tensor::take(out);
+      padding.size(), dilation.data(), dilation.size(), groups, same);
 }
-
 inline Tensor& conv2d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  check(tsr_conv2d_out(
-      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
-  return dst;
+  return detail::written<tsr_conv2d_out>(
+      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
 }
 
 // Cross-correlation along three spatial axes, plus a bias per channel.
@@ -2806,21 +1885,17 @@ inline Tensor conv3d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_conv3d(
+  return detail::one<tsr_conv3d>(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same, &out));
-  return Tensor::take(out);
+      padding.size(), dilation.data(), dilation.size(), groups, same);
 }
-
 inline Tensor& conv3d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, int64_t groups = 1, bool same = false) {
-  check(tsr_conv3d_out(
-      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), dilation.data(), dilation.size(), groups, same, dst.handle()));
-  return dst;
+  return detail::written<tsr_conv3d_out>(
+      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
 }
 
 // The derivative of conv1d towards its input, as an op.
@@ -2829,24 +1904,20 @@ inline Tensor conv_transpose1d(
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_conv_transpose1d(
+  return detail::one<tsr_conv_transpose1d>(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size(), &out));
-  return Tensor::take(out);
+      dilation.size());
 }
-
 inline Tensor& conv_transpose1d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  check(tsr_conv_transpose1d_out(
-      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_conv_transpose1d_out>(
+      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
+      padding.data(), padding.size(), output_padding.data(), output_padding.size(), groups,
+      dilation.data(), dilation.size());
 }
 
 // The derivative of conv2d towards its input, as an op.
@@ -2855,24 +1926,20 @@ inline Tensor conv_transpose2d(
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_conv_transpose2d(
+  return detail::one<tsr_conv_transpose2d>(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size(), &out));
-  return Tensor::take(out);
+      dilation.size());
 }
-
 inline Tensor& conv_transpose2d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  check(tsr_conv_transpose2d_out(
-      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_conv_transpose2d_out>(
+      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
+      padding.data(), padding.size(), output_padding.data(), output_padding.size(), groups,
+      dilation.data(), dilation.size());
 }
 
 // The derivative of conv3d towards its input, as an op.
@@ -2881,24 +1948,20 @@ inline Tensor conv_transpose3d(
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_conv_transpose3d(
+  return detail::one<tsr_conv_transpose3d>(
       input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
       padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size(), &out));
-  return Tensor::take(out);
+      dilation.size());
 }
-
 inline Tensor& conv_transpose3d_out(
     Tensor& dst, const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& output_padding = std::nullopt, int64_t groups = 1,
     const OptionalIntList& dilation = std::nullopt) {
-  check(tsr_conv_transpose3d_out(
-      input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(), padding.data(),
-      padding.size(), output_padding.data(), output_padding.size(), groups, dilation.data(),
-      dilation.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_conv_transpose3d_out>(
+      dst, input.handle(), weight.handle(), bias.handle(), stride.data(), stride.size(),
+      padding.data(), padding.size(), output_padding.data(), output_padding.size(), groups,
+      dilation.data(), dilation.size());
 }
 
 // The largest number of each window; floating dtypes.
@@ -2906,21 +1969,17 @@ inline Tensor max_pool2d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
     bool ceil_mode = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_max_pool2d(
+  return detail::one<tsr_max_pool2d>(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out));
-  return Tensor::take(out);
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
 }
-
 inline Tensor& max_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
-  check(tsr_max_pool2d_out(
-      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
-      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, dst.handle()));
-  return dst;
+  return detail::written<tsr_max_pool2d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
 }
 
 // As max_pool2d, and where in the flattened plane each number stands (int64). A window that lies in
@@ -2945,38 +2004,31 @@ inline Tensor avg_pool2d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
     bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_avg_pool2d(
+  return detail::one<tsr_avg_pool2d>(
       input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()), &out));
-  return Tensor::take(out);
+      divisor_override.value_or(tsr_none()));
 }
-
 inline Tensor& avg_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& kernel_size,
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
     bool ceil_mode = false, bool count_include_pad = true,
     std::optional<int64_t> divisor_override = std::nullopt) {
-  check(tsr_avg_pool2d_out(
-      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+  return detail::written<tsr_avg_pool2d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
       padding.data(), padding.size(), ceil_mode, count_include_pad,
-      divisor_override.value_or(tsr_none()), dst.handle()));
-  return dst;
+      divisor_override.value_or(tsr_none()));
 }
 
 // The means of output_size windows that cover the input evenly; floating dtypes.
 inline Tensor adaptive_avg_pool2d(const Tensor& input, const IntList& output_size) {
-  tsr_tensor out = nullptr;
-  check(tsr_adaptive_avg_pool2d(input.handle(), output_size.data(), output_size.size(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_adaptive_avg_pool2d>(
+      input.handle(), output_size.data(), output_size.size());
 }
-
 inline Tensor& adaptive_avg_pool2d_out(
     Tensor& dst, const Tensor& input, const IntList& output_size) {
-  check(tsr_adaptive_avg_pool2d_out(
-      input.handle(), output_size.data(), output_size.size(), dst.handle()));
-  return dst;
+  return detail::written<tsr_adaptive_avg_pool2d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
 }
 
 // (input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes.
@@ -2984,71 +2036,55 @@ inline Tensor batch_norm(
     const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {},
     const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
     double momentum = 0.1, double eps = 1e-05) {
-  tsr_tensor out = nullptr;
-  check(tsr_batch_norm(
+  return detail::one<tsr_batch_norm>(
       input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
-      training, momentum, eps, &out));
-  return Tensor::take(out);
+      training, momentum, eps);
 }
-
 inline Tensor& batch_norm_out(
     Tensor& dst, const Tensor& input, const Tensor& running_mean = {},
     const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {},
     bool training = false, double momentum = 0.1, double eps = 1e-05) {
-  check(tsr_batch_norm_out(
-      input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
-      training, momentum, eps, dst.handle()));
-  return dst;
+  return detail::written<tsr_batch_norm_out>(
+      dst, input.handle(), running_mean.handle(), running_var.handle(), weight.handle(),
+      bias.handle(), training, momentum, eps);
 }
 
 // (input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes.
 inline Tensor layer_norm(
     const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
     const Tensor& bias = {}, double eps = 1e-05) {
-  tsr_tensor out = nullptr;
-  check(tsr_layer_norm(
+  return detail::one<tsr_layer_norm>(
       input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
-      bias.handle(), eps, &out));
-  return Tensor::take(out);
+      bias.handle(), eps);
 }
-
 inline Tensor& layer_norm_out(
     Tensor& dst, const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
     const Tensor& bias = {}, double eps = 1e-05) {
-  check(tsr_layer_norm_out(
-      input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
-      bias.handle(), eps, dst.handle()));
-  return dst;
+  return detail::written<tsr_layer_norm_out>(
+      dst, input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      bias.handle(), eps);
 }
 
 // exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
 inline Tensor softmax(
     const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_softmax(input.handle(), axis, detail::bits(dtype), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_softmax>(input.handle(), axis, detail::bits(dtype));
 }
-
 inline Tensor& softmax_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1,
     std::optional<DType> dtype = std::nullopt) {
-  check(tsr_softmax_out(input.handle(), axis, detail::bits(dtype), dst.handle()));
-  return dst;
+  return detail::written<tsr_softmax_out>(dst, input.handle(), axis, detail::bits(dtype));
 }
 
 // The logarithm of softmax, without overflow.
 inline Tensor log_softmax(
     const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
-  tsr_tensor out = nullptr;
-  check(tsr_log_softmax(input.handle(), axis, detail::bits(dtype), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_log_softmax>(input.handle(), axis, detail::bits(dtype));
 }
-
 inline Tensor& log_softmax_out(
     Tensor& dst, const Tensor& input, int64_t axis = -1,
     std::optional<DType> dtype = std::nullopt) {
-  check(tsr_log_softmax_out(input.handle(), axis, detail::bits(dtype), dst.handle()));
-  return dst;
+  return detail::written<tsr_log_softmax_out>(dst, input.handle(), axis, detail::bits(dtype));
 }
 
 // The negative logarithm of the softmax probability of the target. INDEX when a class number is out
@@ -3057,63 +2093,49 @@ inline Tensor cross_entropy(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     int64_t ignore_index = -100, std::string_view reduction = "mean",
     double label_smoothing = 0.0) {
-  tsr_tensor out = nullptr;
-  check(tsr_cross_entropy(
+  return detail::one<tsr_cross_entropy>(
       input.handle(), target.handle(), weight.handle(), ignore_index, reduction.data(),
-      detail::length(reduction), label_smoothing, &out));
-  return Tensor::take(out);
+      detail::length(reduction), label_smoothing);
 }
 
 // The negative log-probability of the target class.
 inline Tensor nll_loss(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     int64_t ignore_index = -100, std::string_view reduction = "mean") {
-  tsr_tensor out = nullptr;
-  check(tsr_nll_loss(
+  return detail::one<tsr_nll_loss>(
       input.handle(), target.handle(), weight.handle(), ignore_index, reduction.data(),
-      detail::length(reduction), &out));
-  return Tensor::take(out);
+      detail::length(reduction));
 }
 
 // The squared difference.
 inline Tensor mse_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
-  tsr_tensor out = nullptr;
-  check(tsr_mse_loss(
-      input.handle(), target.handle(), reduction.data(), detail::length(reduction), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_mse_loss>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
 }
 
 // The binary cross entropy of sigmoid(input), without overflow.
 inline Tensor binary_cross_entropy_with_logits(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     const Tensor& pos_weight = {}, std::string_view reduction = "mean") {
-  tsr_tensor out = nullptr;
-  check(tsr_binary_cross_entropy_with_logits(
+  return detail::one<tsr_binary_cross_entropy_with_logits>(
       input.handle(), target.handle(), weight.handle(), pos_weight.handle(), reduction.data(),
-      detail::length(reduction), &out));
-  return Tensor::take(out);
+      detail::length(reduction));
 }
 
 // Zeros elements at random and divides the others by 1 - p; floating dtypes.
 inline Tensor dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  tsr_tensor out = nullptr;
-  check(tsr_dropout(input.handle(), p, training, generator.handle(), &out));
-  return Tensor::take(out);
+  return detail::one<tsr_dropout>(input.handle(), p, training, generator.handle());
 }
-
 inline Tensor& dropout_(
     Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
-  check(tsr_dropout_inplace(input.handle(), p, training, generator.handle()));
-  return input;
+  return detail::changed<tsr_dropout_inplace>(input, p, training, generator.handle());
 }
-
 inline Tensor& dropout_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
-  check(tsr_dropout_out(input.handle(), p, training, generator.handle(), dst.handle()));
-  return dst;
+  return detail::written<tsr_dropout_out>(dst, input.handle(), p, training, generator.handle());
 }
 
 // ---- Ops: optimizer steps ----
@@ -3159,10 +2181,8 @@ inline void adamw_step(
 inline Tensor clip_norm(
     const TensorList& tensors, double max_norm, double norm_type = 2.0,
     bool error_if_nonfinite = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_clip_norm(
-      tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_clip_norm>(
+      tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite);
 }
 
 // Scales the gradients of parameters in place so that their norm together is at most max_norm;
@@ -3171,10 +2191,8 @@ inline Tensor clip_norm(
 inline Tensor clip_grad_norm(
     const TensorList& params, double max_norm, double norm_type = 2.0,
     bool error_if_nonfinite = false) {
-  tsr_tensor out = nullptr;
-  check(tsr_clip_grad_norm(
-      params.data(), params.size(), max_norm, norm_type, error_if_nonfinite, &out));
-  return Tensor::take(out);
+  return detail::one<tsr_clip_grad_norm>(
+      params.data(), params.size(), max_norm, norm_type, error_if_nonfinite);
 }
 
 // Clips each element of the gradients of parameters in place to the range from -clip_value to

@@ -320,6 +320,28 @@ class TensorList {
 
 namespace detail {
 
+// Calls a C function whose last argument takes a new tensor.
+template <auto Function, class... Args>
+Tensor one(const Args&... args) {
+  tsr_tensor out = nullptr;
+  check(Function(args..., &out));
+  return Tensor::take(out);
+}
+
+// Calls a C function whose last argument is the tensor to write to.
+template <auto Function, class... Args>
+Tensor& written(Tensor& dst, const Args&... args) {
+  check(Function(args..., dst.handle()));
+  return dst;
+}
+
+// Calls a C function that changes its first argument.
+template <auto Function, class... Args>
+Tensor& changed(Tensor& input, const Args&... args) {
+  check(Function(input.handle(), args...));
+  return input;
+}
+
 // Calls a C function that gives a list, again with more room when there was too little.
 template <class Call>
 std::vector<Tensor> take_list(Call call) {

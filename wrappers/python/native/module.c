@@ -198,19 +198,47 @@ static int tpy_add_functions(PyObject* table, PyMethodDef* defs) {
   return 1;
 }
 
-static int tpy_count_methods(const PyMethodDef* methods) {
-  int count = 0;
-  while (methods[count].ml_name != NULL) ++count;
-  return count;
+/* ---- functions and methods of ops ---- */
+
+/* An entry for an op under one of its names: its text is kept for ever, as the entry itself. */
+static int tpy_define(PyMethodDef* entry, const tpy_op* op, const char* name, size_t length) {
+  const size_t rest = strlen(op->doc);
+  char* text = PyMem_Malloc(length + 1 + length + rest + 1);
+  if (text == NULL) return (void)PyErr_NoMemory(), 0;
+  memcpy(text, name, length);
+  text[length] = '\0';
+  char* doc = memcpy(text + length + 1, name, length);
+  memcpy(doc + length, op->doc, rest + 1);
+  *entry =
+      (PyMethodDef){text, (PyCFunction)(tpy_function)op->call, METH_FASTCALL | METH_KEYWORDS, doc};
+  return 1;
 }
 
-/* The methods by hand and those of ops in one table, which the type needs for its life. */
-static PyMethodDef* tpy_all_methods(void) {
-  const int own = tpy_count_methods(tensor_methods), ops = tpy_count_methods(tpy_methods);
-  PyMethodDef* all = PyMem_Calloc((size_t)own + (size_t)ops + 1, sizeof *all);
+/* The names of an op's function or methods, parted by '|', or NULL. */
+static const char* tpy_names(const tpy_op* op, int functions) {
+  return !functions ? op->methods : op->is_function ? op->row->sig.name : NULL;
+}
+
+/* The functions of all ops, or their methods behind those of `own`; ends with an empty entry. */
+static PyMethodDef* tpy_define_all(int functions, const PyMethodDef* own) {
+  size_t kept = 0, room = 1;
+  for (; own != NULL && own[kept].ml_name != NULL; ++kept) ++room;
+  for (const tpy_op* op = tpy_ops; op->row != NULL; ++op) {
+    for (const char* at = tpy_names(op, functions); at != NULL; at = strchr(at + 1, '|')) ++room;
+  }
+  PyMethodDef* all = PyMem_Calloc(room, sizeof *all);
   if (all == NULL) return (void)PyErr_NoMemory(), NULL;
-  memcpy(all, tensor_methods, sizeof *all * (size_t)own);
-  memcpy(all + own, tpy_methods, sizeof *all * (size_t)ops);
+  if (own != NULL) memcpy(all, own, sizeof *all * kept);
+  PyMethodDef* next = all + kept;
+  for (const tpy_op* op = tpy_ops; op->row != NULL; ++op) {
+    const char* name = tpy_names(op, functions);
+    while (name != NULL) {
+      const char* bar = strchr(name, '|');
+      if (!tpy_define(next++, op, name, bar != NULL ? (size_t)(bar - name) : strlen(name)))
+        return NULL;
+      name = bar != NULL ? bar + 1 : NULL;
+    }
+  }
   return all;
 }
 
@@ -243,7 +271,7 @@ static int tpy_make_type(PyObject* table) {
     if (count == OWN + ROOM - 2) return PyErr_SetString(PyExc_SystemError, "too many operators"), 0;
     slots[count++] = *slot;
   }
-  slots[count++] = (PyType_Slot){Py_tp_methods, tpy_all_methods()};
+  slots[count++] = (PyType_Slot){Py_tp_methods, tpy_define_all(0, tensor_methods)};
   if (slots[count - 1].pfunc == NULL) return 0;
   slots[count] = (PyType_Slot){0, NULL};
   PyType_Spec spec = {"tessera.TensorBase", sizeof(tpy_object), 0,
@@ -255,10 +283,15 @@ static int tpy_make_type(PyObject* table) {
 }
 
 static int tpy_prepare_rows(void) {
-  for (const tpy_row* const* row = tpy_rows; *row != NULL; ++row) {
-    if (!tpy_prepare(&(*row)->sig)) return 0;
+  for (const tpy_op* op = tpy_ops; op->row != NULL; ++op) {
+    if (!tpy_prepare(&op->row->sig)) return 0;
   }
   return 1;
+}
+
+static int tpy_add_ops(PyObject* table) {
+  PyMethodDef* functions = tpy_define_all(1, NULL);
+  return functions != NULL && tpy_add_functions(table, functions);
 }
 
 static struct PyModuleDef tpy_module = {PyModuleDef_HEAD_INIT, "tessera._core",
@@ -270,7 +303,7 @@ PyMODINIT_FUNC PyInit__core(void) {  // NOLINT(readability-identifier-naming)
   PyObject* table = PyModule_GetDict(module);
   if (tpy_prepare_rows() && tpy_make_type(table) && tpy_make_nodes(table) &&
       tpy_make_modes(table) && tpy_make_devices(table) && tpy_make_generators(table) &&
-      tpy_add_functions(table, tpy_private) && tpy_add_functions(table, tpy_functions)) {
+      tpy_add_functions(table, tpy_private) && tpy_add_ops(table)) {
     return module;
   }
   Py_DECREF(module);

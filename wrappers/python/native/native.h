@@ -588,12 +588,19 @@ PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_
 int tpy_padding(const tpy_row* row, PyObject** slots);
 int tpy_axes_of_one(const tpy_row* row, PyObject** slots);
 
-/* ---- ops_generated.c: the functions, methods and operators of all ops; generated ---- */
+/* ---- ops_generated.c, .h: the functions, methods and operators of all ops; generated ---- */
 
-extern PyMethodDef tpy_functions[];
-extern PyMethodDef tpy_methods[];
+/* A row with what stands in Python for it. */
+typedef struct {
+  const tpy_row* row;
+  PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+  int is_function;     /* of the module, by the name of the row */
+  const char* methods; /* of Tensor, parted by '|', or NULL */
+  const char* doc;     /* what follows the name: the signature, then the documentation */
+} tpy_op;
+
+extern const tpy_op tpy_ops[]; /* all of them, then one without a row */
 extern const PyType_Slot tpy_number_slots[];
-extern const tpy_row* const tpy_rows[]; /* all of them, then NULL */
 
 #pragma GCC visibility pop
 

@@ -5,6 +5,7 @@
 #include "native.h"
 
 int tpy_prepare(const tpy_signature* sig) {
+  if (sig->n > 0 && sig->keys[0] != NULL) return 1; /* those of another function, too */
   for (int i = 0; i < sig->n; ++i) {
     const char* at = sig->parameters[i].names;
     for (int alias = 0; alias < TPY_MAX_ALIASES && at != NULL; ++alias) {
