@@ -13,11 +13,12 @@ from .text import call
 
 # Schema type -> arguments of C, of what a function takes by position and of its options.
 REQUIRED = {
-    "tensor": "{0}.raw()", "scalar": "&{0}.number()", "int64": "{0}", "f64": "{0}", "bool": "i32::from({0})", "dtype": "{0} as i32",
+    "tensor": "{0}.raw()", "scalar": "&number({0})", "int64": "{0}", "f64": "{0}", "bool": "i32::from({0})", "dtype": "{0} as i32",
     "device": ("{0}.kind as i32", "{0}.index"), "str": ("{0}.as_ptr().cast()", "{0}.len() as i64"),
     "[]": ("{0}.as_ptr()", "count({0}.len())"),
 }  # fmt: skip
 OPTIONAL = REQUIRED | {
+    "scalar": "&{0}.number()",
     "tensor": "{0}.map_or(null_mut(), Tensor::raw)",
     "generator": "{0}.map_or(null_mut(), Generator::raw)",
     "int64?": "{0}.unwrap_or(ABSENT)",
@@ -63,12 +64,26 @@ def _converted(op: Op, arg: Arg, pad: str) -> str:
     if arg.type.base == "tensor" and arg.type.is_list:
         maker = "sparse_handles" if arg.type.holes else "handles"
         return f"{pad}let {arg.name} = {maker}({arg.name});\n"
-    if arg.type.base == "scalar" or arg.name in operands(op):
+    if arg.name in operands(op):
         return f"{pad}let {arg.name} = {arg.name}.into();\n"
     return ""
 
 
 # ---- The C arguments ----
+
+
+def c_args(op: Op, until: str = "", behind: str = "") -> list[str]:
+    """Of all arguments, of those before one, or of those behind one."""
+    names = [a.name for a in op.args]
+    first = names.index(behind) + 1 if behind else 0
+    last = names.index(until) if until else len(names)
+    parts: list[str] = []
+    for arg in op.args[first:last]:
+        if arg is receiver(op):
+            parts.append("self.raw()")
+        else:
+            parts += passed(REQUIRED if arg.required else OPTIONAL, arg.type, arg.name if arg.required else f"o.{arg.name}")
+    return parts
 
 
 def _c_args(op: Op, overload: ScalarForm, given: dict[str, str]) -> list[str]:

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 from ..schema.model import Arg, Op, ScalarForm, Schema
 from ..schema.types import entry
-from ..text import banner
-from .bodies import body, left_body
+from ..template import Template
+from ..text import banner, fill_call
+from .bodies import STEP, WIDTH, body, c_args, left_body
 from .model import WORDS, is_free, operands, optional, options_name, receiver, required, rust_name
 from .text import call, doc
 
+TEMPLATE = Template(__file__, "ops.rs.in")
 FOLDER = "wrappers/rust/tessera/src/generated/"
 VALUES = {"int64": "i64", "f64": "f64", "bool": "bool", "dtype": "DType", "device": "Device", "scalar": "Scalar"}
 PARAMETERS = VALUES | {  # by schema type
@@ -36,20 +38,25 @@ def outputs(schema: Schema) -> dict[str, str]:
     families = [d for d in schema.domains if d.ops]
     files = {f"{FOLDER}{d.name}.rs": _family(d.title, list(d.ops)) for d in families}
     public = [d.name for d in families if any(optional(op) or is_free(op) for op in d.ops)]
-    text = banner("//", "Dtypes and kinds; op methods by family, and their options.")
-    text += "mod types;\npub use types::*;\n\n" + "".join(f"mod {d.name};\n" for d in families)
-    text += "\n/// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.\n"
-    text += "pub mod ops {\n" + "".join(f"    pub use super::{name}::*;\n" for name in public) + "}\n"
-    files[FOLDER + "mod.rs"] = text
+    files[FOLDER + "mod.rs"] = TEMPLATE(
+        "mod",
+        banner=banner("//", "Dtypes and kinds; op methods by family, and their options."),
+        modules="".join(f"mod {d.name};\n" for d in families),
+        public="".join(f"    pub use super::{name}::*;\n" for name in public),
+    )
     return files
 
 
 def _family(title: str, ops: list[Op]) -> str:
-    text = banner("//", f"{title}.") + "use crate::arguments::*;\n"
-    text += "".join(_options_struct(op) for op in ops if optional(op))
-    methods = "\n".join(_op(op) for op in ops if not is_free(op))
-    if methods:
-        text += f"\n/// {title}.\nimpl Tensor {{\n{methods}}}\n"
+    own = [op for op in ops if not is_free(op)]
+    macros = sorted({m for op in ops if (m := _macro(op))} | ({"options"} if any(optional(op) for op in ops) else set()))
+    text = TEMPLATE(
+        "family",
+        banner=banner("//", f"{title}."),
+        macros=macros[0] if len(macros) == 1 else f"{{{', '.join(macros)}}}",
+        options="".join(_options_struct(op) for op in ops if optional(op)),
+        methods=TEMPLATE("methods", title=title, methods="\n".join(map(_op, own))) if own else "",
+    )
     return text + "".join("\n" + _op(op) for op in ops if is_free(op))
 
 
@@ -100,29 +107,16 @@ def _option(op: Op, arg: Arg) -> Option:
 
 
 def _options_struct(op: Op) -> str:
-    name, fields = options_name(op), [(a, _option(op, a)) for a in optional(op)]
-    life = "<'a>" if _borrows(op) else ""
-    natural = all(o.default in ("None", "false", "0", "0.0") for _, o in fields)
-    derived = "Clone, Copy, Debug" + ", Default" * natural
-    text = f"\n/// Options of [`{_path(op)}{_with(op)}`].\n#[derive({derived})]\npub struct {name}{life} {{\n"
-    text += "".join(f"    {a.name}: {o.field},\n" for a, o in fields) + "}\n"
-    if not natural:
-        text += f"\nimpl Default for {name}{life.replace('a', '_')} {{\n    fn default() -> Self {{\n"
-        text += call("Self ", [f"{a.name}: {o.default}" for a, o in fields], "", "        ", "{}")
-        text += "\n    }\n}\n"
-    text += f"\nimpl{life} {name}{life} {{\n"
-    setters = []
-    for arg, option in fields:
+    rows = ""
+    for arg in optional(op):
+        option = _option(op, arg)
         note = arg.doc or f"`{arg.name}`"
         if option.default != "None":
             note += f"; default: `{_present(option.default)}`"
         elif "absent" not in note:
             note += "; default: absent"
-        setters.append(
-            doc(note, "    ") + f"    #[must_use]\n    pub fn {arg.name}(mut self, {arg.name}: {option.setter}) -> Self {{\n"
-            f"        self.{arg.name} = {option.value};\n        self\n    }}\n"
-        )
-    return text + "\n".join(setters) + "}\n"
+        rows += doc(note, "    ") + f"    {arg.name}: {option.field} = {option.default}, {option.setter} => {option.value};\n"
+    return TEMPLATE("options", path=_path(op) + _with(op), name=_lifetime(op), rows=rows)
 
 
 def _path(op: Op) -> str:
@@ -173,12 +167,66 @@ def _result(op: Op, form: str) -> str:
     return "Result<Tensor>" if len(op.returns) == 1 else "Result<(" + ", ".join("Tensor" for _ in op.returns) + ")>"
 
 
+# ---- Rows: the forms of src/forms.rs ----
+
+
+def _macro(op: Op) -> str:
+    """The macro whose row an op is; an empty text for ops with other results or more operands."""
+    plain = len(op.returns) == 1 and not op.returns_list and not is_free(op) and "functional" in op.forms
+    if not plain or any(a.type.is_tensor_list for a in op.args) or len(operands(op)) > 1:
+        return ""
+    if not operands(op):
+        return "op"
+    return "" if optional(op) else "operand_op"
+
+
+def _row(op: Op, macro: str) -> str:
+    """Each form with its functions of C; the first has the head and the arguments, too."""
+    name, pad = rust_name(op), STEP * 2
+    spelled = f"{name}, {name}_with" if optional(op) else name
+    head = fill_call(f"{pad}{spelled}(", _head_parts(op), ") =", len(pad) + 4)
+    made = fill_call(f"{pad}{STEP}{_made(op, 'functional')}(", _row_args(op, macro), ")", len(pad) + 8)
+    one = f"{head} {made.strip()}"
+    forms = [one if max(map(len, one.split("\n"))) <= WIDTH else f"{head}\n{made}"]
+    for form, suffix in (("out", "_out"), ("inplace", "_")):
+        if form in op.forms:
+            forms.append(f"{pad}{form} {name}{suffix} = {_made(op, form)}")
+    return TEMPLATE("row", macro=macro, doc=_described(op, pad), forms=",\n".join(forms))
+
+
+def _made(op: Op, form: str) -> str:
+    """The functions of C; one with a number for the receiver has a method of its own."""
+    first = op.args[0].name if receiver(op) is not None else ""
+    return " | ".join(op.c_name(form, overload) for overload in op.overloads(form) if first not in overload.args)
+
+
+def _head_parts(op: Op) -> list[str]:
+    signature = _signature(op, "functional", False)
+    parts = signature.params
+    life = "<'a> " if signature.generics or _borrows(op) else ""
+    if optional(op):
+        parts = [*parts[:-1], f"{parts[-1] if parts else ''}; o: {_lifetime(op)}"]
+    return [life + parts[0], *parts[1:]]
+
+
+def _row_args(op: Op, macro: str) -> list[str]:
+    """The arguments of C; an operand stands between semicolons."""
+    if macro == "op":
+        return c_args(op)
+    x = operands(op)[0]
+    *before, last = c_args(op, until=x)
+    first, *after = c_args(op, behind=x) or [""]
+    return [*before, f"{last}; {x}; {first}".rstrip(), *after]
+
+
 # ---- Functions ----
 
 
 def _op(op: Op) -> str:
     parts = []
-    for form in op.forms:
+    if macro := _macro(op):
+        parts.append(_row(op, macro))
+    for form in () if macro else op.forms:
         if form == "functional" and optional(op):
             parts.append(_short(op))
         parts.append(_function(op, form))
@@ -191,17 +239,17 @@ def _op(op: Op) -> str:
     return text if not is_free(op) else "\n".join(line.removeprefix("    ") for line in text.split("\n"))
 
 
-def _described(op: Op) -> str:
+def _described(op: Op, pad: str = "    ") -> str:
     lines = [op.doc]
     if op.notes:
         lines += ["", op.notes]
     listed = [a for a in required(op) if a.doc]
     if listed:
         lines += [""] + [f"- `{a.name}`: {a.doc}" for a in listed]
-    text = doc("\n".join(lines).replace("\n- ", "\n\u2022 "), "    ").replace("\u2022 ", "* ")
+    text = doc("\n".join(lines).replace("\n- ", "\n\u2022 "), pad).replace("\u2022 ", "* ")
     for alias in filter(None, dict.fromkeys([op.name, op.python.name, *op.python.aliases])):
         if alias != rust_name(op) and alias.rstrip("_") != rust_name(op):
-            text += f'    #[doc(alias = "{alias}")]\n'
+            text += f'{pad}#[doc(alias = "{alias}")]\n'
     return text
 
 

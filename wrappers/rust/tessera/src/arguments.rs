@@ -42,6 +42,12 @@ impl Scalar {
     }
 }
 
+/// A host number as an argument of C.
+#[inline]
+pub(crate) fn number(value: impl Into<Scalar>) -> sys::tsr_number {
+    value.into().number()
+}
+
 macro_rules! operand_from {
     ($kind:ty $(, $generic:ident)?) => {
         impl$(<$generic: Into<f64>>)? From<$kind> for Operand<'_> {

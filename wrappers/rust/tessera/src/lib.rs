@@ -21,6 +21,7 @@ mod element;
 #[allow(unsafe_code)]
 mod error;
 mod format;
+mod forms;
 #[allow(unsafe_code)]
 #[rustfmt::skip]
 mod generated;
