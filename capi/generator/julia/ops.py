@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from ..literals import Words
 from ..schema.model import REQUIRED, Arg, CFunction, DType, Op
 from ..schema.types import entry, passed
-from ..text import wrap_call
+from ..text import fill_call
 from .names import DEFAULTS, MIRRORED, NAMES, argument, home, is_keyword, is_position, qualified
 from .text import docstring
 
+WIDTH = 92
 COMPLEX = {"complex64": "ComplexF32", "complex128": "ComplexF64"}
 ANNOTATIONS = {  # by schema type
     "tensor": "::Tensor", "tensor?": "::Union{Nothing,Tensor}", "tensor[]": "::TensorList", "[]": "::Dimensions",
@@ -48,10 +49,8 @@ def op_text(op: Op) -> str:
             text = _documentation(op)
         elif name not in documented:
             plain = qualified(op).split(".")[-1]
-            text += f'\n"Writes the result to its first argument; see [`{plain}`](@ref)."\n'
+            text += f'"Writes the result to its first argument; see [`{plain}`](@ref)."\n'
             documented.add(name)
-        else:
-            text += "\n"
         text += _method(op, function)
     return text + _mirrored(op) + _mixed(op)
 
@@ -133,43 +132,46 @@ def _method(op: Op, function: CFunction) -> str:
     for arg in function.args[:count]:
         _argument(op, function, arg, call)
     outs = _outs(op) if function.form == "out" else []
-    lines = list(call.before)
-    lines += _body(op, function, call, outs)
-    if len(lines) == 2 and lines[1].startswith("return "):
-        short = f"{_signature(op, function, call, outs)} = ({lines[0]}; {lines[1][7:]})\n"
-        if len(short) <= 93:
-            return short
-    head = f"function {_signature(op, function, call, outs)}"
-    if len(head) > 92:
-        head = _fold(head)
-    return head + "\n" + "".join(f"    {line}\n" for line in lines) + "end\n"
+    body = _body(op, function, call, outs)
+    signature = _signature(op, function, call, outs)
+    if not call.before and len(body) == 1 and len(signature) <= WIDTH - 2:
+        value = body[0].removeprefix("return ")
+        one = f"{signature} = {value}"
+        if "\n" not in value:
+            return (one if len(one) <= WIDTH else f"{signature} =\n    {value}") + "\n"
+    head = _fold(f"function {signature}")
+    return head + "\n" + "".join(f"    {line}\n" for line in [*call.before, *body]) + "end\n"
 
 
 def _fold(head: str) -> str:
-    return "\n".join(textwrap.wrap(head, 92, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False))
+    return "\n".join(textwrap.wrap(head, WIDTH, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False))
 
 
-def _checked(call: _Call, target: str, parts: list[str]) -> str:
+def _called(call: _Call, head: str, parts: list[str], tail: str = ")") -> str:
+    """A call of one of the functions of arguments.jl, which call C."""
     keep = f"GC.@preserve {' '.join(call.keep)} " if call.keep else ""
-    return wrap_call(f"{keep}check(C.{target}(", parts, "))", indent=8, width=88)
+    head = f"return {keep}{head[7:]}" if head.startswith("return ") else keep + head
+    return fill_call(head, parts, tail, indent=8, width=WIDTH - 4)
 
 
 def _body(op: Op, function: CFunction, call: _Call, outs: list[str]) -> list[str]:
-    if function.form != "functional":
-        target = outs or [argument(op, op.args[0])]
-        result = target[0] if len(target) == 1 else f"({', '.join(target)})"
-        return [_checked(call, function.name, call.passed + outs), f"return {result}"]
+    target, passed = f"C.{function.name}", call.passed
+    if function.form == "out" and len(outs) == 1:
+        return [_called(call, "return written(", [outs[0], target, *passed])]
+    if function.form == "out":
+        return [_called(call, f"check({target}(", passed + outs, "))"), f"return ({', '.join(outs)})"]
+    if function.form == "inplace":
+        return [_called(call, "return changed(", [argument(op, op.args[0]), target, *passed[1:]])]
     if not op.returns:
-        return [_checked(call, function.name, call.passed), "return nothing"]
+        return [_called(call, f"check({target}(", passed, "))"), "return nothing"]
     if op.returns_list:
-        parts = ", ".join([*call.passed, "out", "capacity", "found"])
-        keep = f"GC.@preserve {' '.join(call.keep)} " if call.keep else ""
-        return [f"return {keep}many((out, capacity, found) -> C.{function.name}({parts}))"]
-    names = ["out"] if len(op.returns) == 1 else [r.name for r in op.returns]
+        return [_called(call, "return many(", [target, *passed])]
+    if len(op.returns) == 1:
+        return [_called(call, "return fresh(", [target, *passed])]
+    names = [r.name for r in op.returns]
     lines = [f"{n} = Ref{{tsr_tensor}}()" for n in names]
-    lines.append(_checked(call, function.name, call.passed + names))
-    wrapped = [f"wrap({n}[])" for n in names]
-    return [*lines, f"return {wrapped[0]}" if len(wrapped) == 1 else f"return ({', '.join(wrapped)})"]
+    lines.append(_called(call, f"check({target}(", passed + names, "))"))
+    return [*lines, f"return ({', '.join(f'wrap({n}[])' for n in names)})"]
 
 
 def _mirrored(op: Op) -> str:
@@ -177,7 +179,7 @@ def _mirrored(op: Op) -> str:
     if op.name not in MIRRORED:
         return ""
     other = home(NAMES.get(MIRRORED[op.name], MIRRORED[op.name]))
-    return f"\n{qualified(op)}(input::Number, other::Tensor) = {other}(other, input)\n"
+    return f"{qualified(op)}(input::Number, other::Tensor) = {other}(other, input)\n"
 
 
 def _mixed(op: Op) -> str:
@@ -187,7 +189,7 @@ def _mixed(op: Op) -> str:
     for form in op.scalar:
         if len(form.args) == 2 and op.arg(form.args[0]).type.optional:
             bang = qualified(op, bang=True)
-            text += f"\n{name}(input::Tensor, ::Nothing, ::Nothing) = clone(input)\n"
+            text += f"{name}(input::Tensor, ::Nothing, ::Nothing) = clone(input)\n"
             text += f"{bang}(input::Tensor, ::Nothing, ::Nothing) = input\n"
             text += f"{bang}(dst::Tensor, input::Tensor, ::Nothing, ::Nothing) = copyto!(dst, input)\n"
     return text

@@ -82,13 +82,34 @@ handles(list::Vector{tsr_tensor}) = list
 handles(list::Tuple{Vararg{Any,N}}) where {N} = N <= SHORT ?
     ShortList{N,tsr_tensor}(map(raw_handle, list)) : tsr_tensor[raw_handle(t) for t in list]
 
-"The results of a function that hands out as many tensors as it finds."
-function many(call)
+# ---- Calls of C whose results are tensors ----
+
+"Calls a function whose last argument takes a new tensor."
+@inline function fresh(f::F, args::Vararg{Any,N}) where {F,N}
+    out = Ref{tsr_tensor}()
+    check(f(args..., out))
+    return wrap(out[])
+end
+
+"Calls a function whose last argument is the tensor to write to."
+@inline function written(dst::Tensor, f::F, args::Vararg{Any,N}) where {F,N}
+    check(f(args..., dst))
+    return dst
+end
+
+"Calls a function that changes its first argument."
+@inline function changed(input::Tensor, f::F, args::Vararg{Any,N}) where {F,N}
+    check(f(input, args...))
+    return input
+end
+
+"Calls a function that hands out as many tensors as it finds."
+function many(f::F, args::Vararg{Any,N}) where {F,N}
     capacity = 16
     while true
         out = Vector{tsr_tensor}(undef, capacity)
         found = Ref{Int32}(0)
-        status = call(out, capacity, found)
+        status = f(args..., out, capacity, found)
         if status == C.TSR_BUFFER && found[] > capacity
             capacity = Int(found[])
             continue

@@ -12,11 +12,8 @@ A tensor whose contents are whatever the memory held; bools are false.
 """
 function empty(shape::Dimensions; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_empty(
-        shape_list, list_count(shape_list), dtype_bits(dtype), device_type(device),
-        device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_empty, shape_list, list_count(shape_list), dtype_bits(dtype),
+        device_type(device), device_index(device))
 end
 
 """
@@ -29,11 +26,8 @@ A tensor of zeros.
 """
 function zeros(shape::Dimensions; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_zeros(
-        shape_list, list_count(shape_list), dtype_bits(dtype), device_type(device),
-        device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_zeros, shape_list, list_count(shape_list), dtype_bits(dtype),
+        device_type(device), device_index(device))
 end
 
 """
@@ -46,11 +40,8 @@ A tensor of ones.
 """
 function ones(shape::Dimensions; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_ones(
-        shape_list, list_count(shape_list), dtype_bits(dtype), device_type(device),
-        device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_ones, shape_list, list_count(shape_list), dtype_bits(dtype),
+        device_type(device), device_index(device))
 end
 
 """
@@ -63,11 +54,8 @@ A tensor whose elements are all one number.
 """
 function full(shape::Dimensions, value::Number; dtype=nothing, device=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full(
-        shape_list, list_count(shape_list), host_number(value), dtype_bits(dtype),
-        device_type(device), device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_full, shape_list, list_count(shape_list), host_number(value),
+        dtype_bits(dtype), device_type(device), device_index(device))
 end
 
 """
@@ -80,10 +68,8 @@ bools are false.
 - `device`: absent means the input's
 """
 function empty_like(input::Tensor; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_empty_like(
-        input, dtype_bits(dtype), device_type(device), device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_empty_like, input, dtype_bits(dtype), device_type(device),
+        device_index(device))
 end
 
 """
@@ -95,10 +81,8 @@ Zeros of the input's shape and memory order.
 - `device`: absent means the input's
 """
 function zeros_like(input::Tensor; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_zeros_like(
-        input, dtype_bits(dtype), device_type(device), device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_zeros_like, input, dtype_bits(dtype), device_type(device),
+        device_index(device))
 end
 
 """
@@ -110,10 +94,8 @@ Ones of the input's shape and memory order.
 - `device`: absent means the input's
 """
 function ones_like(input::Tensor; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_ones_like(
-        input, dtype_bits(dtype), device_type(device), device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_ones_like, input, dtype_bits(dtype), device_type(device),
+        device_index(device))
 end
 
 """
@@ -125,11 +107,8 @@ A tensor of the input's shape and memory order whose elements are all one number
 - `device`: absent means the input's
 """
 function full_like(input::Tensor, value::Number; dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_full_like(
-        input, host_number(value), dtype_bits(dtype), device_type(device),
-        device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_full_like, input, host_number(value), dtype_bits(dtype),
+        device_type(device), device_index(device))
 end
 
 """
@@ -141,11 +120,8 @@ start, start + step, ... up to but not including stop; exact in integers.
 - `device`: absent means the default device
 """
 function _arange(start::Number, stop::Number, step::Number, dtype, device)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_arange(
-        host_number(start), host_number(stop), host_number(step), dtype_bits(dtype),
-        device_type(device), device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_arange, host_number(start), host_number(stop), host_number(step),
+        dtype_bits(dtype), device_type(device), device_index(device))
 end
 
 """
@@ -159,11 +135,8 @@ Equally spaced numbers from start to stop.
 """
 function linspace(start::Real, stop::Real, num::Integer; dtype=nothing, endpoint::Bool=true,
         device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_linspace(
-        start, stop, num, dtype_bits(dtype), endpoint, device_type(device),
-        device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_linspace, start, stop, num, dtype_bits(dtype), endpoint,
+        device_type(device), device_index(device))
 end
 
 """
@@ -177,11 +150,8 @@ Ones on one diagonal, zeros elsewhere.
 - `device`: absent means the default device
 """
 function eye(n_rows::Integer; n_cols=nothing, k=0, dtype=nothing, device=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_eye(
-        n_rows, something(n_cols, NONE), k, dtype_bits(dtype), device_type(device),
-        device_index(device), out))
-    return wrap(out[])
+    return fresh(C.tsr_eye, n_rows, something(n_cols, NONE), k, dtype_bits(dtype),
+        device_type(device), device_index(device))
 end
 
 """
@@ -194,9 +164,6 @@ The input as a tensor of this dtype and device; the input itself when nothing ch
 - `copy`: true: always copy, false: never, absent: when needed
 """
 function _asarray(input::Tensor, dtype, device, copy)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_asarray(
-        input, dtype_bits(dtype), device_type(device), device_index(device),
-        something(copy, -1), out))
-    return wrap(out[])
+    return fresh(C.tsr_asarray, input, dtype_bits(dtype), device_type(device),
+        device_index(device), something(copy, -1))
 end

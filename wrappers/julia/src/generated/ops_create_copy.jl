@@ -8,25 +8,16 @@
 
 A copy with memory of its own, in the input's memory order; differentiable.
 """
-function clone(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_clone(input, out))
-    return wrap(out[])
-end
-
+clone(input::Tensor) = fresh(C.tsr_clone, input)
 "Writes the result to its first argument; see [`clone`](@ref)."
-clone!(dst::Tensor, input::Tensor) = (check(C.tsr_clone_out(input, dst)); dst)
+clone!(dst::Tensor, input::Tensor) = written(dst, C.tsr_clone_out, input)
 
 """
     contiguous(input)
 
 The input itself when it is row-major, else a row-major copy.
 """
-function contiguous(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_contiguous(input, out))
-    return wrap(out[])
-end
+contiguous(input::Tensor) = fresh(C.tsr_contiguous, input)
 
 """
     astype(input, dtype; copy)
@@ -35,11 +26,8 @@ The values in another dtype; complex to real is refused.
 
 - `copy`: false: the input itself when it has this dtype
 """
-function astype(input::Tensor, dtype; copy::Bool=true)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_astype(input, dtype_bits(dtype), copy, out))
-    return wrap(out[])
-end
+astype(input::Tensor, dtype; copy::Bool=true) =
+    fresh(C.tsr_astype, input, dtype_bits(dtype), copy)
 
 """
     _to(input, device, dtype, copy, non_blocking)
@@ -56,11 +44,8 @@ It means nothing where no pinned memory takes part, or the dtype changes on the 
   (tsr_tensor_pin_memory)
 """
 function _to(input::Tensor, device, dtype, copy::Bool, non_blocking::Bool)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_to(
-        input, device_type(device), device_index(device), dtype_bits(dtype), copy,
-        non_blocking, out))
-    return wrap(out[])
+    return fresh(C.tsr_to, input, device_type(device), device_index(device),
+        dtype_bits(dtype), copy, non_blocking)
 end
 
 """
@@ -68,11 +53,7 @@ end
 
 The same memory and version counter outside of the graph.
 """
-function Base.detach(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_detach(input, out))
-    return wrap(out[])
-end
+Base.detach(input::Tensor) = fresh(C.tsr_detach, input)
 
 """
     copyto!(input, source; non_blocking)
@@ -83,24 +64,20 @@ refused.
 - `non_blocking`: do not wait for the copy where pinned memory takes part
   (tsr_tensor_pin_memory)
 """
-function Base.copyto!(input::Tensor, source::Tensor; non_blocking::Bool=false)
-    check(C.tsr_copy_inplace(input, source, non_blocking))
-    return input
-end
+Base.copyto!(input::Tensor, source::Tensor; non_blocking::Bool=false) =
+    changed(input, C.tsr_copy_inplace, source, non_blocking)
 
 """
     fill!(input, value)
 
 Overwrites every element with one number.
 """
-function Base.fill!(input::Tensor, value::Number)
-    check(C.tsr_fill_inplace(input, host_number(value)))
-    return input
-end
+Base.fill!(input::Tensor, value::Number) =
+    changed(input, C.tsr_fill_inplace, host_number(value))
 
 """
     zero!(input)
 
 Overwrites every element with 0.
 """
-zero!(input::Tensor) = (check(C.tsr_zero_inplace(input)); input)
+zero!(input::Tensor) = changed(input, C.tsr_zero_inplace)

@@ -15,11 +15,8 @@ first.
 function _getitem(input::Tensor, items::Dimensions, arrays::TensorList)
     items_list = int_list(items)
     arrays_list = handles(arrays)
-    out = Ref{tsr_tensor}()
-    GC.@preserve arrays check(C.tsr_getitem(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        out))
-    return wrap(out[])
+    return GC.@preserve arrays fresh(C.tsr_getitem, input, items_list,
+        list_count(items_list), arrays_list, length(arrays_list))
 end
 
 """
@@ -31,9 +28,7 @@ input[items] of integers, slices, new axes and an ellipsis; a view.
 """
 function _getitem_basic(input::Tensor, items::Dimensions)
     items_list = int_list(items)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_getitem_basic(input, items_list, list_count(items_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_getitem_basic, input, items_list, list_count(items_list))
 end
 
 """
@@ -44,17 +39,10 @@ input[mask]: the elements where the mask holds, in row-major order; a copy.
 
 - `mask`: bool, with the leading axes of the input
 """
-function _getitem_boolean(input::Tensor, mask::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_getitem_boolean(input, mask, out))
-    return wrap(out[])
-end
-
+_getitem_boolean(input::Tensor, mask::Tensor) = fresh(C.tsr_getitem_boolean, input, mask)
 "Writes the result to its first argument; see [`_getitem_boolean`](@ref)."
-function _getitem_boolean!(dst::Tensor, input::Tensor, mask::Tensor)
-    check(C.tsr_getitem_boolean_out(input, mask, dst))
-    return dst
-end
+_getitem_boolean!(dst::Tensor, input::Tensor, mask::Tensor) =
+    written(dst, C.tsr_getitem_boolean_out, input, mask)
 
 """
     _getitem_integer(input, indices)
@@ -66,18 +54,14 @@ input[i, j, ...] with index arrays that broadcast together; a copy.
 """
 function _getitem_integer(input::Tensor, indices::TensorList)
     indices_list = handles(indices)
-    out = Ref{tsr_tensor}()
-    GC.@preserve indices check(C.tsr_getitem_integer(
-        input, indices_list, length(indices_list), out))
-    return wrap(out[])
+    return GC.@preserve indices fresh(C.tsr_getitem_integer, input, indices_list,
+        length(indices_list))
 end
-
 "Writes the result to its first argument; see [`_getitem_integer`](@ref)."
 function _getitem_integer!(dst::Tensor, input::Tensor, indices::TensorList)
     indices_list = handles(indices)
-    GC.@preserve indices check(C.tsr_getitem_integer_out(
-        input, indices_list, length(indices_list), dst))
-    return dst
+    return GC.@preserve indices written(dst, C.tsr_getitem_integer_out, input, indices_list,
+        length(indices_list))
 end
 
 """
@@ -92,19 +76,14 @@ input[items] = value; of positions named twice the last one wins.
 function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Tensor)
     items_list = int_list(items)
     arrays_list = handles(arrays)
-    GC.@preserve arrays check(C.tsr_setitem_inplace(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        value))
-    return input
+    return GC.@preserve arrays changed(input, C.tsr_setitem_inplace, items_list,
+        list_count(items_list), arrays_list, length(arrays_list), value)
 end
-
 function _setitem!(input::Tensor, items::Dimensions, arrays::TensorList, value::Number)
     items_list = int_list(items)
     arrays_list = handles(arrays)
-    GC.@preserve arrays check(C.tsr_setitem_scalar_inplace(
-        input, items_list, list_count(items_list), arrays_list, length(arrays_list),
-        host_number(value)))
-    return input
+    return GC.@preserve arrays changed(input, C.tsr_setitem_scalar_inplace, items_list,
+        list_count(items_list), arrays_list, length(arrays_list), host_number(value))
 end
 
 """
@@ -121,27 +100,21 @@ The input with values written to, or added at, positions.
 function index_put(input::Tensor, indices::TensorList, values::Tensor;
         accumulate::Bool=false)
     indices_list = handles(indices)
-    out = Ref{tsr_tensor}()
-    GC.@preserve indices check(C.tsr_index_put(
-        input, indices_list, length(indices_list), values, accumulate, out))
-    return wrap(out[])
+    return GC.@preserve indices fresh(C.tsr_index_put, input, indices_list,
+        length(indices_list), values, accumulate)
 end
-
 "Writes the result to its first argument; see [`index_put`](@ref)."
 function index_put!(dst::Tensor, input::Tensor, indices::TensorList, values::Tensor;
         accumulate::Bool=false)
     indices_list = handles(indices)
-    GC.@preserve indices check(C.tsr_index_put_out(
-        input, indices_list, length(indices_list), values, accumulate, dst))
-    return dst
+    return GC.@preserve indices written(dst, C.tsr_index_put_out, input, indices_list,
+        length(indices_list), values, accumulate)
 end
-
 function index_put!(input::Tensor, indices::TensorList, values::Tensor;
         accumulate::Bool=false)
     indices_list = handles(indices)
-    GC.@preserve indices check(C.tsr_index_put_inplace(
-        input, indices_list, length(indices_list), values, accumulate))
-    return input
+    return GC.@preserve indices changed(input, C.tsr_index_put_inplace, indices_list,
+        length(indices_list), values, accumulate)
 end
 
 """
@@ -152,17 +125,11 @@ The slices of an axis at the positions of an index.
 
 - `index`: 1-D integers, not negative
 """
-function index_select(input::Tensor, index::Tensor; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_index_select(input, zero_based(dims), index, out))
-    return wrap(out[])
-end
-
+index_select(input::Tensor, index::Tensor; dims) =
+    fresh(C.tsr_index_select, input, zero_based(dims), index)
 "Writes the result to its first argument; see [`index_select`](@ref)."
-function index_select!(dst::Tensor, input::Tensor, index::Tensor; dims)
-    check(C.tsr_index_select_out(input, zero_based(dims), index, dst))
-    return dst
-end
+index_select!(dst::Tensor, input::Tensor, index::Tensor; dims) =
+    written(dst, C.tsr_index_select_out, input, zero_based(dims), index)
 
 """
     take(input, indices; dims)
@@ -173,17 +140,11 @@ The slices of an axis at indices, whose dims stand in its place.
 - `indices`: integers of any shape
 - `dims`: may be absent for one axis
 """
-function take(input::Tensor, indices::Tensor; dims=(:))
-    out = Ref{tsr_tensor}()
-    check(C.tsr_take(input, indices, zero_based(dims), out))
-    return wrap(out[])
-end
-
+take(input::Tensor, indices::Tensor; dims=(:)) =
+    fresh(C.tsr_take, input, indices, zero_based(dims))
 "Writes the result to its first argument; see [`take`](@ref)."
-function Base.take!(dst::Tensor, input::Tensor, indices::Tensor; dims=(:))
-    check(C.tsr_take_out(input, indices, zero_based(dims), dst))
-    return dst
-end
+Base.take!(dst::Tensor, input::Tensor, indices::Tensor; dims=(:)) =
+    written(dst, C.tsr_take_out, input, indices, zero_based(dims))
 
 """
     embedding(input, weight; padding_idx)
@@ -195,17 +156,11 @@ The rows of a table that indices name.
 - `weight`: (rows, features)
 - `padding_idx`: a row that gets no gradient
 """
-function embedding(input::Tensor, weight::Tensor; padding_idx=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_embedding(input, weight, zero_based(padding_idx), out))
-    return wrap(out[])
-end
-
+embedding(input::Tensor, weight::Tensor; padding_idx=nothing) =
+    fresh(C.tsr_embedding, input, weight, zero_based(padding_idx))
 "Writes the result to its first argument; see [`embedding`](@ref)."
-function embedding!(dst::Tensor, input::Tensor, weight::Tensor; padding_idx=nothing)
-    check(C.tsr_embedding_out(input, weight, zero_based(padding_idx), dst))
-    return dst
-end
+embedding!(dst::Tensor, input::Tensor, weight::Tensor; padding_idx=nothing) =
+    written(dst, C.tsr_embedding_out, input, weight, zero_based(padding_idx))
 
 """
     gather(input, index; dims)
@@ -215,17 +170,11 @@ out[i, j] = input[i, index[i, j]] for axis 1, and so on.
 
 - `index`: integers of the input's rank, not negative
 """
-function gather(input::Tensor, index::Tensor; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_gather(input, zero_based(dims), index, out))
-    return wrap(out[])
-end
-
+gather(input::Tensor, index::Tensor; dims) =
+    fresh(C.tsr_gather, input, zero_based(dims), index)
 "Writes the result to its first argument; see [`gather`](@ref)."
-function gather!(dst::Tensor, input::Tensor, index::Tensor; dims)
-    check(C.tsr_gather_out(input, zero_based(dims), index, dst))
-    return dst
-end
+gather!(dst::Tensor, input::Tensor, index::Tensor; dims) =
+    written(dst, C.tsr_gather_out, input, zero_based(dims), index)
 
 """
     take_along_axis(input, indices; dims)
@@ -235,17 +184,11 @@ One position of an axis for each element of the indices.
 
 - `indices`: integers, of the input's rank; the other axes broadcast
 """
-function take_along_axis(input::Tensor, indices::Tensor; dims=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_take_along_axis(input, indices, zero_based(dims, -1), out))
-    return wrap(out[])
-end
-
+take_along_axis(input::Tensor, indices::Tensor; dims=nothing) =
+    fresh(C.tsr_take_along_axis, input, indices, zero_based(dims, -1))
 "Writes the result to its first argument; see [`take_along_axis`](@ref)."
-function take_along_axis!(dst::Tensor, input::Tensor, indices::Tensor; dims=nothing)
-    check(C.tsr_take_along_axis_out(input, indices, zero_based(dims, -1), dst))
-    return dst
-end
+take_along_axis!(dst::Tensor, input::Tensor, indices::Tensor; dims=nothing) =
+    written(dst, C.tsr_take_along_axis_out, input, indices, zero_based(dims, -1))
 
 """
     scatter_add(input, index, source; dims)
@@ -257,22 +200,13 @@ input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence co
 - `index`: integers of the input's rank, not negative
 - `source`: at least as long as the index on every axis
 """
-function scatter_add(input::Tensor, index::Tensor, source::Tensor; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_scatter_add(input, zero_based(dims), index, source, out))
-    return wrap(out[])
-end
-
+scatter_add(input::Tensor, index::Tensor, source::Tensor; dims) =
+    fresh(C.tsr_scatter_add, input, zero_based(dims), index, source)
 "Writes the result to its first argument; see [`scatter_add`](@ref)."
-function scatter_add!(dst::Tensor, input::Tensor, index::Tensor, source::Tensor; dims)
-    check(C.tsr_scatter_add_out(input, zero_based(dims), index, source, dst))
-    return dst
-end
-
-function scatter_add!(input::Tensor, index::Tensor, source::Tensor; dims)
-    check(C.tsr_scatter_add_inplace(input, zero_based(dims), index, source))
-    return input
-end
+scatter_add!(dst::Tensor, input::Tensor, index::Tensor, source::Tensor; dims) =
+    written(dst, C.tsr_scatter_add_out, input, zero_based(dims), index, source)
+scatter_add!(input::Tensor, index::Tensor, source::Tensor; dims) =
+    changed(input, C.tsr_scatter_add_inplace, zero_based(dims), index, source)
 
 """
     masked_fill(input, mask, value)
@@ -284,38 +218,19 @@ The value where the mask holds, the input elsewhere, in the input's dtype.
 - `mask`: bool; broadcasts to the input
 - `value`: broadcasts to the input; of its kind of dtype or a lower one
 """
-function masked_fill(input::Tensor, mask::Tensor, value::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_masked_fill(input, mask, value, out))
-    return wrap(out[])
-end
-
+masked_fill(input::Tensor, mask::Tensor, value::Tensor) =
+    fresh(C.tsr_masked_fill, input, mask, value)
 "Writes the result to its first argument; see [`masked_fill`](@ref)."
-function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Tensor)
-    check(C.tsr_masked_fill_out(input, mask, value, dst))
-    return dst
-end
-
-function masked_fill!(input::Tensor, mask::Tensor, value::Tensor)
-    check(C.tsr_masked_fill_inplace(input, mask, value))
-    return input
-end
-
-function masked_fill(input::Tensor, mask::Tensor, value::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_masked_fill_scalar(input, mask, host_number(value), out))
-    return wrap(out[])
-end
-
-function masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Number)
-    check(C.tsr_masked_fill_scalar_out(input, mask, host_number(value), dst))
-    return dst
-end
-
-function masked_fill!(input::Tensor, mask::Tensor, value::Number)
-    check(C.tsr_masked_fill_scalar_inplace(input, mask, host_number(value)))
-    return input
-end
+masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Tensor) =
+    written(dst, C.tsr_masked_fill_out, input, mask, value)
+masked_fill!(input::Tensor, mask::Tensor, value::Tensor) =
+    changed(input, C.tsr_masked_fill_inplace, mask, value)
+masked_fill(input::Tensor, mask::Tensor, value::Number) =
+    fresh(C.tsr_masked_fill_scalar, input, mask, host_number(value))
+masked_fill!(dst::Tensor, input::Tensor, mask::Tensor, value::Number) =
+    written(dst, C.tsr_masked_fill_scalar_out, input, mask, host_number(value))
+masked_fill!(input::Tensor, mask::Tensor, value::Number) =
+    changed(input, C.tsr_masked_fill_scalar_inplace, mask, host_number(value))
 
 """
     masked_select(input, mask)
@@ -325,34 +240,21 @@ The elements where the mask holds, in row-major order, as one axis.
 
 - `mask`: bool; broadcasts with the input
 """
-function masked_select(input::Tensor, mask::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_masked_select(input, mask, out))
-    return wrap(out[])
-end
-
+masked_select(input::Tensor, mask::Tensor) = fresh(C.tsr_masked_select, input, mask)
 "Writes the result to its first argument; see [`masked_select`](@ref)."
-function masked_select!(dst::Tensor, input::Tensor, mask::Tensor)
-    check(C.tsr_masked_select_out(input, mask, dst))
-    return dst
-end
+masked_select!(dst::Tensor, input::Tensor, mask::Tensor) =
+    written(dst, C.tsr_masked_select_out, input, mask)
 
 """
     nonzero(input)
 
 The positions of the nonzero elements in row-major order, one int64 tensor for each axis.
 """
-function nonzero(input::Tensor)
-    return many((out, capacity, found) -> C.tsr_nonzero(input, out, capacity, found))
-end
+nonzero(input::Tensor) = many(C.tsr_nonzero, input)
 
 """
     argwhere(input)
 
 The positions of the nonzero elements in row-major order, one row each.
 """
-function argwhere(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_argwhere(input, out))
-    return wrap(out[])
-end
+argwhere(input::Tensor) = fresh(C.tsr_argwhere, input)

@@ -10,18 +10,11 @@ The elements in order along an axis; NaN counts as largest; real dtypes.
 
 - `stable`: accepted for the standard's sake: sorting is always stable
 """
-function Base.sort(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sort(input, zero_based(dims, -1), rev, stable, out))
-    return wrap(out[])
-end
-
+Base.sort(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true) =
+    fresh(C.tsr_sort, input, zero_based(dims, -1), rev, stable)
 "Writes the result to its first argument; see [`sort`](@ref)."
-function Base.sort!(dst::Tensor, input::Tensor; dims=nothing, rev::Bool=false,
-        stable::Bool=true)
-    check(C.tsr_sort_out(input, zero_based(dims, -1), rev, stable, dst))
-    return dst
-end
+Base.sort!(dst::Tensor, input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true) =
+    written(dst, C.tsr_sort_out, input, zero_based(dims, -1), rev, stable)
 
 """
     argsort(input; dims, rev, stable)
@@ -31,18 +24,11 @@ The positions that put the elements in order along an axis, as int64; real dtype
 
 - `stable`: accepted for the standard's sake: sorting is always stable
 """
-function argsort(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_argsort(input, zero_based(dims, -1), rev, stable, out))
-    return wrap(out[])
-end
-
+argsort(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true) =
+    fresh(C.tsr_argsort, input, zero_based(dims, -1), rev, stable)
 "Writes the result to its first argument; see [`argsort`](@ref)."
-function argsort!(dst::Tensor, input::Tensor; dims=nothing, rev::Bool=false,
-        stable::Bool=true)
-    check(C.tsr_argsort_out(input, zero_based(dims, -1), rev, stable, dst))
-    return dst
-end
+argsort!(dst::Tensor, input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true) =
+    written(dst, C.tsr_argsort_out, input, zero_based(dims, -1), rev, stable)
 
 """
     sort_with_indices(input; dims, rev, stable)
@@ -55,16 +41,15 @@ The elements in order along an axis and the positions they had; real dtypes.
 function sort_with_indices(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true)
     values = Ref{tsr_tensor}()
     indices = Ref{tsr_tensor}()
-    check(C.tsr_sort_with_indices(
-        input, zero_based(dims, -1), rev, stable, values, indices))
+    check(C.tsr_sort_with_indices(input, zero_based(dims, -1), rev, stable, values,
+        indices))
     return (wrap(values[]), wrap(indices[]))
 end
-
 "Writes the result to its first argument; see [`sort_with_indices`](@ref)."
 function sort_with_indices!(values::Tensor, indices::Tensor, input::Tensor; dims=nothing,
         rev::Bool=false, stable::Bool=true)
-    check(C.tsr_sort_with_indices_out(
-        input, zero_based(dims, -1), rev, stable, values, indices))
+    check(C.tsr_sort_with_indices_out(input, zero_based(dims, -1), rev, stable, values,
+        indices))
     return (values, indices)
 end
 
@@ -84,7 +69,6 @@ function topk(input::Tensor, k::Integer; dims=nothing, largest::Bool=true,
     check(C.tsr_topk(input, k, zero_based(dims, -1), largest, sorted, values, indices))
     return (wrap(values[]), wrap(indices[]))
 end
-
 "Writes the result to its first argument; see [`topk`](@ref)."
 function topk!(values::Tensor, indices::Tensor, input::Tensor, k::Integer; dims=nothing,
         largest::Bool=true, sorted::Bool=true)

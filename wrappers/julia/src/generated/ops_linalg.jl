@@ -9,17 +9,10 @@
 Matrix product, with the rank rules of the Array API standard and broadcast batch axes. Both
 must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE otherwise).
 """
-function matmul(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_matmul(input, other, out))
-    return wrap(out[])
-end
-
+matmul(input::Tensor, other::Tensor) = fresh(C.tsr_matmul, input, other)
 "Writes the result to its first argument; see [`matmul`](@ref)."
-function matmul!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_matmul_out(input, other, dst))
-    return dst
-end
+matmul!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_matmul_out, input, other)
 
 """
     linear(input, weight; bias)
@@ -31,17 +24,11 @@ input weight^T + bias.
 - `weight`: (out, in)
 - `bias`: (out)
 """
-function linear(input::Tensor, weight::Tensor; bias=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_linear(input, weight, bias, out))
-    return wrap(out[])
-end
-
+linear(input::Tensor, weight::Tensor; bias=nothing) =
+    fresh(C.tsr_linear, input, weight, bias)
 "Writes the result to its first argument; see [`linear`](@ref)."
-function linear!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing)
-    check(C.tsr_linear_out(input, weight, bias, dst))
-    return dst
-end
+linear!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing) =
+    written(dst, C.tsr_linear_out, input, weight, bias)
 
 """
     addmm(input, mat1, mat2; beta, alpha)
@@ -55,22 +42,13 @@ beta input + alpha mat1 mat2.
 - `mat2`: (k, n)
 - `beta`: 0 does not read the input
 """
-function addmm(input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_addmm(input, mat1, mat2, beta, alpha, out))
-    return wrap(out[])
-end
-
+addmm(input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1) =
+    fresh(C.tsr_addmm, input, mat1, mat2, beta, alpha)
 "Writes the result to its first argument; see [`addmm`](@ref)."
-function addmm!(dst::Tensor, input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1)
-    check(C.tsr_addmm_out(input, mat1, mat2, beta, alpha, dst))
-    return dst
-end
-
-function addmm!(input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1)
-    check(C.tsr_addmm_inplace(input, mat1, mat2, beta, alpha))
-    return input
-end
+addmm!(dst::Tensor, input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1) =
+    written(dst, C.tsr_addmm_out, input, mat1, mat2, beta, alpha)
+addmm!(input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1) =
+    changed(input, C.tsr_addmm_inplace, mat1, mat2, beta, alpha)
 
 """
     bmm(input, other)
@@ -81,17 +59,9 @@ Matrix products of two batches of one size, without broadcasting.
 - `input`: (b, m, k)
 - `other`: (b, k, n)
 """
-function bmm(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bmm(input, other, out))
-    return wrap(out[])
-end
-
+bmm(input::Tensor, other::Tensor) = fresh(C.tsr_bmm, input, other)
 "Writes the result to its first argument; see [`bmm`](@ref)."
-function bmm!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_bmm_out(input, other, dst))
-    return dst
-end
+bmm!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_bmm_out, input, other)
 
 """
     dot(input, other)
@@ -99,17 +69,9 @@ end
 
 The sum of the products of two vectors of one size.
 """
-function LinearAlgebra.dot(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_dot(input, other, out))
-    return wrap(out[])
-end
-
+LinearAlgebra.dot(input::Tensor, other::Tensor) = fresh(C.tsr_dot, input, other)
 "Writes the result to its first argument; see [`dot`](@ref)."
-function dot!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_dot_out(input, other, dst))
-    return dst
-end
+dot!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_dot_out, input, other)
 
 """
     outer(input, other)
@@ -117,14 +79,7 @@ end
 
 Every product of an element of one vector with one of the other.
 """
-function outer(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_outer(input, other, out))
-    return wrap(out[])
-end
-
+outer(input::Tensor, other::Tensor) = fresh(C.tsr_outer, input, other)
 "Writes the result to its first argument; see [`outer`](@ref)."
-function outer!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_outer_out(input, other, dst))
-    return dst
-end
+outer!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_outer_out, input, other)

@@ -21,25 +21,19 @@ function conv1d(input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conv1d(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), dilation_list, list_count(dilation_list), groups,
-        same, out))
-    return wrap(out[])
+    return fresh(C.tsr_conv1d, input, weight, bias, stride_list, list_count(stride_list),
+        padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), groups, same)
 end
-
 "Writes the result to its first argument; see [`conv1d`](@ref)."
 function conv1d!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
         padding=nothing, dilation=nothing, groups=1, same::Bool=false)
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_conv1d_out(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), dilation_list, list_count(dilation_list), groups,
-        same, dst))
-    return dst
+    return written(dst, C.tsr_conv1d_out, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), groups, same)
 end
 
 """
@@ -64,25 +58,19 @@ function conv2d(input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conv2d(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), dilation_list, list_count(dilation_list), groups,
-        same, out))
-    return wrap(out[])
+    return fresh(C.tsr_conv2d, input, weight, bias, stride_list, list_count(stride_list),
+        padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), groups, same)
 end
-
 "Writes the result to its first argument; see [`conv2d`](@ref)."
 function conv2d!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
         padding=nothing, dilation=nothing, groups=1, same::Bool=false)
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_conv2d_out(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), dilation_list, list_count(dilation_list), groups,
-        same, dst))
-    return dst
+    return written(dst, C.tsr_conv2d_out, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), groups, same)
 end
 
 """
@@ -104,25 +92,19 @@ function conv3d(input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conv3d(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), dilation_list, list_count(dilation_list), groups,
-        same, out))
-    return wrap(out[])
+    return fresh(C.tsr_conv3d, input, weight, bias, stride_list, list_count(stride_list),
+        padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), groups, same)
 end
-
 "Writes the result to its first argument; see [`conv3d`](@ref)."
 function conv3d!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
         padding=nothing, dilation=nothing, groups=1, same::Bool=false)
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_conv3d_out(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), dilation_list, list_count(dilation_list), groups,
-        same, dst))
-    return dst
+    return written(dst, C.tsr_conv3d_out, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), groups, same)
 end
 
 """
@@ -145,14 +127,11 @@ function conv_transpose1d(input::Tensor, weight::Tensor; bias=nothing, stride=no
     padding_list = int_list(padding)
     output_padding_list = int_list(output_padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conv_transpose1d(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), output_padding_list, list_count(output_padding_list),
-        groups, dilation_list, list_count(dilation_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_conv_transpose1d, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list),
+        output_padding_list, list_count(output_padding_list), groups, dilation_list,
+        list_count(dilation_list))
 end
-
 "Writes the result to its first argument; see [`conv_transpose1d`](@ref)."
 function conv_transpose1d!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing,
         stride=nothing, padding=nothing, output_padding=nothing, groups=1, dilation=nothing)
@@ -160,11 +139,10 @@ function conv_transpose1d!(dst::Tensor, input::Tensor, weight::Tensor; bias=noth
     padding_list = int_list(padding)
     output_padding_list = int_list(output_padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_conv_transpose1d_out(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), output_padding_list, list_count(output_padding_list),
-        groups, dilation_list, list_count(dilation_list), dst))
-    return dst
+    return written(dst, C.tsr_conv_transpose1d_out, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list),
+        output_padding_list, list_count(output_padding_list), groups, dilation_list,
+        list_count(dilation_list))
 end
 
 """
@@ -187,14 +165,11 @@ function conv_transpose2d(input::Tensor, weight::Tensor; bias=nothing, stride=no
     padding_list = int_list(padding)
     output_padding_list = int_list(output_padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conv_transpose2d(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), output_padding_list, list_count(output_padding_list),
-        groups, dilation_list, list_count(dilation_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_conv_transpose2d, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list),
+        output_padding_list, list_count(output_padding_list), groups, dilation_list,
+        list_count(dilation_list))
 end
-
 "Writes the result to its first argument; see [`conv_transpose2d`](@ref)."
 function conv_transpose2d!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing,
         stride=nothing, padding=nothing, output_padding=nothing, groups=1, dilation=nothing)
@@ -202,11 +177,10 @@ function conv_transpose2d!(dst::Tensor, input::Tensor, weight::Tensor; bias=noth
     padding_list = int_list(padding)
     output_padding_list = int_list(output_padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_conv_transpose2d_out(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), output_padding_list, list_count(output_padding_list),
-        groups, dilation_list, list_count(dilation_list), dst))
-    return dst
+    return written(dst, C.tsr_conv_transpose2d_out, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list),
+        output_padding_list, list_count(output_padding_list), groups, dilation_list,
+        list_count(dilation_list))
 end
 
 """
@@ -229,14 +203,11 @@ function conv_transpose3d(input::Tensor, weight::Tensor; bias=nothing, stride=no
     padding_list = int_list(padding)
     output_padding_list = int_list(output_padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conv_transpose3d(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), output_padding_list, list_count(output_padding_list),
-        groups, dilation_list, list_count(dilation_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_conv_transpose3d, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list),
+        output_padding_list, list_count(output_padding_list), groups, dilation_list,
+        list_count(dilation_list))
 end
-
 "Writes the result to its first argument; see [`conv_transpose3d`](@ref)."
 function conv_transpose3d!(dst::Tensor, input::Tensor, weight::Tensor; bias=nothing,
         stride=nothing, padding=nothing, output_padding=nothing, groups=1, dilation=nothing)
@@ -244,11 +215,10 @@ function conv_transpose3d!(dst::Tensor, input::Tensor, weight::Tensor; bias=noth
     padding_list = int_list(padding)
     output_padding_list = int_list(output_padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_conv_transpose3d_out(
-        input, weight, bias, stride_list, list_count(stride_list), padding_list,
-        list_count(padding_list), output_padding_list, list_count(output_padding_list),
-        groups, dilation_list, list_count(dilation_list), dst))
-    return dst
+    return written(dst, C.tsr_conv_transpose3d_out, input, weight, bias, stride_list,
+        list_count(stride_list), padding_list, list_count(padding_list),
+        output_padding_list, list_count(output_padding_list), groups, dilation_list,
+        list_count(dilation_list))
 end
 
 """
@@ -270,14 +240,10 @@ function max_pool2d(input::Tensor, kernel_size::Dimensions; stride=nothing, padd
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_max_pool2d(
-        input, kernel_size_list, list_count(kernel_size_list), stride_list,
-        list_count(stride_list), padding_list, list_count(padding_list), dilation_list,
-        list_count(dilation_list), ceil_mode, out))
-    return wrap(out[])
+    return fresh(C.tsr_max_pool2d, input, kernel_size_list, list_count(kernel_size_list),
+        stride_list, list_count(stride_list), padding_list, list_count(padding_list),
+        dilation_list, list_count(dilation_list), ceil_mode)
 end
-
 "Writes the result to its first argument; see [`max_pool2d`](@ref)."
 function max_pool2d!(dst::Tensor, input::Tensor, kernel_size::Dimensions; stride=nothing,
         padding=nothing, dilation=nothing, ceil_mode::Bool=false)
@@ -285,11 +251,10 @@ function max_pool2d!(dst::Tensor, input::Tensor, kernel_size::Dimensions; stride
     stride_list = int_list(stride)
     padding_list = int_list(padding)
     dilation_list = int_list(dilation)
-    check(C.tsr_max_pool2d_out(
-        input, kernel_size_list, list_count(kernel_size_list), stride_list,
-        list_count(stride_list), padding_list, list_count(padding_list), dilation_list,
-        list_count(dilation_list), ceil_mode, dst))
-    return dst
+    return written(dst, C.tsr_max_pool2d_out, input, kernel_size_list,
+        list_count(kernel_size_list), stride_list, list_count(stride_list),
+        padding_list, list_count(padding_list), dilation_list,
+        list_count(dilation_list), ceil_mode)
 end
 
 """
@@ -314,9 +279,9 @@ function max_pool2d_with_positions(input::Tensor, kernel_size::Dimensions; strid
     dilation_list = int_list(dilation)
     values = Ref{tsr_tensor}()
     positions = Ref{tsr_tensor}()
-    check(C.tsr_max_pool2d_with_positions(
-        input, kernel_size_list, list_count(kernel_size_list), stride_list,
-        list_count(stride_list), padding_list, list_count(padding_list), dilation_list,
+    check(C.tsr_max_pool2d_with_positions(input, kernel_size_list,
+        list_count(kernel_size_list), stride_list, list_count(stride_list),
+        padding_list, list_count(padding_list), dilation_list,
         list_count(dilation_list), ceil_mode, values, positions))
     return (wrap(values[]), wrap(positions[]))
 end
@@ -339,14 +304,10 @@ function avg_pool2d(input::Tensor, kernel_size::Dimensions; stride=nothing, padd
     kernel_size_list = int_list(kernel_size)
     stride_list = int_list(stride)
     padding_list = int_list(padding)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_avg_pool2d(
-        input, kernel_size_list, list_count(kernel_size_list), stride_list,
-        list_count(stride_list), padding_list, list_count(padding_list), ceil_mode,
-        count_include_pad, something(divisor_override, NONE), out))
-    return wrap(out[])
+    return fresh(C.tsr_avg_pool2d, input, kernel_size_list, list_count(kernel_size_list),
+        stride_list, list_count(stride_list), padding_list, list_count(padding_list),
+        ceil_mode, count_include_pad, something(divisor_override, NONE))
 end
-
 "Writes the result to its first argument; see [`avg_pool2d`](@ref)."
 function avg_pool2d!(dst::Tensor, input::Tensor, kernel_size::Dimensions; stride=nothing,
         padding=nothing, ceil_mode::Bool=false, count_include_pad::Bool=true,
@@ -354,11 +315,10 @@ function avg_pool2d!(dst::Tensor, input::Tensor, kernel_size::Dimensions; stride
     kernel_size_list = int_list(kernel_size)
     stride_list = int_list(stride)
     padding_list = int_list(padding)
-    check(C.tsr_avg_pool2d_out(
-        input, kernel_size_list, list_count(kernel_size_list), stride_list,
-        list_count(stride_list), padding_list, list_count(padding_list), ceil_mode,
-        count_include_pad, something(divisor_override, NONE), dst))
-    return dst
+    return written(dst, C.tsr_avg_pool2d_out, input, kernel_size_list,
+        list_count(kernel_size_list), stride_list, list_count(stride_list),
+        padding_list, list_count(padding_list), ceil_mode, count_include_pad,
+        something(divisor_override, NONE))
 end
 
 """
@@ -372,18 +332,14 @@ The means of output_size windows that cover the input evenly; floating dtypes.
 """
 function adaptive_avg_pool2d(input::Tensor, output_size::Dimensions)
     output_size_list = int_list(output_size)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_adaptive_avg_pool2d(
-        input, output_size_list, list_count(output_size_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_adaptive_avg_pool2d, input, output_size_list,
+        list_count(output_size_list))
 end
-
 "Writes the result to its first argument; see [`adaptive_avg_pool2d`](@ref)."
 function adaptive_avg_pool2d!(dst::Tensor, input::Tensor, output_size::Dimensions)
     output_size_list = int_list(output_size)
-    check(C.tsr_adaptive_avg_pool2d_out(
-        input, output_size_list, list_count(output_size_list), dst))
-    return dst
+    return written(dst, C.tsr_adaptive_avg_pool2d_out, input, output_size_list,
+        list_count(output_size_list))
 end
 
 """
@@ -402,18 +358,14 @@ end
 """
 function batch_norm(input::Tensor; running_mean=nothing, running_var=nothing,
         weight=nothing, bias=nothing, training::Bool=false, momentum=0.1, eps=1e-05)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_batch_norm(
-        input, running_mean, running_var, weight, bias, training, momentum, eps, out))
-    return wrap(out[])
+    return fresh(C.tsr_batch_norm, input, running_mean, running_var, weight, bias, training,
+        momentum, eps)
 end
-
 "Writes the result to its first argument; see [`batch_norm`](@ref)."
 function batch_norm!(dst::Tensor, input::Tensor; running_mean=nothing, running_var=nothing,
         weight=nothing, bias=nothing, training::Bool=false, momentum=0.1, eps=1e-05)
-    check(C.tsr_batch_norm_out(
-        input, running_mean, running_var, weight, bias, training, momentum, eps, dst))
-    return dst
+    return written(dst, C.tsr_batch_norm_out, input, running_mean, running_var, weight,
+        bias, training, momentum, eps)
 end
 
 """
@@ -429,21 +381,15 @@ end
 function layer_norm(input::Tensor, normalized_shape::Dimensions; weight=nothing,
         bias=nothing, eps=1e-05)
     normalized_shape_list = int_list(normalized_shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_layer_norm(
-        input, normalized_shape_list, list_count(normalized_shape_list), weight, bias,
-        eps, out))
-    return wrap(out[])
+    return fresh(C.tsr_layer_norm, input, normalized_shape_list,
+        list_count(normalized_shape_list), weight, bias, eps)
 end
-
 "Writes the result to its first argument; see [`layer_norm`](@ref)."
 function layer_norm!(dst::Tensor, input::Tensor, normalized_shape::Dimensions;
         weight=nothing, bias=nothing, eps=1e-05)
     normalized_shape_list = int_list(normalized_shape)
-    check(C.tsr_layer_norm_out(
-        input, normalized_shape_list, list_count(normalized_shape_list), weight, bias,
-        eps, dst))
-    return dst
+    return written(dst, C.tsr_layer_norm_out, input, normalized_shape_list,
+        list_count(normalized_shape_list), weight, bias, eps)
 end
 
 """
@@ -454,17 +400,11 @@ exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default flo
 
 - `dtype`: casts the input first
 """
-function softmax(input::Tensor; dims=nothing, dtype=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_softmax(input, zero_based(dims, -1), dtype_bits(dtype), out))
-    return wrap(out[])
-end
-
+softmax(input::Tensor; dims=nothing, dtype=nothing) =
+    fresh(C.tsr_softmax, input, zero_based(dims, -1), dtype_bits(dtype))
 "Writes the result to its first argument; see [`softmax`](@ref)."
-function softmax!(dst::Tensor, input::Tensor; dims=nothing, dtype=nothing)
-    check(C.tsr_softmax_out(input, zero_based(dims, -1), dtype_bits(dtype), dst))
-    return dst
-end
+softmax!(dst::Tensor, input::Tensor; dims=nothing, dtype=nothing) =
+    written(dst, C.tsr_softmax_out, input, zero_based(dims, -1), dtype_bits(dtype))
 
 """
     log_softmax(input; dims, dtype)
@@ -474,16 +414,12 @@ The logarithm of softmax, without overflow.
 
 - `dtype`: casts the input first
 """
-function log_softmax(input::Tensor; dims=nothing, dtype=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_log_softmax(input, zero_based(dims, -1), dtype_bits(dtype), out))
-    return wrap(out[])
-end
-
+log_softmax(input::Tensor; dims=nothing, dtype=nothing) =
+    fresh(C.tsr_log_softmax, input, zero_based(dims, -1), dtype_bits(dtype))
 "Writes the result to its first argument; see [`log_softmax`](@ref)."
 function log_softmax!(dst::Tensor, input::Tensor; dims=nothing, dtype=nothing)
-    check(C.tsr_log_softmax_out(input, zero_based(dims, -1), dtype_bits(dtype), dst))
-    return dst
+    return written(dst, C.tsr_log_softmax_out, input, zero_based(dims, -1),
+        dtype_bits(dtype))
 end
 
 """
@@ -501,11 +437,8 @@ is out of range; the mean divides by the weights that count.
 function cross_entropy(input::Tensor, target::Tensor; weight=nothing, ignore_index=-100,
         reduction="mean", label_smoothing=0)
     reduction_text = String(reduction)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_cross_entropy(
-        input, target, weight, ignore_index, reduction_text, sizeof(reduction_text),
-        label_smoothing, out))
-    return wrap(out[])
+    return fresh(C.tsr_cross_entropy, input, target, weight, ignore_index, reduction_text,
+        sizeof(reduction_text), label_smoothing)
 end
 
 """
@@ -521,11 +454,8 @@ The negative log-probability of the target class.
 function nll_loss(input::Tensor, target::Tensor; weight=nothing, ignore_index=-100,
         reduction="mean")
     reduction_text = String(reduction)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_nll_loss(
-        input, target, weight, ignore_index, reduction_text, sizeof(reduction_text),
-        out))
-    return wrap(out[])
+    return fresh(C.tsr_nll_loss, input, target, weight, ignore_index, reduction_text,
+        sizeof(reduction_text))
 end
 
 """
@@ -538,9 +468,7 @@ The squared difference.
 """
 function mse_loss(input::Tensor, target::Tensor; reduction="mean")
     reduction_text = String(reduction)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_mse_loss(input, target, reduction_text, sizeof(reduction_text), out))
-    return wrap(out[])
+    return fresh(C.tsr_mse_loss, input, target, reduction_text, sizeof(reduction_text))
 end
 
 """
@@ -557,10 +485,8 @@ The binary cross entropy of sigmoid(input), without overflow.
 function binary_cross_entropy_with_logits(input::Tensor, target::Tensor; weight=nothing,
         pos_weight=nothing, reduction="mean")
     reduction_text = String(reduction)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_binary_cross_entropy_with_logits(
-        input, target, weight, pos_weight, reduction_text, sizeof(reduction_text), out))
-    return wrap(out[])
+    return fresh(C.tsr_binary_cross_entropy_with_logits, input, target, weight, pos_weight,
+        reduction_text, sizeof(reduction_text))
 end
 
 """
@@ -574,19 +500,10 @@ Zeros elements at random and divides the others by 1 - p; floating dtypes.
 - `training`: otherwise the input is returned
 - `generator`: absent means the current one
 """
-function dropout(input::Tensor; p=0.5, training::Bool=true, generator=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_dropout(input, p, training, generator, out))
-    return wrap(out[])
-end
-
+dropout(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
+    fresh(C.tsr_dropout, input, p, training, generator)
 "Writes the result to its first argument; see [`dropout`](@ref)."
-function dropout!(dst::Tensor, input::Tensor; p=0.5, training::Bool=true, generator=nothing)
-    check(C.tsr_dropout_out(input, p, training, generator, dst))
-    return dst
-end
-
-function dropout!(input::Tensor; p=0.5, training::Bool=true, generator=nothing)
-    check(C.tsr_dropout_inplace(input, p, training, generator))
-    return input
-end
+dropout!(dst::Tensor, input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
+    written(dst, C.tsr_dropout_out, input, p, training, generator)
+dropout!(input::Tensor; p=0.5, training::Bool=true, generator=nothing) =
+    changed(input, C.tsr_dropout_inplace, p, training, generator)

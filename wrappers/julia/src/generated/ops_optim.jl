@@ -16,10 +16,10 @@ function sgd_step!(params::TensorList, grads::TensorList, momentum_buffers::Tens
     params_list = handles(params)
     grads_list = handles(grads)
     momentum_buffers_list = handles(momentum_buffers)
-    GC.@preserve params grads momentum_buffers check(C.tsr_sgd_step(
-        params_list, length(params_list), grads_list, length(grads_list),
-        momentum_buffers_list, length(momentum_buffers_list), learning_rate, momentum,
-        dampening, weight_decay, nesterov, maximize, first_step))
+    GC.@preserve params grads momentum_buffers check(C.tsr_sgd_step(params_list,
+        length(params_list), grads_list, length(grads_list), momentum_buffers_list,
+        length(momentum_buffers_list), learning_rate, momentum, dampening, weight_decay,
+        nesterov, maximize, first_step))
     return nothing
 end
 
@@ -42,8 +42,8 @@ function adam_step!(params::TensorList, grads::TensorList, exp_avgs::TensorList,
     exp_avgs_list = handles(exp_avgs)
     exp_avg_sqs_list = handles(exp_avg_sqs)
     max_exp_avg_sqs_list = handles(max_exp_avg_sqs)
-    GC.@preserve params grads exp_avgs exp_avg_sqs max_exp_avg_sqs check(C.tsr_adam_step(
-        params_list, length(params_list), grads_list, length(grads_list), exp_avgs_list,
+    GC.@preserve params grads exp_avgs exp_avg_sqs max_exp_avg_sqs check(C.tsr_adam_step(params_list,
+        length(params_list), grads_list, length(grads_list), exp_avgs_list,
         length(exp_avgs_list), exp_avg_sqs_list, length(exp_avg_sqs_list),
         max_exp_avg_sqs_list, length(max_exp_avg_sqs_list), step, learning_rate, beta1,
         beta2, eps, weight_decay, maximize))
@@ -69,8 +69,8 @@ function adamw_step!(params::TensorList, grads::TensorList, exp_avgs::TensorList
     exp_avgs_list = handles(exp_avgs)
     exp_avg_sqs_list = handles(exp_avg_sqs)
     max_exp_avg_sqs_list = handles(max_exp_avg_sqs)
-    GC.@preserve params grads exp_avgs exp_avg_sqs max_exp_avg_sqs check(C.tsr_adamw_step(
-        params_list, length(params_list), grads_list, length(grads_list), exp_avgs_list,
+    GC.@preserve params grads exp_avgs exp_avg_sqs max_exp_avg_sqs check(C.tsr_adamw_step(params_list,
+        length(params_list), grads_list, length(grads_list), exp_avgs_list,
         length(exp_avgs_list), exp_avg_sqs_list, length(exp_avg_sqs_list),
         max_exp_avg_sqs_list, length(max_exp_avg_sqs_list), step, learning_rate, beta1,
         beta2, eps, weight_decay, maximize))
@@ -90,11 +90,8 @@ gradients of parameters see clip_grad_norm.
 function clip_norm!(tensors::TensorList, max_norm::Real; norm_type=2,
         error_if_nonfinite::Bool=false)
     tensors_list = handles(tensors)
-    out = Ref{tsr_tensor}()
-    GC.@preserve tensors check(C.tsr_clip_norm(
-        tensors_list, length(tensors_list), max_norm, norm_type, error_if_nonfinite,
-        out))
-    return wrap(out[])
+    return GC.@preserve tensors fresh(C.tsr_clip_norm, tensors_list, length(tensors_list),
+        max_norm, norm_type, error_if_nonfinite)
 end
 
 """
@@ -111,10 +108,8 @@ whatever the mode. clip_norm takes tensors.
 function clip_grad_norm!(params::TensorList, max_norm::Real; norm_type=2,
         error_if_nonfinite::Bool=false)
     params_list = handles(params)
-    out = Ref{tsr_tensor}()
-    GC.@preserve params check(C.tsr_clip_grad_norm(
-        params_list, length(params_list), max_norm, norm_type, error_if_nonfinite, out))
-    return wrap(out[])
+    return GC.@preserve params fresh(C.tsr_clip_grad_norm, params_list, length(params_list),
+        max_norm, norm_type, error_if_nonfinite)
 end
 
 """
@@ -128,7 +123,7 @@ mode. VALUE for a negative clip_value.
 """
 function clip_grad_value!(params::TensorList, clip_value::Real)
     params_list = handles(params)
-    GC.@preserve params check(C.tsr_clip_grad_value(
-        params_list, length(params_list), clip_value))
+    GC.@preserve params check(C.tsr_clip_grad_value(params_list, length(params_list),
+        clip_value))
     return nothing
 end

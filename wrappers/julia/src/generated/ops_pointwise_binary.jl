@@ -10,36 +10,15 @@
 Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
 bools their or.
 """
-function add(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_add(input, other, out))
-    return wrap(out[])
-end
-
+add(input::Tensor, other::Tensor) = fresh(C.tsr_add, input, other)
 "Writes the result to its first argument; see [`add`](@ref)."
-function add!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_add_out(input, other, dst))
-    return dst
-end
-
-add!(input::Tensor, other::Tensor) = (check(C.tsr_add_inplace(input, other)); input)
-
-function add(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_add_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function add!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_add_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function add!(input::Tensor, other::Number)
-    check(C.tsr_add_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+add!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_add_out, input, other)
+add!(input::Tensor, other::Tensor) = changed(input, C.tsr_add_inplace, other)
+add(input::Tensor, other::Number) = fresh(C.tsr_add_scalar, input, host_number(other))
+add!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_add_scalar_out, input, host_number(other))
+add!(input::Tensor, other::Number) =
+    changed(input, C.tsr_add_scalar_inplace, host_number(other))
 add(input::Number, other::Tensor) = add(other, input)
 
 """
@@ -49,49 +28,21 @@ add(input::Number, other::Tensor) = add(other, input)
 
 Difference of two tensors; two bools are refused.
 """
-function subtract(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract(input, other, out))
-    return wrap(out[])
-end
-
+subtract(input::Tensor, other::Tensor) = fresh(C.tsr_subtract, input, other)
 "Writes the result to its first argument; see [`subtract`](@ref)."
-function subtract!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_subtract_out(input, other, dst))
-    return dst
-end
-
-function subtract!(input::Tensor, other::Tensor)
-    check(C.tsr_subtract_inplace(input, other))
-    return input
-end
-
-function subtract(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function subtract!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_subtract_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function subtract!(input::Tensor, other::Number)
-    check(C.tsr_subtract_scalar_inplace(input, host_number(other)))
-    return input
-end
-
-function subtract(input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_subtract_scalar_left(host_number(input), other, out))
-    return wrap(out[])
-end
-
-function subtract!(dst::Tensor, input::Number, other::Tensor)
-    check(C.tsr_subtract_scalar_left_out(host_number(input), other, dst))
-    return dst
-end
+subtract!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_subtract_out, input, other)
+subtract!(input::Tensor, other::Tensor) = changed(input, C.tsr_subtract_inplace, other)
+subtract(input::Tensor, other::Number) =
+    fresh(C.tsr_subtract_scalar, input, host_number(other))
+subtract!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_subtract_scalar_out, input, host_number(other))
+subtract!(input::Tensor, other::Number) =
+    changed(input, C.tsr_subtract_scalar_inplace, host_number(other))
+subtract(input::Number, other::Tensor) =
+    fresh(C.tsr_subtract_scalar_left, host_number(input), other)
+subtract!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_subtract_scalar_left_out, host_number(input), other)
 
 """
     multiply(input, other)
@@ -100,39 +51,17 @@ end
 
 Product of two tensors, element by element; of two bools their and.
 """
-function multiply(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_multiply(input, other, out))
-    return wrap(out[])
-end
-
+multiply(input::Tensor, other::Tensor) = fresh(C.tsr_multiply, input, other)
 "Writes the result to its first argument; see [`multiply`](@ref)."
-function multiply!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_multiply_out(input, other, dst))
-    return dst
-end
-
-function multiply!(input::Tensor, other::Tensor)
-    check(C.tsr_multiply_inplace(input, other))
-    return input
-end
-
-function multiply(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_multiply_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function multiply!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_multiply_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function multiply!(input::Tensor, other::Number)
-    check(C.tsr_multiply_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+multiply!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_multiply_out, input, other)
+multiply!(input::Tensor, other::Tensor) = changed(input, C.tsr_multiply_inplace, other)
+multiply(input::Tensor, other::Number) =
+    fresh(C.tsr_multiply_scalar, input, host_number(other))
+multiply!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_multiply_scalar_out, input, host_number(other))
+multiply!(input::Tensor, other::Number) =
+    changed(input, C.tsr_multiply_scalar_inplace, host_number(other))
 multiply(input::Number, other::Tensor) = multiply(other, input)
 
 """
@@ -142,46 +71,20 @@ multiply(input::Number, other::Tensor) = multiply(other, input)
 
 Quotient of two tensors; integers and bool give the default floating dtype.
 """
-function divide(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide(input, other, out))
-    return wrap(out[])
-end
-
+divide(input::Tensor, other::Tensor) = fresh(C.tsr_divide, input, other)
 "Writes the result to its first argument; see [`divide`](@ref)."
-function divide!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_divide_out(input, other, dst))
-    return dst
-end
-
-divide!(input::Tensor, other::Tensor) = (check(C.tsr_divide_inplace(input, other)); input)
-
-function divide(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function divide!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_divide_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function divide!(input::Tensor, other::Number)
-    check(C.tsr_divide_scalar_inplace(input, host_number(other)))
-    return input
-end
-
-function divide(input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_divide_scalar_left(host_number(input), other, out))
-    return wrap(out[])
-end
-
-function divide!(dst::Tensor, input::Number, other::Tensor)
-    check(C.tsr_divide_scalar_left_out(host_number(input), other, dst))
-    return dst
-end
+divide!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_divide_out, input, other)
+divide!(input::Tensor, other::Tensor) = changed(input, C.tsr_divide_inplace, other)
+divide(input::Tensor, other::Number) = fresh(C.tsr_divide_scalar, input, host_number(other))
+divide!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_divide_scalar_out, input, host_number(other))
+divide!(input::Tensor, other::Number) =
+    changed(input, C.tsr_divide_scalar_inplace, host_number(other))
+divide(input::Number, other::Tensor) =
+    fresh(C.tsr_divide_scalar_left, host_number(input), other)
+divide!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_divide_scalar_left_out, host_number(input), other)
 
 """
     floor_divide(input, other)
@@ -191,49 +94,22 @@ end
 Quotient rounded towards minus infinity, as Python's //; an integer division by zero is an
 error.
 """
-function floor_divide(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide(input, other, out))
-    return wrap(out[])
-end
-
+floor_divide(input::Tensor, other::Tensor) = fresh(C.tsr_floor_divide, input, other)
 "Writes the result to its first argument; see [`floor_divide`](@ref)."
-function floor_divide!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_floor_divide_out(input, other, dst))
-    return dst
-end
-
-function floor_divide!(input::Tensor, other::Tensor)
-    check(C.tsr_floor_divide_inplace(input, other))
-    return input
-end
-
-function floor_divide(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function floor_divide!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_floor_divide_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function floor_divide!(input::Tensor, other::Number)
-    check(C.tsr_floor_divide_scalar_inplace(input, host_number(other)))
-    return input
-end
-
-function floor_divide(input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_floor_divide_scalar_left(host_number(input), other, out))
-    return wrap(out[])
-end
-
-function floor_divide!(dst::Tensor, input::Number, other::Tensor)
-    check(C.tsr_floor_divide_scalar_left_out(host_number(input), other, dst))
-    return dst
-end
+floor_divide!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_floor_divide_out, input, other)
+floor_divide!(input::Tensor, other::Tensor) =
+    changed(input, C.tsr_floor_divide_inplace, other)
+floor_divide(input::Tensor, other::Number) =
+    fresh(C.tsr_floor_divide_scalar, input, host_number(other))
+floor_divide!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_floor_divide_scalar_out, input, host_number(other))
+floor_divide!(input::Tensor, other::Number) =
+    changed(input, C.tsr_floor_divide_scalar_inplace, host_number(other))
+floor_divide(input::Number, other::Tensor) =
+    fresh(C.tsr_floor_divide_scalar_left, host_number(input), other)
+floor_divide!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_floor_divide_scalar_left_out, host_number(input), other)
 
 """
     remainder(input, other)
@@ -243,49 +119,21 @@ end
 Remainder with the sign of the divisor, as Python's %; an integer division by zero is an
 error.
 """
-function remainder(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_remainder(input, other, out))
-    return wrap(out[])
-end
-
+remainder(input::Tensor, other::Tensor) = fresh(C.tsr_remainder, input, other)
 "Writes the result to its first argument; see [`remainder`](@ref)."
-function remainder!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_remainder_out(input, other, dst))
-    return dst
-end
-
-function remainder!(input::Tensor, other::Tensor)
-    check(C.tsr_remainder_inplace(input, other))
-    return input
-end
-
-function remainder(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_remainder_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function remainder!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_remainder_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function remainder!(input::Tensor, other::Number)
-    check(C.tsr_remainder_scalar_inplace(input, host_number(other)))
-    return input
-end
-
-function remainder(input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_remainder_scalar_left(host_number(input), other, out))
-    return wrap(out[])
-end
-
-function remainder!(dst::Tensor, input::Number, other::Tensor)
-    check(C.tsr_remainder_scalar_left_out(host_number(input), other, dst))
-    return dst
-end
+remainder!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_remainder_out, input, other)
+remainder!(input::Tensor, other::Tensor) = changed(input, C.tsr_remainder_inplace, other)
+remainder(input::Tensor, other::Number) =
+    fresh(C.tsr_remainder_scalar, input, host_number(other))
+remainder!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_remainder_scalar_out, input, host_number(other))
+remainder!(input::Tensor, other::Number) =
+    changed(input, C.tsr_remainder_scalar_inplace, host_number(other))
+remainder(input::Number, other::Tensor) =
+    fresh(C.tsr_remainder_scalar_left, host_number(input), other)
+remainder!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_remainder_scalar_left_out, host_number(input), other)
 
 """
     pow(input, other)
@@ -295,46 +143,18 @@ end
 The first operand to the power of the second; a negative integer power of an integer is an
 error.
 """
-function pow(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow(input, other, out))
-    return wrap(out[])
-end
-
+pow(input::Tensor, other::Tensor) = fresh(C.tsr_pow, input, other)
 "Writes the result to its first argument; see [`pow`](@ref)."
-function pow!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_pow_out(input, other, dst))
-    return dst
-end
-
-pow!(input::Tensor, other::Tensor) = (check(C.tsr_pow_inplace(input, other)); input)
-
-function pow(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function pow!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_pow_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function pow!(input::Tensor, other::Number)
-    check(C.tsr_pow_scalar_inplace(input, host_number(other)))
-    return input
-end
-
-function pow(input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pow_scalar_left(host_number(input), other, out))
-    return wrap(out[])
-end
-
-function pow!(dst::Tensor, input::Number, other::Tensor)
-    check(C.tsr_pow_scalar_left_out(host_number(input), other, dst))
-    return dst
-end
+pow!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_pow_out, input, other)
+pow!(input::Tensor, other::Tensor) = changed(input, C.tsr_pow_inplace, other)
+pow(input::Tensor, other::Number) = fresh(C.tsr_pow_scalar, input, host_number(other))
+pow!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_pow_scalar_out, input, host_number(other))
+pow!(input::Tensor, other::Number) =
+    changed(input, C.tsr_pow_scalar_inplace, host_number(other))
+pow(input::Number, other::Tensor) = fresh(C.tsr_pow_scalar_left, host_number(input), other)
+pow!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_pow_scalar_left_out, host_number(input), other)
 
 """
     max(input, other)
@@ -343,36 +163,17 @@ end
 
 The larger of two elements; NaN wins. Equal operands share the gradient.
 """
-function Base.max(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_maximum(input, other, out))
-    return wrap(out[])
-end
-
+Base.max(input::Tensor, other::Tensor) = fresh(C.tsr_maximum, input, other)
 "Writes the result to its first argument; see [`max`](@ref)."
-function max!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_maximum_out(input, other, dst))
-    return dst
-end
-
-max!(input::Tensor, other::Tensor) = (check(C.tsr_maximum_inplace(input, other)); input)
-
-function Base.max(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_maximum_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function max!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_maximum_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function max!(input::Tensor, other::Number)
-    check(C.tsr_maximum_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+max!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_maximum_out, input, other)
+max!(input::Tensor, other::Tensor) = changed(input, C.tsr_maximum_inplace, other)
+Base.max(input::Tensor, other::Number) =
+    fresh(C.tsr_maximum_scalar, input, host_number(other))
+max!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_maximum_scalar_out, input, host_number(other))
+max!(input::Tensor, other::Number) =
+    changed(input, C.tsr_maximum_scalar_inplace, host_number(other))
 Base.max(input::Number, other::Tensor) = Base.max(other, input)
 
 """
@@ -382,36 +183,17 @@ Base.max(input::Number, other::Tensor) = Base.max(other, input)
 
 The smaller of two elements; NaN wins. Equal operands share the gradient.
 """
-function Base.min(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_minimum(input, other, out))
-    return wrap(out[])
-end
-
+Base.min(input::Tensor, other::Tensor) = fresh(C.tsr_minimum, input, other)
 "Writes the result to its first argument; see [`min`](@ref)."
-function min!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_minimum_out(input, other, dst))
-    return dst
-end
-
-min!(input::Tensor, other::Tensor) = (check(C.tsr_minimum_inplace(input, other)); input)
-
-function Base.min(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_minimum_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function min!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_minimum_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function min!(input::Tensor, other::Number)
-    check(C.tsr_minimum_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+min!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_minimum_out, input, other)
+min!(input::Tensor, other::Tensor) = changed(input, C.tsr_minimum_inplace, other)
+Base.min(input::Tensor, other::Number) =
+    fresh(C.tsr_minimum_scalar, input, host_number(other))
+min!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_minimum_scalar_out, input, host_number(other))
+min!(input::Tensor, other::Number) =
+    changed(input, C.tsr_minimum_scalar_inplace, host_number(other))
 Base.min(input::Number, other::Tensor) = Base.min(other, input)
 
 """
@@ -421,46 +203,20 @@ Base.min(input::Number, other::Tensor) = Base.min(other, input)
 
 Angle of the point (other, input), in radians in [-pi, pi].
 """
-function atan2(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_atan2(input, other, out))
-    return wrap(out[])
-end
-
+atan2(input::Tensor, other::Tensor) = fresh(C.tsr_atan2, input, other)
 "Writes the result to its first argument; see [`atan2`](@ref)."
-function atan2!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_atan2_out(input, other, dst))
-    return dst
-end
-
-atan2!(input::Tensor, other::Tensor) = (check(C.tsr_atan2_inplace(input, other)); input)
-
-function atan2(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_atan2_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function atan2!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_atan2_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function atan2!(input::Tensor, other::Number)
-    check(C.tsr_atan2_scalar_inplace(input, host_number(other)))
-    return input
-end
-
-function atan2(input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_atan2_scalar_left(host_number(input), other, out))
-    return wrap(out[])
-end
-
-function atan2!(dst::Tensor, input::Number, other::Tensor)
-    check(C.tsr_atan2_scalar_left_out(host_number(input), other, dst))
-    return dst
-end
+atan2!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_atan2_out, input, other)
+atan2!(input::Tensor, other::Tensor) = changed(input, C.tsr_atan2_inplace, other)
+atan2(input::Tensor, other::Number) = fresh(C.tsr_atan2_scalar, input, host_number(other))
+atan2!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_atan2_scalar_out, input, host_number(other))
+atan2!(input::Tensor, other::Number) =
+    changed(input, C.tsr_atan2_scalar_inplace, host_number(other))
+atan2(input::Number, other::Tensor) =
+    fresh(C.tsr_atan2_scalar_left, host_number(input), other)
+atan2!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_atan2_scalar_left_out, host_number(input), other)
 
 """
     hypot(input, other)
@@ -469,36 +225,17 @@ end
 
 sqrt(a a + b b) without overflow.
 """
-function Base.hypot(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_hypot(input, other, out))
-    return wrap(out[])
-end
-
+Base.hypot(input::Tensor, other::Tensor) = fresh(C.tsr_hypot, input, other)
 "Writes the result to its first argument; see [`hypot`](@ref)."
-function hypot!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_hypot_out(input, other, dst))
-    return dst
-end
-
-hypot!(input::Tensor, other::Tensor) = (check(C.tsr_hypot_inplace(input, other)); input)
-
-function Base.hypot(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_hypot_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function hypot!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_hypot_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function hypot!(input::Tensor, other::Number)
-    check(C.tsr_hypot_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+hypot!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_hypot_out, input, other)
+hypot!(input::Tensor, other::Tensor) = changed(input, C.tsr_hypot_inplace, other)
+Base.hypot(input::Tensor, other::Number) =
+    fresh(C.tsr_hypot_scalar, input, host_number(other))
+hypot!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_hypot_scalar_out, input, host_number(other))
+hypot!(input::Tensor, other::Number) =
+    changed(input, C.tsr_hypot_scalar_inplace, host_number(other))
 Base.hypot(input::Number, other::Tensor) = Base.hypot(other, input)
 
 """
@@ -507,29 +244,13 @@ Base.hypot(input::Number, other::Tensor) = Base.hypot(other, input)
 
 Whether two elements are equal.
 """
-function equal(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_equal(input, other, out))
-    return wrap(out[])
-end
-
+equal(input::Tensor, other::Tensor) = fresh(C.tsr_equal, input, other)
 "Writes the result to its first argument; see [`equal`](@ref)."
-function equal!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_equal_out(input, other, dst))
-    return dst
-end
-
-function equal(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_equal_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function equal!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_equal_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+equal!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_equal_out, input, other)
+equal(input::Tensor, other::Number) = fresh(C.tsr_equal_scalar, input, host_number(other))
+equal!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_equal_scalar_out, input, host_number(other))
 equal(input::Number, other::Tensor) = equal(other, input)
 
 """
@@ -538,29 +259,14 @@ equal(input::Number, other::Tensor) = equal(other, input)
 
 Whether two elements differ; NaN differs from everything.
 """
-function not_equal(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_not_equal(input, other, out))
-    return wrap(out[])
-end
-
+not_equal(input::Tensor, other::Tensor) = fresh(C.tsr_not_equal, input, other)
 "Writes the result to its first argument; see [`not_equal`](@ref)."
-function not_equal!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_not_equal_out(input, other, dst))
-    return dst
-end
-
-function not_equal(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_not_equal_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function not_equal!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_not_equal_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+not_equal!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_not_equal_out, input, other)
+not_equal(input::Tensor, other::Number) =
+    fresh(C.tsr_not_equal_scalar, input, host_number(other))
+not_equal!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_not_equal_scalar_out, input, host_number(other))
 not_equal(input::Number, other::Tensor) = not_equal(other, input)
 
 """
@@ -569,29 +275,13 @@ not_equal(input::Number, other::Tensor) = not_equal(other, input)
 
 Whether the first element is below the second; complex is refused.
 """
-function less(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_less(input, other, out))
-    return wrap(out[])
-end
-
+less(input::Tensor, other::Tensor) = fresh(C.tsr_less, input, other)
 "Writes the result to its first argument; see [`less`](@ref)."
-function less!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_less_out(input, other, dst))
-    return dst
-end
-
-function less(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_less_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function less!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_less_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+less!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_less_out, input, other)
+less(input::Tensor, other::Number) = fresh(C.tsr_less_scalar, input, host_number(other))
+less!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_less_scalar_out, input, host_number(other))
 less(input::Number, other::Tensor) = greater(other, input)
 
 """
@@ -600,29 +290,14 @@ less(input::Number, other::Tensor) = greater(other, input)
 
 Whether the first element is not above the second; complex is refused.
 """
-function less_equal(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_less_equal(input, other, out))
-    return wrap(out[])
-end
-
+less_equal(input::Tensor, other::Tensor) = fresh(C.tsr_less_equal, input, other)
 "Writes the result to its first argument; see [`less_equal`](@ref)."
-function less_equal!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_less_equal_out(input, other, dst))
-    return dst
-end
-
-function less_equal(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_less_equal_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function less_equal!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_less_equal_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+less_equal!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_less_equal_out, input, other)
+less_equal(input::Tensor, other::Number) =
+    fresh(C.tsr_less_equal_scalar, input, host_number(other))
+less_equal!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_less_equal_scalar_out, input, host_number(other))
 less_equal(input::Number, other::Tensor) = greater_equal(other, input)
 
 """
@@ -631,29 +306,14 @@ less_equal(input::Number, other::Tensor) = greater_equal(other, input)
 
 Whether the first element is above the second; complex is refused.
 """
-function greater(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_greater(input, other, out))
-    return wrap(out[])
-end
-
+greater(input::Tensor, other::Tensor) = fresh(C.tsr_greater, input, other)
 "Writes the result to its first argument; see [`greater`](@ref)."
-function greater!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_greater_out(input, other, dst))
-    return dst
-end
-
-function greater(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_greater_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function greater!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_greater_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+greater!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_greater_out, input, other)
+greater(input::Tensor, other::Number) =
+    fresh(C.tsr_greater_scalar, input, host_number(other))
+greater!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_greater_scalar_out, input, host_number(other))
 greater(input::Number, other::Tensor) = less(other, input)
 
 """
@@ -662,29 +322,14 @@ greater(input::Number, other::Tensor) = less(other, input)
 
 Whether the first element is not below the second; complex is refused.
 """
-function greater_equal(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_greater_equal(input, other, out))
-    return wrap(out[])
-end
-
+greater_equal(input::Tensor, other::Tensor) = fresh(C.tsr_greater_equal, input, other)
 "Writes the result to its first argument; see [`greater_equal`](@ref)."
-function greater_equal!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_greater_equal_out(input, other, dst))
-    return dst
-end
-
-function greater_equal(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_greater_equal_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function greater_equal!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_greater_equal_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+greater_equal!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_greater_equal_out, input, other)
+greater_equal(input::Tensor, other::Number) =
+    fresh(C.tsr_greater_equal_scalar, input, host_number(other))
+greater_equal!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_greater_equal_scalar_out, input, host_number(other))
 greater_equal(input::Number, other::Tensor) = less_equal(other, input)
 
 """
@@ -693,29 +338,14 @@ greater_equal(input::Number, other::Tensor) = less_equal(other, input)
 
 Logical and of two elements; what is not zero counts as true.
 """
-function logical_and(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_and(input, other, out))
-    return wrap(out[])
-end
-
+logical_and(input::Tensor, other::Tensor) = fresh(C.tsr_logical_and, input, other)
 "Writes the result to its first argument; see [`logical_and`](@ref)."
-function logical_and!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_logical_and_out(input, other, dst))
-    return dst
-end
-
-function logical_and(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_and_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function logical_and!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_logical_and_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+logical_and!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_logical_and_out, input, other)
+logical_and(input::Tensor, other::Number) =
+    fresh(C.tsr_logical_and_scalar, input, host_number(other))
+logical_and!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_logical_and_scalar_out, input, host_number(other))
 logical_and(input::Number, other::Tensor) = logical_and(other, input)
 
 """
@@ -724,29 +354,14 @@ logical_and(input::Number, other::Tensor) = logical_and(other, input)
 
 Logical or of two elements; what is not zero counts as true.
 """
-function logical_or(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_or(input, other, out))
-    return wrap(out[])
-end
-
+logical_or(input::Tensor, other::Tensor) = fresh(C.tsr_logical_or, input, other)
 "Writes the result to its first argument; see [`logical_or`](@ref)."
-function logical_or!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_logical_or_out(input, other, dst))
-    return dst
-end
-
-function logical_or(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_or_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function logical_or!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_logical_or_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+logical_or!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_logical_or_out, input, other)
+logical_or(input::Tensor, other::Number) =
+    fresh(C.tsr_logical_or_scalar, input, host_number(other))
+logical_or!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_logical_or_scalar_out, input, host_number(other))
 logical_or(input::Number, other::Tensor) = logical_or(other, input)
 
 """
@@ -755,29 +370,14 @@ logical_or(input::Number, other::Tensor) = logical_or(other, input)
 
 Logical xor of two elements; what is not zero counts as true.
 """
-function logical_xor(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_xor(input, other, out))
-    return wrap(out[])
-end
-
+logical_xor(input::Tensor, other::Tensor) = fresh(C.tsr_logical_xor, input, other)
 "Writes the result to its first argument; see [`logical_xor`](@ref)."
-function logical_xor!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_logical_xor_out(input, other, dst))
-    return dst
-end
-
-function logical_xor(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_xor_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function logical_xor!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_logical_xor_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
+logical_xor!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_logical_xor_out, input, other)
+logical_xor(input::Tensor, other::Number) =
+    fresh(C.tsr_logical_xor_scalar, input, host_number(other))
+logical_xor!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_logical_xor_scalar_out, input, host_number(other))
 logical_xor(input::Number, other::Tensor) = logical_xor(other, input)
 
 """
@@ -787,39 +387,18 @@ logical_xor(input::Number, other::Tensor) = logical_xor(other, input)
 
 Bitwise and of two integers or bools; floating dtypes are refused.
 """
-function bitwise_and(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_and(input, other, out))
-    return wrap(out[])
-end
-
+bitwise_and(input::Tensor, other::Tensor) = fresh(C.tsr_bitwise_and, input, other)
 "Writes the result to its first argument; see [`bitwise_and`](@ref)."
-function bitwise_and!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_bitwise_and_out(input, other, dst))
-    return dst
-end
-
-function bitwise_and!(input::Tensor, other::Tensor)
-    check(C.tsr_bitwise_and_inplace(input, other))
-    return input
-end
-
-function bitwise_and(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_and_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function bitwise_and!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_bitwise_and_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function bitwise_and!(input::Tensor, other::Number)
-    check(C.tsr_bitwise_and_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+bitwise_and!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_bitwise_and_out, input, other)
+bitwise_and!(input::Tensor, other::Tensor) =
+    changed(input, C.tsr_bitwise_and_inplace, other)
+bitwise_and(input::Tensor, other::Number) =
+    fresh(C.tsr_bitwise_and_scalar, input, host_number(other))
+bitwise_and!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_bitwise_and_scalar_out, input, host_number(other))
+bitwise_and!(input::Tensor, other::Number) =
+    changed(input, C.tsr_bitwise_and_scalar_inplace, host_number(other))
 bitwise_and(input::Number, other::Tensor) = bitwise_and(other, input)
 
 """
@@ -829,39 +408,17 @@ bitwise_and(input::Number, other::Tensor) = bitwise_and(other, input)
 
 Bitwise or of two integers or bools; floating dtypes are refused.
 """
-function bitwise_or(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_or(input, other, out))
-    return wrap(out[])
-end
-
+bitwise_or(input::Tensor, other::Tensor) = fresh(C.tsr_bitwise_or, input, other)
 "Writes the result to its first argument; see [`bitwise_or`](@ref)."
-function bitwise_or!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_bitwise_or_out(input, other, dst))
-    return dst
-end
-
-function bitwise_or!(input::Tensor, other::Tensor)
-    check(C.tsr_bitwise_or_inplace(input, other))
-    return input
-end
-
-function bitwise_or(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_or_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function bitwise_or!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_bitwise_or_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function bitwise_or!(input::Tensor, other::Number)
-    check(C.tsr_bitwise_or_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+bitwise_or!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_bitwise_or_out, input, other)
+bitwise_or!(input::Tensor, other::Tensor) = changed(input, C.tsr_bitwise_or_inplace, other)
+bitwise_or(input::Tensor, other::Number) =
+    fresh(C.tsr_bitwise_or_scalar, input, host_number(other))
+bitwise_or!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_bitwise_or_scalar_out, input, host_number(other))
+bitwise_or!(input::Tensor, other::Number) =
+    changed(input, C.tsr_bitwise_or_scalar_inplace, host_number(other))
 bitwise_or(input::Number, other::Tensor) = bitwise_or(other, input)
 
 """
@@ -871,37 +428,16 @@ bitwise_or(input::Number, other::Tensor) = bitwise_or(other, input)
 
 Bitwise xor of two integers or bools; floating dtypes are refused.
 """
-function bitwise_xor(input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_xor(input, other, out))
-    return wrap(out[])
-end
-
+bitwise_xor(input::Tensor, other::Tensor) = fresh(C.tsr_bitwise_xor, input, other)
 "Writes the result to its first argument; see [`bitwise_xor`](@ref)."
-function bitwise_xor!(dst::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_bitwise_xor_out(input, other, dst))
-    return dst
-end
-
-function bitwise_xor!(input::Tensor, other::Tensor)
-    check(C.tsr_bitwise_xor_inplace(input, other))
-    return input
-end
-
-function bitwise_xor(input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_xor_scalar(input, host_number(other), out))
-    return wrap(out[])
-end
-
-function bitwise_xor!(dst::Tensor, input::Tensor, other::Number)
-    check(C.tsr_bitwise_xor_scalar_out(input, host_number(other), dst))
-    return dst
-end
-
-function bitwise_xor!(input::Tensor, other::Number)
-    check(C.tsr_bitwise_xor_scalar_inplace(input, host_number(other)))
-    return input
-end
-
+bitwise_xor!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_bitwise_xor_out, input, other)
+bitwise_xor!(input::Tensor, other::Tensor) =
+    changed(input, C.tsr_bitwise_xor_inplace, other)
+bitwise_xor(input::Tensor, other::Number) =
+    fresh(C.tsr_bitwise_xor_scalar, input, host_number(other))
+bitwise_xor!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_bitwise_xor_scalar_out, input, host_number(other))
+bitwise_xor!(input::Tensor, other::Number) =
+    changed(input, C.tsr_bitwise_xor_scalar_inplace, host_number(other))
 bitwise_xor(input::Number, other::Tensor) = bitwise_xor(other, input)

@@ -10,49 +10,24 @@ The input where the condition holds, other elsewhere; all three broadcast.
 
 - `condition`: bool
 """
-function choose(condition::Tensor, input::Tensor, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where(condition, input, other, out))
-    return wrap(out[])
-end
-
+choose(condition::Tensor, input::Tensor, other::Tensor) =
+    fresh(C.tsr_where, condition, input, other)
 "Writes the result to its first argument; see [`choose`](@ref)."
-function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Tensor)
-    check(C.tsr_where_out(condition, input, other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Tensor, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_scalar(condition, input, host_number(other), out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Number)
-    check(C.tsr_where_scalar_out(condition, input, host_number(other), dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Number, other::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_scalar_left(condition, host_number(input), other, out))
-    return wrap(out[])
-end
-
-function choose!(dst::Tensor, condition::Tensor, input::Number, other::Tensor)
-    check(C.tsr_where_scalar_left_out(condition, host_number(input), other, dst))
-    return dst
-end
-
-function choose(condition::Tensor, input::Number, other::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_where_scalars(condition, host_number(input), host_number(other), out))
-    return wrap(out[])
-end
-
+choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_where_out, condition, input, other)
+choose(condition::Tensor, input::Tensor, other::Number) =
+    fresh(C.tsr_where_scalar, condition, input, host_number(other))
+choose!(dst::Tensor, condition::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_where_scalar_out, condition, input, host_number(other))
+choose(condition::Tensor, input::Number, other::Tensor) =
+    fresh(C.tsr_where_scalar_left, condition, host_number(input), other)
+choose!(dst::Tensor, condition::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_where_scalar_left_out, condition, host_number(input), other)
+choose(condition::Tensor, input::Number, other::Number) =
+    fresh(C.tsr_where_scalars, condition, host_number(input), host_number(other))
 function choose!(dst::Tensor, condition::Tensor, input::Number, other::Number)
-    check(C.tsr_where_scalars_out(condition, host_number(input), host_number(other), dst))
-    return dst
+    return written(dst, C.tsr_where_scalars_out, condition, host_number(input),
+        host_number(other))
 end
 
 """
@@ -62,38 +37,18 @@ end
 
 input + weight (other - input); floating and complex dtypes.
 """
-function lerp(input::Tensor, other::Tensor, weight::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_lerp(input, other, weight, out))
-    return wrap(out[])
-end
-
+lerp(input::Tensor, other::Tensor, weight::Tensor) = fresh(C.tsr_lerp, input, other, weight)
 "Writes the result to its first argument; see [`lerp`](@ref)."
-function lerp!(dst::Tensor, input::Tensor, other::Tensor, weight::Tensor)
-    check(C.tsr_lerp_out(input, other, weight, dst))
-    return dst
-end
-
-function lerp!(input::Tensor, other::Tensor, weight::Tensor)
-    check(C.tsr_lerp_inplace(input, other, weight))
-    return input
-end
-
-function lerp(input::Tensor, other::Tensor, weight::Number)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_lerp_scalar(input, other, host_number(weight), out))
-    return wrap(out[])
-end
-
-function lerp!(dst::Tensor, input::Tensor, other::Tensor, weight::Number)
-    check(C.tsr_lerp_scalar_out(input, other, host_number(weight), dst))
-    return dst
-end
-
-function lerp!(input::Tensor, other::Tensor, weight::Number)
-    check(C.tsr_lerp_scalar_inplace(input, other, host_number(weight)))
-    return input
-end
+lerp!(dst::Tensor, input::Tensor, other::Tensor, weight::Tensor) =
+    written(dst, C.tsr_lerp_out, input, other, weight)
+lerp!(input::Tensor, other::Tensor, weight::Tensor) =
+    changed(input, C.tsr_lerp_inplace, other, weight)
+lerp(input::Tensor, other::Tensor, weight::Number) =
+    fresh(C.tsr_lerp_scalar, input, other, host_number(weight))
+lerp!(dst::Tensor, input::Tensor, other::Tensor, weight::Number) =
+    written(dst, C.tsr_lerp_scalar_out, input, other, host_number(weight))
+lerp!(input::Tensor, other::Tensor, weight::Number) =
+    changed(input, C.tsr_lerp_scalar_inplace, other, host_number(weight))
 
 """
     addcmul(input, tensor1, tensor2; value)
@@ -104,22 +59,13 @@ input + value tensor1 tensor2.
 
 - `value`: does not promote: a number of the dtype
 """
-function addcmul(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_addcmul(input, tensor1, tensor2, host_number(value), out))
-    return wrap(out[])
-end
-
+addcmul(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
+    fresh(C.tsr_addcmul, input, tensor1, tensor2, host_number(value))
 "Writes the result to its first argument; see [`addcmul`](@ref)."
-function addcmul!(dst::Tensor, input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcmul_out(input, tensor1, tensor2, host_number(value), dst))
-    return dst
-end
-
-function addcmul!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcmul_inplace(input, tensor1, tensor2, host_number(value)))
-    return input
-end
+addcmul!(dst::Tensor, input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
+    written(dst, C.tsr_addcmul_out, input, tensor1, tensor2, host_number(value))
+addcmul!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
+    changed(input, C.tsr_addcmul_inplace, tensor1, tensor2, host_number(value))
 
 """
     addcdiv(input, tensor1, tensor2; value)
@@ -130,22 +76,13 @@ input + value tensor1 / tensor2; floating and complex dtypes.
 
 - `value`: does not promote: a number of the dtype
 """
-function addcdiv(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_addcdiv(input, tensor1, tensor2, host_number(value), out))
-    return wrap(out[])
-end
-
+addcdiv(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
+    fresh(C.tsr_addcdiv, input, tensor1, tensor2, host_number(value))
 "Writes the result to its first argument; see [`addcdiv`](@ref)."
-function addcdiv!(dst::Tensor, input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcdiv_out(input, tensor1, tensor2, host_number(value), dst))
-    return dst
-end
-
-function addcdiv!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1)
-    check(C.tsr_addcdiv_inplace(input, tensor1, tensor2, host_number(value)))
-    return input
-end
+addcdiv!(dst::Tensor, input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
+    written(dst, C.tsr_addcdiv_out, input, tensor1, tensor2, host_number(value))
+addcdiv!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
+    changed(input, C.tsr_addcdiv_inplace, tensor1, tensor2, host_number(value))
 
 """
     clip(input, min, max)
@@ -158,41 +95,19 @@ the bounds.
 - `min`: lower bound
 - `max`: upper bound
 """
-function clip(input::Tensor, min::Union{Nothing,Tensor}, max::Union{Nothing,Tensor})
-    out = Ref{tsr_tensor}()
-    check(C.tsr_clip(input, min, max, out))
-    return wrap(out[])
-end
-
+clip(input::Tensor, min::Union{Nothing,Tensor}, max::Union{Nothing,Tensor}) =
+    fresh(C.tsr_clip, input, min, max)
 "Writes the result to its first argument; see [`clip`](@ref)."
-function clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Tensor},
-        max::Union{Nothing,Tensor})
-    check(C.tsr_clip_out(input, min, max, dst))
-    return dst
-end
-
-function clip!(input::Tensor, min::Union{Nothing,Tensor}, max::Union{Nothing,Tensor})
-    check(C.tsr_clip_inplace(input, min, max))
-    return input
-end
-
-function clip(input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number})
-    out = Ref{tsr_tensor}()
-    check(C.tsr_clip_scalars(input, host_number(min), host_number(max), out))
-    return wrap(out[])
-end
-
-function clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Number},
-        max::Union{Nothing,Number})
-    check(C.tsr_clip_scalars_out(input, host_number(min), host_number(max), dst))
-    return dst
-end
-
-function clip!(input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number})
-    check(C.tsr_clip_scalars_inplace(input, host_number(min), host_number(max)))
-    return input
-end
-
+clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Tensor}, max::Union{Nothing,Tensor}) =
+    written(dst, C.tsr_clip_out, input, min, max)
+clip!(input::Tensor, min::Union{Nothing,Tensor}, max::Union{Nothing,Tensor}) =
+    changed(input, C.tsr_clip_inplace, min, max)
+clip(input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number}) =
+    fresh(C.tsr_clip_scalars, input, host_number(min), host_number(max))
+clip!(dst::Tensor, input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number}) =
+    written(dst, C.tsr_clip_scalars_out, input, host_number(min), host_number(max))
+clip!(input::Tensor, min::Union{Nothing,Number}, max::Union{Nothing,Number}) =
+    changed(input, C.tsr_clip_scalars_inplace, host_number(min), host_number(max))
 clip(input::Tensor, ::Nothing, ::Nothing) = clone(input)
 clip!(input::Tensor, ::Nothing, ::Nothing) = input
 clip!(dst::Tensor, input::Tensor, ::Nothing, ::Nothing) = copyto!(dst, input)

@@ -9,16 +9,10 @@
 
 Absolute value of each element; a complex element gives its magnitude.
 """
-function Base.abs(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_abs(input, out))
-    return wrap(out[])
-end
-
+Base.abs(input::Tensor) = fresh(C.tsr_abs, input)
 "Writes the result to its first argument; see [`abs`](@ref)."
-abs!(dst::Tensor, input::Tensor) = (check(C.tsr_abs_out(input, dst)); dst)
-
-abs!(input::Tensor) = (check(C.tsr_abs_inplace(input)); input)
+abs!(dst::Tensor, input::Tensor) = written(dst, C.tsr_abs_out, input)
+abs!(input::Tensor) = changed(input, C.tsr_abs_inplace)
 
 """
     negative(input)
@@ -27,16 +21,10 @@ abs!(input::Tensor) = (check(C.tsr_abs_inplace(input)); input)
 
 Each element with the other sign; bool is refused.
 """
-function negative(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_negative(input, out))
-    return wrap(out[])
-end
-
+negative(input::Tensor) = fresh(C.tsr_negative, input)
 "Writes the result to its first argument; see [`negative`](@ref)."
-negative!(dst::Tensor, input::Tensor) = (check(C.tsr_negative_out(input, dst)); dst)
-
-negative!(input::Tensor) = (check(C.tsr_negative_inplace(input)); input)
+negative!(dst::Tensor, input::Tensor) = written(dst, C.tsr_negative_out, input)
+negative!(input::Tensor) = changed(input, C.tsr_negative_inplace)
 
 """
     sign(input)
@@ -45,16 +33,10 @@ negative!(input::Tensor) = (check(C.tsr_negative_inplace(input)); input)
 
 -1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0.
 """
-function Base.sign(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sign(input, out))
-    return wrap(out[])
-end
-
+Base.sign(input::Tensor) = fresh(C.tsr_sign, input)
 "Writes the result to its first argument; see [`sign`](@ref)."
-sign!(dst::Tensor, input::Tensor) = (check(C.tsr_sign_out(input, dst)); dst)
-
-sign!(input::Tensor) = (check(C.tsr_sign_inplace(input)); input)
+sign!(dst::Tensor, input::Tensor) = written(dst, C.tsr_sign_out, input)
+sign!(input::Tensor) = changed(input, C.tsr_sign_inplace)
 
 """
     reciprocal(input)
@@ -63,16 +45,10 @@ sign!(input::Tensor) = (check(C.tsr_sign_inplace(input)); input)
 
 1 / x for each element.
 """
-function reciprocal(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_reciprocal(input, out))
-    return wrap(out[])
-end
-
+reciprocal(input::Tensor) = fresh(C.tsr_reciprocal, input)
 "Writes the result to its first argument; see [`reciprocal`](@ref)."
-reciprocal!(dst::Tensor, input::Tensor) = (check(C.tsr_reciprocal_out(input, dst)); dst)
-
-reciprocal!(input::Tensor) = (check(C.tsr_reciprocal_inplace(input)); input)
+reciprocal!(dst::Tensor, input::Tensor) = written(dst, C.tsr_reciprocal_out, input)
+reciprocal!(input::Tensor) = changed(input, C.tsr_reciprocal_inplace)
 
 """
     square(input)
@@ -81,16 +57,10 @@ reciprocal!(input::Tensor) = (check(C.tsr_reciprocal_inplace(input)); input)
 
 x x for each element; bool gives int64.
 """
-function square(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_square(input, out))
-    return wrap(out[])
-end
-
+square(input::Tensor) = fresh(C.tsr_square, input)
 "Writes the result to its first argument; see [`square`](@ref)."
-square!(dst::Tensor, input::Tensor) = (check(C.tsr_square_out(input, dst)); dst)
-
-square!(input::Tensor) = (check(C.tsr_square_inplace(input)); input)
+square!(dst::Tensor, input::Tensor) = written(dst, C.tsr_square_out, input)
+square!(input::Tensor) = changed(input, C.tsr_square_inplace)
 
 """
     sqrt(input)
@@ -99,16 +69,10 @@ square!(input::Tensor) = (check(C.tsr_square_inplace(input)); input)
 
 Square root of each element; NaN below 0.
 """
-function Base.sqrt(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sqrt(input, out))
-    return wrap(out[])
-end
-
+Base.sqrt(input::Tensor) = fresh(C.tsr_sqrt, input)
 "Writes the result to its first argument; see [`sqrt`](@ref)."
-sqrt!(dst::Tensor, input::Tensor) = (check(C.tsr_sqrt_out(input, dst)); dst)
-
-sqrt!(input::Tensor) = (check(C.tsr_sqrt_inplace(input)); input)
+sqrt!(dst::Tensor, input::Tensor) = written(dst, C.tsr_sqrt_out, input)
+sqrt!(input::Tensor) = changed(input, C.tsr_sqrt_inplace)
 
 """
     rsqrt(input)
@@ -117,16 +81,10 @@ sqrt!(input::Tensor) = (check(C.tsr_sqrt_inplace(input)); input)
 
 1 / sqrt(x) for each element.
 """
-function rsqrt(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_rsqrt(input, out))
-    return wrap(out[])
-end
-
+rsqrt(input::Tensor) = fresh(C.tsr_rsqrt, input)
 "Writes the result to its first argument; see [`rsqrt`](@ref)."
-rsqrt!(dst::Tensor, input::Tensor) = (check(C.tsr_rsqrt_out(input, dst)); dst)
-
-rsqrt!(input::Tensor) = (check(C.tsr_rsqrt_inplace(input)); input)
+rsqrt!(dst::Tensor, input::Tensor) = written(dst, C.tsr_rsqrt_out, input)
+rsqrt!(input::Tensor) = changed(input, C.tsr_rsqrt_inplace)
 
 """
     exp(input)
@@ -135,16 +93,10 @@ rsqrt!(input::Tensor) = (check(C.tsr_rsqrt_inplace(input)); input)
 
 Exponential of each element; integers and bool give the default floating dtype.
 """
-function Base.exp(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_exp(input, out))
-    return wrap(out[])
-end
-
+Base.exp(input::Tensor) = fresh(C.tsr_exp, input)
 "Writes the result to its first argument; see [`exp`](@ref)."
-exp!(dst::Tensor, input::Tensor) = (check(C.tsr_exp_out(input, dst)); dst)
-
-exp!(input::Tensor) = (check(C.tsr_exp_inplace(input)); input)
+exp!(dst::Tensor, input::Tensor) = written(dst, C.tsr_exp_out, input)
+exp!(input::Tensor) = changed(input, C.tsr_exp_inplace)
 
 """
     expm1(input)
@@ -153,16 +105,10 @@ exp!(input::Tensor) = (check(C.tsr_exp_inplace(input)); input)
 
 exp(x) - 1 for each element, exact near 0.
 """
-function Base.expm1(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_expm1(input, out))
-    return wrap(out[])
-end
-
+Base.expm1(input::Tensor) = fresh(C.tsr_expm1, input)
 "Writes the result to its first argument; see [`expm1`](@ref)."
-expm1!(dst::Tensor, input::Tensor) = (check(C.tsr_expm1_out(input, dst)); dst)
-
-expm1!(input::Tensor) = (check(C.tsr_expm1_inplace(input)); input)
+expm1!(dst::Tensor, input::Tensor) = written(dst, C.tsr_expm1_out, input)
+expm1!(input::Tensor) = changed(input, C.tsr_expm1_inplace)
 
 """
     log(input)
@@ -171,16 +117,10 @@ expm1!(input::Tensor) = (check(C.tsr_expm1_inplace(input)); input)
 
 Natural logarithm of each element; -inf at 0, NaN below.
 """
-function Base.log(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_log(input, out))
-    return wrap(out[])
-end
-
+Base.log(input::Tensor) = fresh(C.tsr_log, input)
 "Writes the result to its first argument; see [`log`](@ref)."
-log!(dst::Tensor, input::Tensor) = (check(C.tsr_log_out(input, dst)); dst)
-
-log!(input::Tensor) = (check(C.tsr_log_inplace(input)); input)
+log!(dst::Tensor, input::Tensor) = written(dst, C.tsr_log_out, input)
+log!(input::Tensor) = changed(input, C.tsr_log_inplace)
 
 """
     log1p(input)
@@ -189,16 +129,10 @@ log!(input::Tensor) = (check(C.tsr_log_inplace(input)); input)
 
 log(1 + x) for each element, exact near 0.
 """
-function Base.log1p(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_log1p(input, out))
-    return wrap(out[])
-end
-
+Base.log1p(input::Tensor) = fresh(C.tsr_log1p, input)
 "Writes the result to its first argument; see [`log1p`](@ref)."
-log1p!(dst::Tensor, input::Tensor) = (check(C.tsr_log1p_out(input, dst)); dst)
-
-log1p!(input::Tensor) = (check(C.tsr_log1p_inplace(input)); input)
+log1p!(dst::Tensor, input::Tensor) = written(dst, C.tsr_log1p_out, input)
+log1p!(input::Tensor) = changed(input, C.tsr_log1p_inplace)
 
 """
     log2(input)
@@ -207,16 +141,10 @@ log1p!(input::Tensor) = (check(C.tsr_log1p_inplace(input)); input)
 
 Base-2 logarithm of each element.
 """
-function Base.log2(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_log2(input, out))
-    return wrap(out[])
-end
-
+Base.log2(input::Tensor) = fresh(C.tsr_log2, input)
 "Writes the result to its first argument; see [`log2`](@ref)."
-log2!(dst::Tensor, input::Tensor) = (check(C.tsr_log2_out(input, dst)); dst)
-
-log2!(input::Tensor) = (check(C.tsr_log2_inplace(input)); input)
+log2!(dst::Tensor, input::Tensor) = written(dst, C.tsr_log2_out, input)
+log2!(input::Tensor) = changed(input, C.tsr_log2_inplace)
 
 """
     log10(input)
@@ -225,16 +153,10 @@ log2!(input::Tensor) = (check(C.tsr_log2_inplace(input)); input)
 
 Base-10 logarithm of each element.
 """
-function Base.log10(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_log10(input, out))
-    return wrap(out[])
-end
-
+Base.log10(input::Tensor) = fresh(C.tsr_log10, input)
 "Writes the result to its first argument; see [`log10`](@ref)."
-log10!(dst::Tensor, input::Tensor) = (check(C.tsr_log10_out(input, dst)); dst)
-
-log10!(input::Tensor) = (check(C.tsr_log10_inplace(input)); input)
+log10!(dst::Tensor, input::Tensor) = written(dst, C.tsr_log10_out, input)
+log10!(input::Tensor) = changed(input, C.tsr_log10_inplace)
 
 """
     sin(input)
@@ -243,16 +165,10 @@ log10!(input::Tensor) = (check(C.tsr_log10_inplace(input)); input)
 
 Sine of each element, in radians.
 """
-function Base.sin(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sin(input, out))
-    return wrap(out[])
-end
-
+Base.sin(input::Tensor) = fresh(C.tsr_sin, input)
 "Writes the result to its first argument; see [`sin`](@ref)."
-sin!(dst::Tensor, input::Tensor) = (check(C.tsr_sin_out(input, dst)); dst)
-
-sin!(input::Tensor) = (check(C.tsr_sin_inplace(input)); input)
+sin!(dst::Tensor, input::Tensor) = written(dst, C.tsr_sin_out, input)
+sin!(input::Tensor) = changed(input, C.tsr_sin_inplace)
 
 """
     cos(input)
@@ -261,16 +177,10 @@ sin!(input::Tensor) = (check(C.tsr_sin_inplace(input)); input)
 
 Cosine of each element, in radians.
 """
-function Base.cos(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_cos(input, out))
-    return wrap(out[])
-end
-
+Base.cos(input::Tensor) = fresh(C.tsr_cos, input)
 "Writes the result to its first argument; see [`cos`](@ref)."
-cos!(dst::Tensor, input::Tensor) = (check(C.tsr_cos_out(input, dst)); dst)
-
-cos!(input::Tensor) = (check(C.tsr_cos_inplace(input)); input)
+cos!(dst::Tensor, input::Tensor) = written(dst, C.tsr_cos_out, input)
+cos!(input::Tensor) = changed(input, C.tsr_cos_inplace)
 
 """
     tan(input)
@@ -279,16 +189,10 @@ cos!(input::Tensor) = (check(C.tsr_cos_inplace(input)); input)
 
 Tangent of each element, in radians.
 """
-function Base.tan(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_tan(input, out))
-    return wrap(out[])
-end
-
+Base.tan(input::Tensor) = fresh(C.tsr_tan, input)
 "Writes the result to its first argument; see [`tan`](@ref)."
-tan!(dst::Tensor, input::Tensor) = (check(C.tsr_tan_out(input, dst)); dst)
-
-tan!(input::Tensor) = (check(C.tsr_tan_inplace(input)); input)
+tan!(dst::Tensor, input::Tensor) = written(dst, C.tsr_tan_out, input)
+tan!(input::Tensor) = changed(input, C.tsr_tan_inplace)
 
 """
     asin(input)
@@ -297,16 +201,10 @@ tan!(input::Tensor) = (check(C.tsr_tan_inplace(input)); input)
 
 Inverse sine of each element, in radians; NaN outside [-1, 1].
 """
-function Base.asin(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_asin(input, out))
-    return wrap(out[])
-end
-
+Base.asin(input::Tensor) = fresh(C.tsr_asin, input)
 "Writes the result to its first argument; see [`asin`](@ref)."
-asin!(dst::Tensor, input::Tensor) = (check(C.tsr_asin_out(input, dst)); dst)
-
-asin!(input::Tensor) = (check(C.tsr_asin_inplace(input)); input)
+asin!(dst::Tensor, input::Tensor) = written(dst, C.tsr_asin_out, input)
+asin!(input::Tensor) = changed(input, C.tsr_asin_inplace)
 
 """
     acos(input)
@@ -315,16 +213,10 @@ asin!(input::Tensor) = (check(C.tsr_asin_inplace(input)); input)
 
 Inverse cosine of each element, in radians; NaN outside [-1, 1].
 """
-function Base.acos(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_acos(input, out))
-    return wrap(out[])
-end
-
+Base.acos(input::Tensor) = fresh(C.tsr_acos, input)
 "Writes the result to its first argument; see [`acos`](@ref)."
-acos!(dst::Tensor, input::Tensor) = (check(C.tsr_acos_out(input, dst)); dst)
-
-acos!(input::Tensor) = (check(C.tsr_acos_inplace(input)); input)
+acos!(dst::Tensor, input::Tensor) = written(dst, C.tsr_acos_out, input)
+acos!(input::Tensor) = changed(input, C.tsr_acos_inplace)
 
 """
     atan(input)
@@ -333,16 +225,10 @@ acos!(input::Tensor) = (check(C.tsr_acos_inplace(input)); input)
 
 Inverse tangent of each element, in radians.
 """
-function Base.atan(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_atan(input, out))
-    return wrap(out[])
-end
-
+Base.atan(input::Tensor) = fresh(C.tsr_atan, input)
 "Writes the result to its first argument; see [`atan`](@ref)."
-atan!(dst::Tensor, input::Tensor) = (check(C.tsr_atan_out(input, dst)); dst)
-
-atan!(input::Tensor) = (check(C.tsr_atan_inplace(input)); input)
+atan!(dst::Tensor, input::Tensor) = written(dst, C.tsr_atan_out, input)
+atan!(input::Tensor) = changed(input, C.tsr_atan_inplace)
 
 """
     sinh(input)
@@ -351,16 +237,10 @@ atan!(input::Tensor) = (check(C.tsr_atan_inplace(input)); input)
 
 Hyperbolic sine of each element.
 """
-function Base.sinh(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sinh(input, out))
-    return wrap(out[])
-end
-
+Base.sinh(input::Tensor) = fresh(C.tsr_sinh, input)
 "Writes the result to its first argument; see [`sinh`](@ref)."
-sinh!(dst::Tensor, input::Tensor) = (check(C.tsr_sinh_out(input, dst)); dst)
-
-sinh!(input::Tensor) = (check(C.tsr_sinh_inplace(input)); input)
+sinh!(dst::Tensor, input::Tensor) = written(dst, C.tsr_sinh_out, input)
+sinh!(input::Tensor) = changed(input, C.tsr_sinh_inplace)
 
 """
     cosh(input)
@@ -369,16 +249,10 @@ sinh!(input::Tensor) = (check(C.tsr_sinh_inplace(input)); input)
 
 Hyperbolic cosine of each element.
 """
-function Base.cosh(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_cosh(input, out))
-    return wrap(out[])
-end
-
+Base.cosh(input::Tensor) = fresh(C.tsr_cosh, input)
 "Writes the result to its first argument; see [`cosh`](@ref)."
-cosh!(dst::Tensor, input::Tensor) = (check(C.tsr_cosh_out(input, dst)); dst)
-
-cosh!(input::Tensor) = (check(C.tsr_cosh_inplace(input)); input)
+cosh!(dst::Tensor, input::Tensor) = written(dst, C.tsr_cosh_out, input)
+cosh!(input::Tensor) = changed(input, C.tsr_cosh_inplace)
 
 """
     tanh(input)
@@ -387,16 +261,10 @@ cosh!(input::Tensor) = (check(C.tsr_cosh_inplace(input)); input)
 
 Hyperbolic tangent of each element.
 """
-function Base.tanh(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_tanh(input, out))
-    return wrap(out[])
-end
-
+Base.tanh(input::Tensor) = fresh(C.tsr_tanh, input)
 "Writes the result to its first argument; see [`tanh`](@ref)."
-tanh!(dst::Tensor, input::Tensor) = (check(C.tsr_tanh_out(input, dst)); dst)
-
-tanh!(input::Tensor) = (check(C.tsr_tanh_inplace(input)); input)
+tanh!(dst::Tensor, input::Tensor) = written(dst, C.tsr_tanh_out, input)
+tanh!(input::Tensor) = changed(input, C.tsr_tanh_inplace)
 
 """
     floor(input)
@@ -405,16 +273,10 @@ tanh!(input::Tensor) = (check(C.tsr_tanh_inplace(input)); input)
 
 Largest integer not above each element; integers and bool are returned unchanged.
 """
-function Base.floor(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_floor(input, out))
-    return wrap(out[])
-end
-
+Base.floor(input::Tensor) = fresh(C.tsr_floor, input)
 "Writes the result to its first argument; see [`floor`](@ref)."
-floor!(dst::Tensor, input::Tensor) = (check(C.tsr_floor_out(input, dst)); dst)
-
-floor!(input::Tensor) = (check(C.tsr_floor_inplace(input)); input)
+floor!(dst::Tensor, input::Tensor) = written(dst, C.tsr_floor_out, input)
+floor!(input::Tensor) = changed(input, C.tsr_floor_inplace)
 
 """
     ceil(input)
@@ -423,16 +285,10 @@ floor!(input::Tensor) = (check(C.tsr_floor_inplace(input)); input)
 
 Smallest integer not below each element; integers and bool are returned unchanged.
 """
-function Base.ceil(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_ceil(input, out))
-    return wrap(out[])
-end
-
+Base.ceil(input::Tensor) = fresh(C.tsr_ceil, input)
 "Writes the result to its first argument; see [`ceil`](@ref)."
-ceil!(dst::Tensor, input::Tensor) = (check(C.tsr_ceil_out(input, dst)); dst)
-
-ceil!(input::Tensor) = (check(C.tsr_ceil_inplace(input)); input)
+ceil!(dst::Tensor, input::Tensor) = written(dst, C.tsr_ceil_out, input)
+ceil!(input::Tensor) = changed(input, C.tsr_ceil_inplace)
 
 """
     round(input)
@@ -441,16 +297,10 @@ ceil!(input::Tensor) = (check(C.tsr_ceil_inplace(input)); input)
 
 Nearest integer, halves to even; integers and bool are returned unchanged.
 """
-function Base.round(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_round(input, out))
-    return wrap(out[])
-end
-
+Base.round(input::Tensor) = fresh(C.tsr_round, input)
 "Writes the result to its first argument; see [`round`](@ref)."
-round!(dst::Tensor, input::Tensor) = (check(C.tsr_round_out(input, dst)); dst)
-
-round!(input::Tensor) = (check(C.tsr_round_inplace(input)); input)
+round!(dst::Tensor, input::Tensor) = written(dst, C.tsr_round_out, input)
+round!(input::Tensor) = changed(input, C.tsr_round_inplace)
 
 """
     trunc(input)
@@ -459,16 +309,10 @@ round!(input::Tensor) = (check(C.tsr_round_inplace(input)); input)
 
 Each element rounded towards 0; integers and bool are returned unchanged.
 """
-function Base.trunc(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_trunc(input, out))
-    return wrap(out[])
-end
-
+Base.trunc(input::Tensor) = fresh(C.tsr_trunc, input)
 "Writes the result to its first argument; see [`trunc`](@ref)."
-trunc!(dst::Tensor, input::Tensor) = (check(C.tsr_trunc_out(input, dst)); dst)
-
-trunc!(input::Tensor) = (check(C.tsr_trunc_inplace(input)); input)
+trunc!(dst::Tensor, input::Tensor) = written(dst, C.tsr_trunc_out, input)
+trunc!(input::Tensor) = changed(input, C.tsr_trunc_inplace)
 
 """
     sigmoid(input)
@@ -477,16 +321,10 @@ trunc!(input::Tensor) = (check(C.tsr_trunc_inplace(input)); input)
 
 1 / (1 + exp(-x)) for each element.
 """
-function sigmoid(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sigmoid(input, out))
-    return wrap(out[])
-end
-
+sigmoid(input::Tensor) = fresh(C.tsr_sigmoid, input)
 "Writes the result to its first argument; see [`sigmoid`](@ref)."
-sigmoid!(dst::Tensor, input::Tensor) = (check(C.tsr_sigmoid_out(input, dst)); dst)
-
-sigmoid!(input::Tensor) = (check(C.tsr_sigmoid_inplace(input)); input)
+sigmoid!(dst::Tensor, input::Tensor) = written(dst, C.tsr_sigmoid_out, input)
+sigmoid!(input::Tensor) = changed(input, C.tsr_sigmoid_inplace)
 
 """
     erf(input)
@@ -495,16 +333,10 @@ sigmoid!(input::Tensor) = (check(C.tsr_sigmoid_inplace(input)); input)
 
 Error function of each element.
 """
-function erf(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_erf(input, out))
-    return wrap(out[])
-end
-
+erf(input::Tensor) = fresh(C.tsr_erf, input)
 "Writes the result to its first argument; see [`erf`](@ref)."
-erf!(dst::Tensor, input::Tensor) = (check(C.tsr_erf_out(input, dst)); dst)
-
-erf!(input::Tensor) = (check(C.tsr_erf_inplace(input)); input)
+erf!(dst::Tensor, input::Tensor) = written(dst, C.tsr_erf_out, input)
+erf!(input::Tensor) = changed(input, C.tsr_erf_inplace)
 
 """
     erfc(input)
@@ -513,16 +345,10 @@ erf!(input::Tensor) = (check(C.tsr_erf_inplace(input)); input)
 
 Complement of the error function, 1 - erf(x), exact in its tail.
 """
-function erfc(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_erfc(input, out))
-    return wrap(out[])
-end
-
+erfc(input::Tensor) = fresh(C.tsr_erfc, input)
 "Writes the result to its first argument; see [`erfc`](@ref)."
-erfc!(dst::Tensor, input::Tensor) = (check(C.tsr_erfc_out(input, dst)); dst)
-
-erfc!(input::Tensor) = (check(C.tsr_erfc_inplace(input)); input)
+erfc!(dst::Tensor, input::Tensor) = written(dst, C.tsr_erfc_out, input)
+erfc!(input::Tensor) = changed(input, C.tsr_erfc_inplace)
 
 """
     conj(input)
@@ -531,16 +357,10 @@ erfc!(input::Tensor) = (check(C.tsr_erfc_inplace(input)); input)
 
 Complex conjugate of each element; real dtypes are copied.
 """
-function Base.conj(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_conj(input, out))
-    return wrap(out[])
-end
-
+Base.conj(input::Tensor) = fresh(C.tsr_conj, input)
 "Writes the result to its first argument; see [`conj`](@ref)."
-Base.conj!(dst::Tensor, input::Tensor) = (check(C.tsr_conj_out(input, dst)); dst)
-
-Base.conj!(input::Tensor) = (check(C.tsr_conj_inplace(input)); input)
+Base.conj!(dst::Tensor, input::Tensor) = written(dst, C.tsr_conj_out, input)
+Base.conj!(input::Tensor) = changed(input, C.tsr_conj_inplace)
 
 """
     relu(input)
@@ -549,16 +369,10 @@ Base.conj!(input::Tensor) = (check(C.tsr_conj_inplace(input)); input)
 
 max(x, 0) for each element; the derivative at 0 is 0.
 """
-function relu(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_relu(input, out))
-    return wrap(out[])
-end
-
+relu(input::Tensor) = fresh(C.tsr_relu, input)
 "Writes the result to its first argument; see [`relu`](@ref)."
-relu!(dst::Tensor, input::Tensor) = (check(C.tsr_relu_out(input, dst)); dst)
-
-relu!(input::Tensor) = (check(C.tsr_relu_inplace(input)); input)
+relu!(dst::Tensor, input::Tensor) = written(dst, C.tsr_relu_out, input)
+relu!(input::Tensor) = changed(input, C.tsr_relu_inplace)
 
 """
     silu(input)
@@ -567,16 +381,10 @@ relu!(input::Tensor) = (check(C.tsr_relu_inplace(input)); input)
 
 x sigmoid(x) for each element; floating dtypes only.
 """
-function silu(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_silu(input, out))
-    return wrap(out[])
-end
-
+silu(input::Tensor) = fresh(C.tsr_silu, input)
 "Writes the result to its first argument; see [`silu`](@ref)."
-silu!(dst::Tensor, input::Tensor) = (check(C.tsr_silu_out(input, dst)); dst)
-
-silu!(input::Tensor) = (check(C.tsr_silu_inplace(input)); input)
+silu!(dst::Tensor, input::Tensor) = written(dst, C.tsr_silu_out, input)
+silu!(input::Tensor) = changed(input, C.tsr_silu_inplace)
 
 """
     isnan(input)
@@ -584,14 +392,9 @@ silu!(input::Tensor) = (check(C.tsr_silu_inplace(input)); input)
 
 Whether each element is NaN.
 """
-function Base.isnan(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_isnan(input, out))
-    return wrap(out[])
-end
-
+Base.isnan(input::Tensor) = fresh(C.tsr_isnan, input)
 "Writes the result to its first argument; see [`isnan`](@ref)."
-isnan!(dst::Tensor, input::Tensor) = (check(C.tsr_isnan_out(input, dst)); dst)
+isnan!(dst::Tensor, input::Tensor) = written(dst, C.tsr_isnan_out, input)
 
 """
     isinf(input)
@@ -599,14 +402,9 @@ isnan!(dst::Tensor, input::Tensor) = (check(C.tsr_isnan_out(input, dst)); dst)
 
 Whether each element is infinite.
 """
-function Base.isinf(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_isinf(input, out))
-    return wrap(out[])
-end
-
+Base.isinf(input::Tensor) = fresh(C.tsr_isinf, input)
 "Writes the result to its first argument; see [`isinf`](@ref)."
-isinf!(dst::Tensor, input::Tensor) = (check(C.tsr_isinf_out(input, dst)); dst)
+isinf!(dst::Tensor, input::Tensor) = written(dst, C.tsr_isinf_out, input)
 
 """
     isfinite(input)
@@ -614,14 +412,9 @@ isinf!(dst::Tensor, input::Tensor) = (check(C.tsr_isinf_out(input, dst)); dst)
 
 Whether each element is neither infinite nor NaN.
 """
-function Base.isfinite(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_isfinite(input, out))
-    return wrap(out[])
-end
-
+Base.isfinite(input::Tensor) = fresh(C.tsr_isfinite, input)
 "Writes the result to its first argument; see [`isfinite`](@ref)."
-isfinite!(dst::Tensor, input::Tensor) = (check(C.tsr_isfinite_out(input, dst)); dst)
+isfinite!(dst::Tensor, input::Tensor) = written(dst, C.tsr_isfinite_out, input)
 
 """
     logical_not(input)
@@ -629,14 +422,9 @@ isfinite!(dst::Tensor, input::Tensor) = (check(C.tsr_isfinite_out(input, dst)); 
 
 Whether each element is zero (false).
 """
-function logical_not(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logical_not(input, out))
-    return wrap(out[])
-end
-
+logical_not(input::Tensor) = fresh(C.tsr_logical_not, input)
 "Writes the result to its first argument; see [`logical_not`](@ref)."
-logical_not!(dst::Tensor, input::Tensor) = (check(C.tsr_logical_not_out(input, dst)); dst)
+logical_not!(dst::Tensor, input::Tensor) = written(dst, C.tsr_logical_not_out, input)
 
 """
     bitwise_invert(input)
@@ -645,19 +433,10 @@ logical_not!(dst::Tensor, input::Tensor) = (check(C.tsr_logical_not_out(input, d
 
 Each element with all bits inverted; bool is negated; floating dtypes are refused.
 """
-function bitwise_invert(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bitwise_invert(input, out))
-    return wrap(out[])
-end
-
+bitwise_invert(input::Tensor) = fresh(C.tsr_bitwise_invert, input)
 "Writes the result to its first argument; see [`bitwise_invert`](@ref)."
-function bitwise_invert!(dst::Tensor, input::Tensor)
-    check(C.tsr_bitwise_invert_out(input, dst))
-    return dst
-end
-
-bitwise_invert!(input::Tensor) = (check(C.tsr_bitwise_invert_inplace(input)); input)
+bitwise_invert!(dst::Tensor, input::Tensor) = written(dst, C.tsr_bitwise_invert_out, input)
+bitwise_invert!(input::Tensor) = changed(input, C.tsr_bitwise_invert_inplace)
 
 """
     leaky_relu(input; negative_slope)
@@ -668,22 +447,13 @@ x above 0, negative_slope x elsewhere; floating dtypes only.
 
 - `negative_slope`: slope below 0
 """
-function leaky_relu(input::Tensor; negative_slope=0.01)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_leaky_relu(input, negative_slope, out))
-    return wrap(out[])
-end
-
+leaky_relu(input::Tensor; negative_slope=0.01) =
+    fresh(C.tsr_leaky_relu, input, negative_slope)
 "Writes the result to its first argument; see [`leaky_relu`](@ref)."
-function leaky_relu!(dst::Tensor, input::Tensor; negative_slope=0.01)
-    check(C.tsr_leaky_relu_out(input, negative_slope, dst))
-    return dst
-end
-
-function leaky_relu!(input::Tensor; negative_slope=0.01)
-    check(C.tsr_leaky_relu_inplace(input, negative_slope))
-    return input
-end
+leaky_relu!(dst::Tensor, input::Tensor; negative_slope=0.01) =
+    written(dst, C.tsr_leaky_relu_out, input, negative_slope)
+leaky_relu!(input::Tensor; negative_slope=0.01) =
+    changed(input, C.tsr_leaky_relu_inplace, negative_slope)
 
 """
     gelu(input; approximate)
@@ -696,20 +466,14 @@ x times the standard normal distribution function of x; floating dtypes only.
 """
 function gelu(input::Tensor; approximate="none")
     approximate_text = String(approximate)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_gelu(input, approximate_text, sizeof(approximate_text), out))
-    return wrap(out[])
+    return fresh(C.tsr_gelu, input, approximate_text, sizeof(approximate_text))
 end
-
 "Writes the result to its first argument; see [`gelu`](@ref)."
 function gelu!(dst::Tensor, input::Tensor; approximate="none")
     approximate_text = String(approximate)
-    check(C.tsr_gelu_out(input, approximate_text, sizeof(approximate_text), dst))
-    return dst
+    return written(dst, C.tsr_gelu_out, input, approximate_text, sizeof(approximate_text))
 end
-
 function gelu!(input::Tensor; approximate="none")
     approximate_text = String(approximate)
-    check(C.tsr_gelu_inplace(input, approximate_text, sizeof(approximate_text)))
-    return input
+    return changed(input, C.tsr_gelu_inplace, approximate_text, sizeof(approximate_text))
 end

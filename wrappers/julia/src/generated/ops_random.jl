@@ -13,11 +13,8 @@ Uniform random numbers in [0, 1); floating dtypes.
 """
 function rand(shape::Dimensions; dtype=nothing, device=nothing, generator=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_rand(
-        shape_list, list_count(shape_list), dtype_bits(dtype), device_type(device),
-        device_index(device), generator, out))
-    return wrap(out[])
+    return fresh(C.tsr_rand, shape_list, list_count(shape_list), dtype_bits(dtype),
+        device_type(device), device_index(device), generator)
 end
 
 """
@@ -31,11 +28,8 @@ Random numbers of the standard normal distribution; floating dtypes.
 """
 function randn(shape::Dimensions; dtype=nothing, device=nothing, generator=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_randn(
-        shape_list, list_count(shape_list), dtype_bits(dtype), device_type(device),
-        device_index(device), generator, out))
-    return wrap(out[])
+    return fresh(C.tsr_randn, shape_list, list_count(shape_list), dtype_bits(dtype),
+        device_type(device), device_index(device), generator)
 end
 
 """
@@ -51,11 +45,8 @@ Uniform random integers in [low, high).
 function randint(low::Integer, high::Integer, shape::Dimensions; dtype=nothing,
         device=nothing, generator=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_randint(
-        low, high, shape_list, list_count(shape_list), dtype_bits(dtype),
-        device_type(device), device_index(device), generator, out))
-    return wrap(out[])
+    return fresh(C.tsr_randint, low, high, shape_list, list_count(shape_list),
+        dtype_bits(dtype), device_type(device), device_index(device), generator)
 end
 
 """
@@ -68,11 +59,8 @@ The numbers 0 to n - 1 in random order.
 - `generator`: absent means the current one
 """
 function randperm(n::Integer; dtype=nothing, device=nothing, generator=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_randperm(
-        n, dtype_bits(dtype), device_type(device), device_index(device), generator,
-        out))
-    return wrap(out[])
+    return fresh(C.tsr_randperm, n, dtype_bits(dtype), device_type(device),
+        device_index(device), generator)
 end
 
 """
@@ -83,11 +71,7 @@ end
 - `input`: probabilities
 - `generator`: absent means the current one
 """
-function bernoulli(input::Tensor; generator=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_bernoulli(input, generator, out))
-    return wrap(out[])
-end
+bernoulli(input::Tensor; generator=nothing) = fresh(C.tsr_bernoulli, input, generator)
 
 """
     uniform!(input; low, high, generator)
@@ -96,10 +80,8 @@ Overwrites the input with uniform random numbers in [low, high); floating dtypes
 
 - `generator`: absent means the current one
 """
-function uniform!(input::Tensor; low=0, high=1, generator=nothing)
-    check(C.tsr_uniform_inplace(input, low, high, generator))
-    return input
-end
+uniform!(input::Tensor; low=0, high=1, generator=nothing) =
+    changed(input, C.tsr_uniform_inplace, low, high, generator)
 
 """
     normal!(input; mean, std, generator)
@@ -109,7 +91,5 @@ Overwrites the input with normal random numbers; floating dtypes.
 - `std`: standard deviation
 - `generator`: absent means the current one
 """
-function normal!(input::Tensor; mean=0, std=1, generator=nothing)
-    check(C.tsr_normal_inplace(input, mean, std, generator))
-    return input
-end
+normal!(input::Tensor; mean=0, std=1, generator=nothing) =
+    changed(input, C.tsr_normal_inplace, mean, std, generator)

@@ -14,19 +14,15 @@ Sum over axes; bool and signed integers are summed as int64, unsigned ones as ui
 """
 function Base.sum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=nothing)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_sum(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), out))
-    return wrap(out[])
+    return fresh(C.tsr_sum, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
-
 "Writes the result to its first argument; see [`sum`](@ref)."
 function Base.sum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
         dtype=nothing)
     dims_list = zero_based_list(dims)
-    check(C.tsr_sum_out(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), dst))
-    return dst
+    return written(dst, C.tsr_sum_out, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
 
 """
@@ -41,19 +37,15 @@ Sum over axes of the elements that are numbers; NaN counts as 0, also in its gra
 """
 function nansum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=nothing)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_nansum(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), out))
-    return wrap(out[])
+    return fresh(C.tsr_nansum, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
-
 "Writes the result to its first argument; see [`nansum`](@ref)."
 function nansum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
         dtype=nothing)
     dims_list = zero_based_list(dims)
-    check(C.tsr_nansum_out(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), dst))
-    return dst
+    return written(dst, C.tsr_nansum_out, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
 
 """
@@ -69,19 +61,15 @@ uint64.
 """
 function Base.prod(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=nothing)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_prod(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), out))
-    return wrap(out[])
+    return fresh(C.tsr_prod, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
-
 "Writes the result to its first argument; see [`prod`](@ref)."
 function Base.prod!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
         dtype=nothing)
     dims_list = zero_based_list(dims)
-    check(C.tsr_prod_out(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), dst))
-    return dst
+    return written(dst, C.tsr_prod_out, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
 
 """
@@ -96,19 +84,15 @@ Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
 """
 function Statistics.mean(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), dtype=nothing)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_mean(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), out))
-    return wrap(out[])
+    return fresh(C.tsr_mean, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
-
 "Writes the result to its first argument; see [`mean`](@ref)."
 function Statistics.mean!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
         dtype=nothing)
     dims_list = zero_based_list(dims)
-    check(C.tsr_mean_out(
-        input, dims_list, list_count(dims_list), keepdims, dtype_bits(dtype), dst))
-    return dst
+    return written(dst, C.tsr_mean_out, input, dims_list, list_count(dims_list), keepdims,
+        dtype_bits(dtype))
 end
 
 """
@@ -123,17 +107,14 @@ Variance over axes, the mean squared distance from the mean; floating dtypes.
 """
 function Statistics.var(input::Tensor; dims=(:), correction=1, keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_var(input, dims_list, list_count(dims_list), correction, keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_var, input, dims_list, list_count(dims_list), correction, keepdims)
 end
-
 "Writes the result to its first argument; see [`var`](@ref)."
 function var!(dst::Tensor, input::Tensor; dims=(:), correction=1,
         keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_var_out(input, dims_list, list_count(dims_list), correction, keepdims, dst))
-    return dst
+    return written(dst, C.tsr_var_out, input, dims_list, list_count(dims_list), correction,
+        keepdims)
 end
 
 """
@@ -148,17 +129,14 @@ Standard deviation over axes, the root of the variance; floating dtypes.
 """
 function Statistics.std(input::Tensor; dims=(:), correction=1, keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_std(input, dims_list, list_count(dims_list), correction, keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_std, input, dims_list, list_count(dims_list), correction, keepdims)
 end
-
 "Writes the result to its first argument; see [`std`](@ref)."
 function std!(dst::Tensor, input::Tensor; dims=(:), correction=1,
         keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_std_out(input, dims_list, list_count(dims_list), correction, keepdims, dst))
-    return dst
+    return written(dst, C.tsr_std_out, input, dims_list, list_count(dims_list), correction,
+        keepdims)
 end
 
 """
@@ -172,16 +150,12 @@ Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
 """
 function Base.maximum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_max(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_max, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`maximum`](@ref)."
 function Base.maximum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_max_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_max_out, input, dims_list, list_count(dims_list), keepdims)
 end
 
 """
@@ -195,16 +169,12 @@ Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes
 """
 function Base.minimum(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_min(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_min, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`minimum`](@ref)."
 function Base.minimum!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_min_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_min_out, input, dims_list, list_count(dims_list), keepdims)
 end
 
 """
@@ -218,16 +188,12 @@ Largest element over axes, another name of max.
 """
 function amax(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_amax(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_amax, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`amax`](@ref)."
 function amax!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_amax_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_amax_out, input, dims_list, list_count(dims_list), keepdims)
 end
 
 """
@@ -241,16 +207,12 @@ Smallest element over axes, another name of min.
 """
 function amin(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_amin(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_amin, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`amin`](@ref)."
 function amin!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_amin_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_amin_out, input, dims_list, list_count(dims_list), keepdims)
 end
 
 """
@@ -262,17 +224,11 @@ Position of the first largest element, as int64; real dtypes.
 - `dims`: axis to search; absent means the flattened input
 - `keepdims`: keep the reduced axes with size 1
 """
-function Base.argmax(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
-    out = Ref{tsr_tensor}()
-    check(C.tsr_argmax(input, zero_based(dims), keepdims, out))
-    return wrap(out[])
-end
-
+Base.argmax(input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+    fresh(C.tsr_argmax, input, zero_based(dims), keepdims)
 "Writes the result to its first argument; see [`argmax`](@ref)."
-function argmax!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
-    check(C.tsr_argmax_out(input, zero_based(dims), keepdims, dst))
-    return dst
-end
+argmax!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+    written(dst, C.tsr_argmax_out, input, zero_based(dims), keepdims)
 
 """
     argmin(input; dims, keepdims)
@@ -283,17 +239,11 @@ Position of the first smallest element, as int64; real dtypes.
 - `dims`: axis to search; absent means the flattened input
 - `keepdims`: keep the reduced axes with size 1
 """
-function Base.argmin(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
-    out = Ref{tsr_tensor}()
-    check(C.tsr_argmin(input, zero_based(dims), keepdims, out))
-    return wrap(out[])
-end
-
+Base.argmin(input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+    fresh(C.tsr_argmin, input, zero_based(dims), keepdims)
 "Writes the result to its first argument; see [`argmin`](@ref)."
-function argmin!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
-    check(C.tsr_argmin_out(input, zero_based(dims), keepdims, dst))
-    return dst
-end
+argmin!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims)) =
+    written(dst, C.tsr_argmin_out, input, zero_based(dims), keepdims)
 
 """
     any(input; dims, keepdims)
@@ -306,16 +256,12 @@ Whether any element over axes is not zero.
 """
 function Base.any(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_any(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_any, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`any`](@ref)."
 function Base.any!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_any_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_any_out, input, dims_list, list_count(dims_list), keepdims)
 end
 
 """
@@ -329,16 +275,12 @@ Whether all elements over axes are not zero.
 """
 function Base.all(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_all(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_all, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`all`](@ref)."
 function Base.all!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_all_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_all_out, input, dims_list, list_count(dims_list), keepdims)
 end
 
 """
@@ -352,16 +294,13 @@ Number of elements over axes that are not zero, as int64.
 """
 function count_nonzero(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_count_nonzero(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_count_nonzero, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`count_nonzero`](@ref)."
 function count_nonzero!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_count_nonzero_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_count_nonzero_out, input, dims_list, list_count(dims_list),
+        keepdims)
 end
 
 """
@@ -375,16 +314,13 @@ Logarithm of the sum of exponentials over axes, without overflow; real dtypes.
 """
 function logsumexp(input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_logsumexp(input, dims_list, list_count(dims_list), keepdims, out))
-    return wrap(out[])
+    return fresh(C.tsr_logsumexp, input, dims_list, list_count(dims_list), keepdims)
 end
-
 "Writes the result to its first argument; see [`logsumexp`](@ref)."
 function logsumexp!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims))
     dims_list = zero_based_list(dims)
-    check(C.tsr_logsumexp_out(input, dims_list, list_count(dims_list), keepdims, dst))
-    return dst
+    return written(dst, C.tsr_logsumexp_out, input, dims_list, list_count(dims_list),
+        keepdims)
 end
 
 """
@@ -399,18 +335,14 @@ Norm of the elements over axes; floating and complex dtypes, the result is real.
 """
 function vector_norm(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), ord=2)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_vector_norm(input, dims_list, list_count(dims_list), keepdims, ord, out))
-    return wrap(out[])
+    return fresh(C.tsr_vector_norm, input, dims_list, list_count(dims_list), keepdims, ord)
 end
-
 "Writes the result to its first argument; see [`vector_norm`](@ref)."
 function vector_norm!(dst::Tensor, input::Tensor; dims=(:), keepdims::Bool=keeps(dims),
         ord=2)
     dims_list = zero_based_list(dims)
-    check(C.tsr_vector_norm_out(
-        input, dims_list, list_count(dims_list), keepdims, ord, dst))
-    return dst
+    return written(dst, C.tsr_vector_norm_out, input, dims_list, list_count(dims_list),
+        keepdims, ord)
 end
 
 """
@@ -424,16 +356,12 @@ Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
 - `include_initial`: start with a 0
 """
 function Base.cumsum(input::Tensor; dims=(:), dtype=nothing, include_initial::Bool=false)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_cumulative_sum(
-        input, zero_based(dims), dtype_bits(dtype), include_initial, out))
-    return wrap(out[])
+    return fresh(C.tsr_cumulative_sum, input, zero_based(dims), dtype_bits(dtype),
+        include_initial)
 end
-
 "Writes the result to its first argument; see [`cumsum`](@ref)."
 function Base.cumsum!(dst::Tensor, input::Tensor; dims=(:), dtype=nothing,
         include_initial::Bool=false)
-    check(C.tsr_cumulative_sum_out(
-        input, zero_based(dims), dtype_bits(dtype), include_initial, dst))
-    return dst
+    return written(dst, C.tsr_cumulative_sum_out, input, zero_based(dims),
+        dtype_bits(dtype), include_initial)
 end

@@ -13,10 +13,8 @@ The same elements in row-major order under another shape.
 """
 function reshape_row_major(input::Tensor, shape::Dimensions; copy=nothing)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_reshape(
-        input, shape_list, list_count(shape_list), something(copy, -1), out))
-    return wrap(out[])
+    return fresh(C.tsr_reshape, input, shape_list, list_count(shape_list),
+        something(copy, -1))
 end
 
 """
@@ -28,9 +26,7 @@ As reshape, but never a copy: VALUE where the strides do not allow a view.
 """
 function view_row_major(input::Tensor, shape::Dimensions)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_view(input, shape_list, list_count(shape_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_view, input, shape_list, list_count(shape_list))
 end
 
 """
@@ -41,11 +37,8 @@ Merges a range of axes into one; a 0-dim tensor gets one axis.
 - `start`: first axis to merge
 - `stop`: last axis to merge
 """
-function flatten(input::Tensor; start=1, stop=nothing)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_flatten(input, zero_based(start), zero_based(stop, -1), out))
-    return wrap(out[])
-end
+flatten(input::Tensor; start=1, stop=nothing) =
+    fresh(C.tsr_flatten, input, zero_based(start), zero_based(stop, -1))
 
 """
     dropdims(input; dims)
@@ -56,9 +49,7 @@ Drops axes, all of which must have size 1; a view.
 """
 function Base.dropdims(input::Tensor; dims)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_squeeze(input, dims_list, list_count(dims_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_squeeze, input, dims_list, list_count(dims_list))
 end
 
 """
@@ -68,11 +59,7 @@ Inserts an axis of size 1; a view.
 
 - `dims`: where the new axis stands in the result
 """
-function expand_dims(input::Tensor; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_expand_dims(input, zero_based(dims), out))
-    return wrap(out[])
-end
+expand_dims(input::Tensor; dims) = fresh(C.tsr_expand_dims, input, zero_based(dims))
 
 """
     unsqueeze(input; dims)
@@ -81,11 +68,7 @@ Inserts an axis of size 1: expand_dims under its other name.
 
 - `dims`: where the new axis stands in the result
 """
-function unsqueeze(input::Tensor; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_unsqueeze(input, zero_based(dims), out))
-    return wrap(out[])
-end
+unsqueeze(input::Tensor; dims) = fresh(C.tsr_unsqueeze, input, zero_based(dims))
 
 """
     permute_dims(input, perm)
@@ -96,9 +79,7 @@ The axes in another order; a view.
 """
 function permute_dims(input::Tensor, perm::Dimensions)
     perm_list = zero_based_list(perm)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_permute_dims(input, perm_list, list_count(perm_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_permute_dims, input, perm_list, list_count(perm_list))
 end
 
 """
@@ -106,22 +87,15 @@ end
 
 Two axes exchanged; a view.
 """
-function swapaxes(input::Tensor, dim1::Integer, dim2::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_transpose(input, zero_based(dim1), zero_based(dim2), out))
-    return wrap(out[])
-end
+swapaxes(input::Tensor, dim1::Integer, dim2::Integer) =
+    fresh(C.tsr_transpose, input, zero_based(dim1), zero_based(dim2))
 
 """
     matrix_transpose(input)
 
 The last two axes exchanged; a view.
 """
-function matrix_transpose(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_matrix_transpose(input, out))
-    return wrap(out[])
-end
+matrix_transpose(input::Tensor) = fresh(C.tsr_matrix_transpose, input)
 
 """
     moveaxis(input, source, destination)
@@ -131,11 +105,8 @@ Moves axes to new places, the others keep their order; a view.
 function moveaxis(input::Tensor, source::Dimensions, destination::Dimensions)
     source_list = zero_based_list(source)
     destination_list = zero_based_list(destination)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_moveaxis(
-        input, source_list, list_count(source_list), destination_list,
-        list_count(destination_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_moveaxis, input, source_list, list_count(source_list),
+        destination_list, list_count(destination_list))
 end
 
 """
@@ -146,9 +117,7 @@ writes.
 """
 function broadcast_to(input::Tensor, shape::Dimensions)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_broadcast_to(input, shape_list, list_count(shape_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_broadcast_to, input, shape_list, list_count(shape_list))
 end
 
 """
@@ -160,9 +129,7 @@ As broadcast_to, with -1 for sizes that stay.
 """
 function expand(input::Tensor, shape::Dimensions)
     shape_list = int_list(shape)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_expand(input, shape_list, list_count(shape_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_expand, input, shape_list, list_count(shape_list))
 end
 
 """
@@ -170,33 +137,21 @@ end
 
 The real parts of a complex tensor, a view; a real tensor itself.
 """
-function Base.real(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_real(input, out))
-    return wrap(out[])
-end
+Base.real(input::Tensor) = fresh(C.tsr_real, input)
 
 """
     imag(input)
 
 The imaginary parts of a complex tensor, a view.
 """
-function Base.imag(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_imag(input, out))
-    return wrap(out[])
-end
+Base.imag(input::Tensor) = fresh(C.tsr_imag, input)
 
 """
     view_as_real(input)
 
 A complex tensor as real and imaginary parts along one more axis, the last; a view.
 """
-function view_as_real(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_view_as_real(input, out))
-    return wrap(out[])
-end
+view_as_real(input::Tensor) = fresh(C.tsr_view_as_real, input)
 
 """
     view_as_complex(input)
@@ -205,22 +160,15 @@ Real and imaginary parts along the last axis as a complex tensor; a view.
 
 - `input`: float32 or float64; the last axis holds the two parts, side by side
 """
-function view_as_complex(input::Tensor)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_view_as_complex(input, out))
-    return wrap(out[])
-end
+view_as_complex(input::Tensor) = fresh(C.tsr_view_as_complex, input)
 
 """
     select(input, index; dims)
 
 The part at one position of an axis, without that axis; a view.
 """
-function select(input::Tensor, index::Integer; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_select(input, zero_based(dims), zero_based(index), out))
-    return wrap(out[])
-end
+select(input::Tensor, index::Integer; dims) =
+    fresh(C.tsr_select, input, zero_based(dims), zero_based(index))
 
 """
     _slice(input, axis, start, stop, step)
@@ -230,10 +178,8 @@ A range of positions of an axis with Python's rules; a view.
 - `step`: negative walks backwards
 """
 function _slice(input::Tensor, axis::Integer, start, stop, step::Integer)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_slice(
-        input, axis, something(start, NONE), something(stop, NONE), step, out))
-    return wrap(out[])
+    return fresh(C.tsr_slice, input, axis, something(start, NONE), something(stop, NONE),
+        step)
 end
 
 """
@@ -241,11 +187,8 @@ end
 
 A number of positions of an axis, all of which must exist; a view.
 """
-function narrow(input::Tensor, start::Integer, length::Integer; dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_narrow(input, zero_based(dims), zero_based(start), length, out))
-    return wrap(out[])
-end
+narrow(input::Tensor, start::Integer, length::Integer; dims) =
+    fresh(C.tsr_narrow, input, zero_based(dims), zero_based(start), length)
 
 """
     split(input, size; dims)
@@ -254,9 +197,8 @@ Parts of one size along an axis; views.
 
 - `size`: of each part; the last may be smaller
 """
-function Base.split(input::Tensor, size::Integer; dims=1)
-    return many((out, capacity, found) -> C.tsr_split(input, size, zero_based(dims), out, capacity, found))
-end
+Base.split(input::Tensor, size::Integer; dims=1) =
+    many(C.tsr_split, input, size, zero_based(dims))
 
 """
     split_with_sizes(input, sizes; dims)
@@ -267,7 +209,8 @@ Parts of given sizes along an axis; views.
 """
 function split_with_sizes(input::Tensor, sizes::Dimensions; dims=1)
     sizes_list = int_list(sizes)
-    return many((out, capacity, found) -> C.tsr_split_with_sizes(input, sizes_list, list_count(sizes_list), zero_based(dims), out, capacity, found))
+    return many(C.tsr_split_with_sizes, input, sizes_list, list_count(sizes_list),
+        zero_based(dims))
 end
 
 """
@@ -277,18 +220,15 @@ A number of equal parts along an axis; views.
 
 - `chunks`: how many parts at most; they have one size, the last may be smaller
 """
-function chunk(input::Tensor, chunks::Integer; dims=1)
-    return many((out, capacity, found) -> C.tsr_chunk(input, chunks, zero_based(dims), out, capacity, found))
-end
+chunk(input::Tensor, chunks::Integer; dims=1) =
+    many(C.tsr_chunk, input, chunks, zero_based(dims))
 
 """
     unstack(input; dims)
 
 One part for each position of an axis, without that axis; views.
 """
-function unstack(input::Tensor; dims=1)
-    return many((out, capacity, found) -> C.tsr_unstack(input, zero_based(dims), out, capacity, found))
-end
+unstack(input::Tensor; dims=1) = many(C.tsr_unstack, input, zero_based(dims))
 
 """
     diagonal(input; offset, dim1, dim2)
@@ -297,11 +237,8 @@ A diagonal of two axes as the last axis of the result; a view.
 
 - `offset`: above (positive) or below the main diagonal
 """
-function diagonal(input::Tensor; offset=0, dim1=1, dim2=2)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_diagonal(input, offset, zero_based(dim1), zero_based(dim2), out))
-    return wrap(out[])
-end
+diagonal(input::Tensor; offset=0, dim1=1, dim2=2) =
+    fresh(C.tsr_diagonal, input, offset, zero_based(dim1), zero_based(dim2))
 
 """
     concat(tensors; dims)
@@ -313,18 +250,14 @@ Tensors one after the other along an axis, promoted to a common dtype.
 """
 function concat(tensors::TensorList; dims=1)
     tensors_list = handles(tensors)
-    out = Ref{tsr_tensor}()
-    GC.@preserve tensors check(C.tsr_concat(
-        tensors_list, length(tensors_list), zero_based(dims), out))
-    return wrap(out[])
+    return GC.@preserve tensors fresh(C.tsr_concat, tensors_list, length(tensors_list),
+        zero_based(dims))
 end
-
 "Writes the result to its first argument; see [`concat`](@ref)."
 function concat!(dst::Tensor, tensors::TensorList; dims=1)
     tensors_list = handles(tensors)
-    GC.@preserve tensors check(C.tsr_concat_out(
-        tensors_list, length(tensors_list), zero_based(dims), dst))
-    return dst
+    return GC.@preserve tensors written(dst, C.tsr_concat_out, tensors_list,
+        length(tensors_list), zero_based(dims))
 end
 
 """
@@ -337,18 +270,14 @@ Tensors of one shape along a new axis, promoted to a common dtype.
 """
 function stack(tensors::TensorList; dims=1)
     tensors_list = handles(tensors)
-    out = Ref{tsr_tensor}()
-    GC.@preserve tensors check(C.tsr_stack(
-        tensors_list, length(tensors_list), zero_based(dims), out))
-    return wrap(out[])
+    return GC.@preserve tensors fresh(C.tsr_stack, tensors_list, length(tensors_list),
+        zero_based(dims))
 end
-
 "Writes the result to its first argument; see [`stack`](@ref)."
 function stack!(dst::Tensor, tensors::TensorList; dims=1)
     tensors_list = handles(tensors)
-    GC.@preserve tensors check(C.tsr_stack_out(
-        tensors_list, length(tensors_list), zero_based(dims), dst))
-    return dst
+    return GC.@preserve tensors written(dst, C.tsr_stack_out, tensors_list,
+        length(tensors_list), zero_based(dims))
 end
 
 """
@@ -361,16 +290,13 @@ The whole tensor repeated along its axes.
 """
 function tile(input::Tensor, repetitions::Dimensions)
     repetitions_list = int_list(repetitions)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_tile(input, repetitions_list, list_count(repetitions_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_tile, input, repetitions_list, list_count(repetitions_list))
 end
-
 "Writes the result to its first argument; see [`tile`](@ref)."
 function tile!(dst::Tensor, input::Tensor, repetitions::Dimensions)
     repetitions_list = int_list(repetitions)
-    check(C.tsr_tile_out(input, repetitions_list, list_count(repetitions_list), dst))
-    return dst
+    return written(dst, C.tsr_tile_out, input, repetitions_list,
+        list_count(repetitions_list))
 end
 
 """
@@ -382,27 +308,16 @@ Each element repeated in place.
 - `repeats`: a count for each position of the axis, or one for all
 - `dims`: absent: the flattened input
 """
-function repeat_interleave(input::Tensor, repeats::Tensor; dims=(:))
-    out = Ref{tsr_tensor}()
-    check(C.tsr_repeat(input, repeats, zero_based(dims), out))
-    return wrap(out[])
-end
-
+repeat_interleave(input::Tensor, repeats::Tensor; dims=(:)) =
+    fresh(C.tsr_repeat, input, repeats, zero_based(dims))
 "Writes the result to its first argument; see [`repeat_interleave`](@ref)."
-function repeat_interleave!(dst::Tensor, input::Tensor, repeats::Tensor; dims=(:))
-    check(C.tsr_repeat_out(input, repeats, zero_based(dims), dst))
-    return dst
-end
-
-function repeat_interleave(input::Tensor, repeats::Number; dims=(:))
-    out = Ref{tsr_tensor}()
-    check(C.tsr_repeat_scalar(input, host_number(repeats), zero_based(dims), out))
-    return wrap(out[])
-end
-
+repeat_interleave!(dst::Tensor, input::Tensor, repeats::Tensor; dims=(:)) =
+    written(dst, C.tsr_repeat_out, input, repeats, zero_based(dims))
+repeat_interleave(input::Tensor, repeats::Number; dims=(:)) =
+    fresh(C.tsr_repeat_scalar, input, host_number(repeats), zero_based(dims))
 function repeat_interleave!(dst::Tensor, input::Tensor, repeats::Number; dims=(:))
-    check(C.tsr_repeat_scalar_out(input, host_number(repeats), zero_based(dims), dst))
-    return dst
+    return written(dst, C.tsr_repeat_scalar_out, input, host_number(repeats),
+        zero_based(dims))
 end
 
 """
@@ -415,16 +330,12 @@ The order of the elements along axes reversed; a copy.
 """
 function Base.reverse(input::Tensor; dims=(:))
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_flip(input, dims_list, list_count(dims_list), out))
-    return wrap(out[])
+    return fresh(C.tsr_flip, input, dims_list, list_count(dims_list))
 end
-
 "Writes the result to its first argument; see [`reverse`](@ref)."
 function Base.reverse!(dst::Tensor, input::Tensor; dims=(:))
     dims_list = zero_based_list(dims)
-    check(C.tsr_flip_out(input, dims_list, list_count(dims_list), dst))
-    return dst
+    return written(dst, C.tsr_flip_out, input, dims_list, list_count(dims_list))
 end
 
 """
@@ -439,21 +350,15 @@ Elements moved along axes; those that leave come in at the other end.
 function roll(input::Tensor, shift::Dimensions; dims=(:))
     shift_list = int_list(shift)
     dims_list = zero_based_list(dims)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_roll(
-        input, shift_list, list_count(shift_list), dims_list, list_count(dims_list),
-        out))
-    return wrap(out[])
+    return fresh(C.tsr_roll, input, shift_list, list_count(shift_list), dims_list,
+        list_count(dims_list))
 end
-
 "Writes the result to its first argument; see [`roll`](@ref)."
 function roll!(dst::Tensor, input::Tensor, shift::Dimensions; dims=(:))
     shift_list = int_list(shift)
     dims_list = zero_based_list(dims)
-    check(C.tsr_roll_out(
-        input, shift_list, list_count(shift_list), dims_list, list_count(dims_list),
-        dst))
-    return dst
+    return written(dst, C.tsr_roll_out, input, shift_list, list_count(shift_list),
+        dims_list, list_count(dims_list))
 end
 
 """
@@ -465,22 +370,12 @@ The elements of the last two axes on and below a diagonal, zero above.
 
 - `diagonal`: the last one that is kept
 """
-function LinearAlgebra.tril(input::Tensor; diagonal=0)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_tril(input, diagonal, out))
-    return wrap(out[])
-end
-
+LinearAlgebra.tril(input::Tensor; diagonal=0) = fresh(C.tsr_tril, input, diagonal)
 "Writes the result to its first argument; see [`tril`](@ref)."
-function LinearAlgebra.tril!(dst::Tensor, input::Tensor; diagonal=0)
-    check(C.tsr_tril_out(input, diagonal, dst))
-    return dst
-end
-
-function LinearAlgebra.tril!(input::Tensor; diagonal=0)
-    check(C.tsr_tril_inplace(input, diagonal))
-    return input
-end
+LinearAlgebra.tril!(dst::Tensor, input::Tensor; diagonal=0) =
+    written(dst, C.tsr_tril_out, input, diagonal)
+LinearAlgebra.tril!(input::Tensor; diagonal=0) =
+    changed(input, C.tsr_tril_inplace, diagonal)
 
 """
     triu(input; diagonal)
@@ -491,22 +386,12 @@ The elements of the last two axes on and above a diagonal, zero below.
 
 - `diagonal`: the first one that is kept
 """
-function LinearAlgebra.triu(input::Tensor; diagonal=0)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_triu(input, diagonal, out))
-    return wrap(out[])
-end
-
+LinearAlgebra.triu(input::Tensor; diagonal=0) = fresh(C.tsr_triu, input, diagonal)
 "Writes the result to its first argument; see [`triu`](@ref)."
-function LinearAlgebra.triu!(dst::Tensor, input::Tensor; diagonal=0)
-    check(C.tsr_triu_out(input, diagonal, dst))
-    return dst
-end
-
-function LinearAlgebra.triu!(input::Tensor; diagonal=0)
-    check(C.tsr_triu_inplace(input, diagonal))
-    return input
-end
+LinearAlgebra.triu!(dst::Tensor, input::Tensor; diagonal=0) =
+    written(dst, C.tsr_triu_out, input, diagonal)
+LinearAlgebra.triu!(input::Tensor; diagonal=0) =
+    changed(input, C.tsr_triu_inplace, diagonal)
 
 """
     pad(input, padding; mode, value)
@@ -521,19 +406,13 @@ Adds elements on the sides of axes.
 function pad(input::Tensor, padding::Dimensions; mode="constant", value=0)
     padding_list = int_list(padding)
     mode_text = String(mode)
-    out = Ref{tsr_tensor}()
-    check(C.tsr_pad(
-        input, padding_list, list_count(padding_list), mode_text, sizeof(mode_text),
-        host_number(value), out))
-    return wrap(out[])
+    return fresh(C.tsr_pad, input, padding_list, list_count(padding_list), mode_text,
+        sizeof(mode_text), host_number(value))
 end
-
 "Writes the result to its first argument; see [`pad`](@ref)."
 function pad!(dst::Tensor, input::Tensor, padding::Dimensions; mode="constant", value=0)
     padding_list = int_list(padding)
     mode_text = String(mode)
-    check(C.tsr_pad_out(
-        input, padding_list, list_count(padding_list), mode_text, sizeof(mode_text),
-        host_number(value), dst))
-    return dst
+    return written(dst, C.tsr_pad_out, input, padding_list, list_count(padding_list),
+        mode_text, sizeof(mode_text), host_number(value))
 end
