@@ -78,7 +78,7 @@ def _params(family: Family, namespace: str = "") -> str:
 
 def kernel_names(schema: Schema) -> str:
     kernels = [k for family in KERNEL_FAMILIES for k in schema.kernels(family)]
-    cases = "".join(f'    case {k.id}:\n      return "{k.name}";\n' for k in kernels)
+    cases = "".join(f'    case {k.id}: return "{k.name}";\n' for k in kernels)
     return TEMPLATE("kernel_names", banner=banner("//", "From the id of a kernel to its name."), cases=cases)
 
 
@@ -102,9 +102,7 @@ def visitor(schema: Schema, family: str) -> str:
         banner=banner("//", f"From a {family} id to its functor."),
         family=family,
         kind=kind,
-        cases="".join(
-            f"    case {kind}::k{f}:\n      return visit.template operator()<{f}>();\n" for f in functors
-        ),
+        cases="".join(f"    case {kind}::k{f}: return visit.template operator()<{f}>();\n" for f in functors),
         first=functors[0],
     )
 

@@ -7,192 +7,99 @@ namespace tsr::kernel {
 
 const char* kernel_name(int32_t id) noexcept {
   switch (id) {
-    case 1000:
-      return "exp";
-    case 1001:
-      return "abs";
-    case 1002:
-      return "negative";
-    case 1003:
-      return "sign";
-    case 1004:
-      return "reciprocal";
-    case 1005:
-      return "square";
-    case 1006:
-      return "sqrt";
-    case 1007:
-      return "rsqrt";
-    case 1008:
-      return "expm1";
-    case 1009:
-      return "log";
-    case 1010:
-      return "log1p";
-    case 1011:
-      return "log2";
-    case 1012:
-      return "log10";
-    case 1013:
-      return "sin";
-    case 1014:
-      return "cos";
-    case 1015:
-      return "tan";
-    case 1016:
-      return "asin";
-    case 1017:
-      return "acos";
-    case 1018:
-      return "atan";
-    case 1019:
-      return "sinh";
-    case 1020:
-      return "cosh";
-    case 1021:
-      return "tanh";
-    case 1022:
-      return "floor";
-    case 1023:
-      return "ceil";
-    case 1024:
-      return "round";
-    case 1025:
-      return "trunc";
-    case 1026:
-      return "sigmoid";
-    case 1027:
-      return "erf";
-    case 1028:
-      return "conj";
-    case 1029:
-      return "relu";
-    case 1030:
-      return "silu";
-    case 1031:
-      return "isnan";
-    case 1032:
-      return "isinf";
-    case 1033:
-      return "isfinite";
-    case 1034:
-      return "logical_not";
-    case 1035:
-      return "bitwise_invert";
-    case 1036:
-      return "leaky_relu";
-    case 1037:
-      return "gelu";
-    case 1038:
-      return "gelu_tanh";
-    case 1039:
-      return "erfc";
-    case 1200:
-      return "add";
-    case 1201:
-      return "subtract";
-    case 1202:
-      return "multiply";
-    case 1203:
-      return "divide";
-    case 1204:
-      return "floor_divide";
-    case 1205:
-      return "remainder";
-    case 1206:
-      return "pow";
-    case 1207:
-      return "maximum";
-    case 1208:
-      return "minimum";
-    case 1209:
-      return "atan2";
-    case 1210:
-      return "hypot";
-    case 1211:
-      return "equal";
-    case 1212:
-      return "not_equal";
-    case 1213:
-      return "less";
-    case 1214:
-      return "less_equal";
-    case 1215:
-      return "greater";
-    case 1216:
-      return "greater_equal";
-    case 1217:
-      return "logical_and";
-    case 1218:
-      return "logical_or";
-    case 1219:
-      return "logical_xor";
-    case 1220:
-      return "bitwise_and";
-    case 1221:
-      return "bitwise_or";
-    case 1222:
-      return "bitwise_xor";
-    case 1223:
-      return "tanh_grad";
-    case 1224:
-      return "sigmoid_grad";
-    case 1225:
-      return "relu_grad";
-    case 1226:
-      return "leaky_relu_grad";
-    case 1227:
-      return "gelu_grad";
-    case 1228:
-      return "gelu_tanh_grad";
-    case 1229:
-      return "silu_grad";
-    case 2200:
-      return "where";
-    case 2201:
-      return "lerp";
-    case 2202:
-      return "addcmul";
-    case 2203:
-      return "addcdiv";
-    case 2204:
-      return "clip";
-    case 1400:
-      return "sum";
-    case 1401:
-      return "prod";
-    case 1402:
-      return "mean";
-    case 1403:
-      return "var";
-    case 1405:
-      return "max";
-    case 1406:
-      return "min";
-    case 1409:
-      return "argmax";
-    case 1410:
-      return "argmin";
-    case 1411:
-      return "any";
-    case 1412:
-      return "all";
-    case 1413:
-      return "count_nonzero";
-    case 1414:
-      return "logsumexp";
-    case 1416:
-      return "sum_of_magnitudes";
-    case 1417:
-      return "euclidean_norm";
-    case 1418:
-      return "largest_magnitude";
-    case 1419:
-      return "smallest_magnitude";
-    case 1420:
-      return "power_norm";
-    case 1421:
-      return "nansum";
+    case 1000: return "exp";
+    case 1001: return "abs";
+    case 1002: return "negative";
+    case 1003: return "sign";
+    case 1004: return "reciprocal";
+    case 1005: return "square";
+    case 1006: return "sqrt";
+    case 1007: return "rsqrt";
+    case 1008: return "expm1";
+    case 1009: return "log";
+    case 1010: return "log1p";
+    case 1011: return "log2";
+    case 1012: return "log10";
+    case 1013: return "sin";
+    case 1014: return "cos";
+    case 1015: return "tan";
+    case 1016: return "asin";
+    case 1017: return "acos";
+    case 1018: return "atan";
+    case 1019: return "sinh";
+    case 1020: return "cosh";
+    case 1021: return "tanh";
+    case 1022: return "floor";
+    case 1023: return "ceil";
+    case 1024: return "round";
+    case 1025: return "trunc";
+    case 1026: return "sigmoid";
+    case 1027: return "erf";
+    case 1028: return "conj";
+    case 1029: return "relu";
+    case 1030: return "silu";
+    case 1031: return "isnan";
+    case 1032: return "isinf";
+    case 1033: return "isfinite";
+    case 1034: return "logical_not";
+    case 1035: return "bitwise_invert";
+    case 1036: return "leaky_relu";
+    case 1037: return "gelu";
+    case 1038: return "gelu_tanh";
+    case 1039: return "erfc";
+    case 1200: return "add";
+    case 1201: return "subtract";
+    case 1202: return "multiply";
+    case 1203: return "divide";
+    case 1204: return "floor_divide";
+    case 1205: return "remainder";
+    case 1206: return "pow";
+    case 1207: return "maximum";
+    case 1208: return "minimum";
+    case 1209: return "atan2";
+    case 1210: return "hypot";
+    case 1211: return "equal";
+    case 1212: return "not_equal";
+    case 1213: return "less";
+    case 1214: return "less_equal";
+    case 1215: return "greater";
+    case 1216: return "greater_equal";
+    case 1217: return "logical_and";
+    case 1218: return "logical_or";
+    case 1219: return "logical_xor";
+    case 1220: return "bitwise_and";
+    case 1221: return "bitwise_or";
+    case 1222: return "bitwise_xor";
+    case 1223: return "tanh_grad";
+    case 1224: return "sigmoid_grad";
+    case 1225: return "relu_grad";
+    case 1226: return "leaky_relu_grad";
+    case 1227: return "gelu_grad";
+    case 1228: return "gelu_tanh_grad";
+    case 1229: return "silu_grad";
+    case 2200: return "where";
+    case 2201: return "lerp";
+    case 2202: return "addcmul";
+    case 2203: return "addcdiv";
+    case 2204: return "clip";
+    case 1400: return "sum";
+    case 1401: return "prod";
+    case 1402: return "mean";
+    case 1403: return "var";
+    case 1405: return "max";
+    case 1406: return "min";
+    case 1409: return "argmax";
+    case 1410: return "argmin";
+    case 1411: return "any";
+    case 1412: return "all";
+    case 1413: return "count_nonzero";
+    case 1414: return "logsumexp";
+    case 1416: return "sum_of_magnitudes";
+    case 1417: return "euclidean_norm";
+    case 1418: return "largest_magnitude";
+    case 1419: return "smallest_magnitude";
+    case 1420: return "power_norm";
+    case 1421: return "nansum";
     default:
       return "none";
   }

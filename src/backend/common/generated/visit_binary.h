@@ -12,66 +12,36 @@ namespace tsr::math {
 template <class Visit>
 constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
   switch (op) {
-    case kernel::BinaryOp::kAdd:
-      return visit.template operator()<Add>();
-    case kernel::BinaryOp::kSubtract:
-      return visit.template operator()<Subtract>();
-    case kernel::BinaryOp::kMultiply:
-      return visit.template operator()<Multiply>();
-    case kernel::BinaryOp::kDivide:
-      return visit.template operator()<Divide>();
-    case kernel::BinaryOp::kFloorDivide:
-      return visit.template operator()<FloorDivide>();
-    case kernel::BinaryOp::kRemainder:
-      return visit.template operator()<Remainder>();
-    case kernel::BinaryOp::kPow:
-      return visit.template operator()<Pow>();
-    case kernel::BinaryOp::kMaximum:
-      return visit.template operator()<Maximum>();
-    case kernel::BinaryOp::kMinimum:
-      return visit.template operator()<Minimum>();
-    case kernel::BinaryOp::kAtan2:
-      return visit.template operator()<Atan2>();
-    case kernel::BinaryOp::kHypot:
-      return visit.template operator()<Hypot>();
-    case kernel::BinaryOp::kEqual:
-      return visit.template operator()<Equal>();
-    case kernel::BinaryOp::kNotEqual:
-      return visit.template operator()<NotEqual>();
-    case kernel::BinaryOp::kLess:
-      return visit.template operator()<Less>();
-    case kernel::BinaryOp::kLessEqual:
-      return visit.template operator()<LessEqual>();
-    case kernel::BinaryOp::kGreater:
-      return visit.template operator()<Greater>();
-    case kernel::BinaryOp::kGreaterEqual:
-      return visit.template operator()<GreaterEqual>();
-    case kernel::BinaryOp::kLogicalAnd:
-      return visit.template operator()<LogicalAnd>();
-    case kernel::BinaryOp::kLogicalOr:
-      return visit.template operator()<LogicalOr>();
-    case kernel::BinaryOp::kLogicalXor:
-      return visit.template operator()<LogicalXor>();
-    case kernel::BinaryOp::kBitwiseAnd:
-      return visit.template operator()<BitwiseAnd>();
-    case kernel::BinaryOp::kBitwiseOr:
-      return visit.template operator()<BitwiseOr>();
-    case kernel::BinaryOp::kBitwiseXor:
-      return visit.template operator()<BitwiseXor>();
-    case kernel::BinaryOp::kTanhGrad:
-      return visit.template operator()<TanhGrad>();
-    case kernel::BinaryOp::kSigmoidGrad:
-      return visit.template operator()<SigmoidGrad>();
-    case kernel::BinaryOp::kReluGrad:
-      return visit.template operator()<ReluGrad>();
-    case kernel::BinaryOp::kLeakyReluGrad:
-      return visit.template operator()<LeakyReluGrad>();
-    case kernel::BinaryOp::kGeluGrad:
-      return visit.template operator()<GeluGrad>();
-    case kernel::BinaryOp::kGeluTanhGrad:
-      return visit.template operator()<GeluTanhGrad>();
-    case kernel::BinaryOp::kSiluGrad:
-      return visit.template operator()<SiluGrad>();
+    case kernel::BinaryOp::kAdd: return visit.template operator()<Add>();
+    case kernel::BinaryOp::kSubtract: return visit.template operator()<Subtract>();
+    case kernel::BinaryOp::kMultiply: return visit.template operator()<Multiply>();
+    case kernel::BinaryOp::kDivide: return visit.template operator()<Divide>();
+    case kernel::BinaryOp::kFloorDivide: return visit.template operator()<FloorDivide>();
+    case kernel::BinaryOp::kRemainder: return visit.template operator()<Remainder>();
+    case kernel::BinaryOp::kPow: return visit.template operator()<Pow>();
+    case kernel::BinaryOp::kMaximum: return visit.template operator()<Maximum>();
+    case kernel::BinaryOp::kMinimum: return visit.template operator()<Minimum>();
+    case kernel::BinaryOp::kAtan2: return visit.template operator()<Atan2>();
+    case kernel::BinaryOp::kHypot: return visit.template operator()<Hypot>();
+    case kernel::BinaryOp::kEqual: return visit.template operator()<Equal>();
+    case kernel::BinaryOp::kNotEqual: return visit.template operator()<NotEqual>();
+    case kernel::BinaryOp::kLess: return visit.template operator()<Less>();
+    case kernel::BinaryOp::kLessEqual: return visit.template operator()<LessEqual>();
+    case kernel::BinaryOp::kGreater: return visit.template operator()<Greater>();
+    case kernel::BinaryOp::kGreaterEqual: return visit.template operator()<GreaterEqual>();
+    case kernel::BinaryOp::kLogicalAnd: return visit.template operator()<LogicalAnd>();
+    case kernel::BinaryOp::kLogicalOr: return visit.template operator()<LogicalOr>();
+    case kernel::BinaryOp::kLogicalXor: return visit.template operator()<LogicalXor>();
+    case kernel::BinaryOp::kBitwiseAnd: return visit.template operator()<BitwiseAnd>();
+    case kernel::BinaryOp::kBitwiseOr: return visit.template operator()<BitwiseOr>();
+    case kernel::BinaryOp::kBitwiseXor: return visit.template operator()<BitwiseXor>();
+    case kernel::BinaryOp::kTanhGrad: return visit.template operator()<TanhGrad>();
+    case kernel::BinaryOp::kSigmoidGrad: return visit.template operator()<SigmoidGrad>();
+    case kernel::BinaryOp::kReluGrad: return visit.template operator()<ReluGrad>();
+    case kernel::BinaryOp::kLeakyReluGrad: return visit.template operator()<LeakyReluGrad>();
+    case kernel::BinaryOp::kGeluGrad: return visit.template operator()<GeluGrad>();
+    case kernel::BinaryOp::kGeluTanhGrad: return visit.template operator()<GeluTanhGrad>();
+    case kernel::BinaryOp::kSiluGrad: return visit.template operator()<SiluGrad>();
     default:
       return decltype(visit.template operator()<Add>()){};
   }

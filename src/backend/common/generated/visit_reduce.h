@@ -12,42 +12,24 @@ namespace tsr::math {
 template <class Visit>
 constexpr auto visit_functor(kernel::ReduceOp op, const Visit& visit) {
   switch (op) {
-    case kernel::ReduceOp::kSum:
-      return visit.template operator()<Sum>();
-    case kernel::ReduceOp::kProd:
-      return visit.template operator()<Prod>();
-    case kernel::ReduceOp::kMean:
-      return visit.template operator()<Mean>();
-    case kernel::ReduceOp::kVar:
-      return visit.template operator()<Var>();
-    case kernel::ReduceOp::kMax:
-      return visit.template operator()<Max>();
-    case kernel::ReduceOp::kMin:
-      return visit.template operator()<Min>();
-    case kernel::ReduceOp::kArgmax:
-      return visit.template operator()<Argmax>();
-    case kernel::ReduceOp::kArgmin:
-      return visit.template operator()<Argmin>();
-    case kernel::ReduceOp::kAny:
-      return visit.template operator()<Any>();
-    case kernel::ReduceOp::kAll:
-      return visit.template operator()<All>();
-    case kernel::ReduceOp::kCountNonzero:
-      return visit.template operator()<CountNonzero>();
-    case kernel::ReduceOp::kLogsumexp:
-      return visit.template operator()<Logsumexp>();
-    case kernel::ReduceOp::kSumOfMagnitudes:
-      return visit.template operator()<SumOfMagnitudes>();
-    case kernel::ReduceOp::kEuclideanNorm:
-      return visit.template operator()<EuclideanNorm>();
-    case kernel::ReduceOp::kLargestMagnitude:
-      return visit.template operator()<LargestMagnitude>();
-    case kernel::ReduceOp::kSmallestMagnitude:
-      return visit.template operator()<SmallestMagnitude>();
-    case kernel::ReduceOp::kPowerNorm:
-      return visit.template operator()<PowerNorm>();
-    case kernel::ReduceOp::kNansum:
-      return visit.template operator()<Nansum>();
+    case kernel::ReduceOp::kSum: return visit.template operator()<Sum>();
+    case kernel::ReduceOp::kProd: return visit.template operator()<Prod>();
+    case kernel::ReduceOp::kMean: return visit.template operator()<Mean>();
+    case kernel::ReduceOp::kVar: return visit.template operator()<Var>();
+    case kernel::ReduceOp::kMax: return visit.template operator()<Max>();
+    case kernel::ReduceOp::kMin: return visit.template operator()<Min>();
+    case kernel::ReduceOp::kArgmax: return visit.template operator()<Argmax>();
+    case kernel::ReduceOp::kArgmin: return visit.template operator()<Argmin>();
+    case kernel::ReduceOp::kAny: return visit.template operator()<Any>();
+    case kernel::ReduceOp::kAll: return visit.template operator()<All>();
+    case kernel::ReduceOp::kCountNonzero: return visit.template operator()<CountNonzero>();
+    case kernel::ReduceOp::kLogsumexp: return visit.template operator()<Logsumexp>();
+    case kernel::ReduceOp::kSumOfMagnitudes: return visit.template operator()<SumOfMagnitudes>();
+    case kernel::ReduceOp::kEuclideanNorm: return visit.template operator()<EuclideanNorm>();
+    case kernel::ReduceOp::kLargestMagnitude: return visit.template operator()<LargestMagnitude>();
+    case kernel::ReduceOp::kSmallestMagnitude: return visit.template operator()<SmallestMagnitude>();
+    case kernel::ReduceOp::kPowerNorm: return visit.template operator()<PowerNorm>();
+    case kernel::ReduceOp::kNansum: return visit.template operator()<Nansum>();
     default:
       return decltype(visit.template operator()<Sum>()){};
   }

@@ -12,16 +12,11 @@ namespace tsr::math {
 template <class Visit>
 constexpr auto visit_functor(kernel::TernaryOp op, const Visit& visit) {
   switch (op) {
-    case kernel::TernaryOp::kWhere:
-      return visit.template operator()<Where>();
-    case kernel::TernaryOp::kLerp:
-      return visit.template operator()<Lerp>();
-    case kernel::TernaryOp::kAddcmul:
-      return visit.template operator()<Addcmul>();
-    case kernel::TernaryOp::kAddcdiv:
-      return visit.template operator()<Addcdiv>();
-    case kernel::TernaryOp::kClip:
-      return visit.template operator()<Clip>();
+    case kernel::TernaryOp::kWhere: return visit.template operator()<Where>();
+    case kernel::TernaryOp::kLerp: return visit.template operator()<Lerp>();
+    case kernel::TernaryOp::kAddcmul: return visit.template operator()<Addcmul>();
+    case kernel::TernaryOp::kAddcdiv: return visit.template operator()<Addcdiv>();
+    case kernel::TernaryOp::kClip: return visit.template operator()<Clip>();
     default:
       return decltype(visit.template operator()<Where>()){};
   }

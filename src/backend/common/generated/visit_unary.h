@@ -12,86 +12,46 @@ namespace tsr::math {
 template <class Visit>
 constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
   switch (op) {
-    case kernel::UnaryOp::kExp:
-      return visit.template operator()<Exp>();
-    case kernel::UnaryOp::kAbs:
-      return visit.template operator()<Abs>();
-    case kernel::UnaryOp::kNegative:
-      return visit.template operator()<Negative>();
-    case kernel::UnaryOp::kSign:
-      return visit.template operator()<Sign>();
-    case kernel::UnaryOp::kReciprocal:
-      return visit.template operator()<Reciprocal>();
-    case kernel::UnaryOp::kSquare:
-      return visit.template operator()<Square>();
-    case kernel::UnaryOp::kSqrt:
-      return visit.template operator()<Sqrt>();
-    case kernel::UnaryOp::kRsqrt:
-      return visit.template operator()<Rsqrt>();
-    case kernel::UnaryOp::kExpm1:
-      return visit.template operator()<Expm1>();
-    case kernel::UnaryOp::kLog:
-      return visit.template operator()<Log>();
-    case kernel::UnaryOp::kLog1p:
-      return visit.template operator()<Log1p>();
-    case kernel::UnaryOp::kLog2:
-      return visit.template operator()<Log2>();
-    case kernel::UnaryOp::kLog10:
-      return visit.template operator()<Log10>();
-    case kernel::UnaryOp::kSin:
-      return visit.template operator()<Sin>();
-    case kernel::UnaryOp::kCos:
-      return visit.template operator()<Cos>();
-    case kernel::UnaryOp::kTan:
-      return visit.template operator()<Tan>();
-    case kernel::UnaryOp::kAsin:
-      return visit.template operator()<Asin>();
-    case kernel::UnaryOp::kAcos:
-      return visit.template operator()<Acos>();
-    case kernel::UnaryOp::kAtan:
-      return visit.template operator()<Atan>();
-    case kernel::UnaryOp::kSinh:
-      return visit.template operator()<Sinh>();
-    case kernel::UnaryOp::kCosh:
-      return visit.template operator()<Cosh>();
-    case kernel::UnaryOp::kTanh:
-      return visit.template operator()<Tanh>();
-    case kernel::UnaryOp::kFloor:
-      return visit.template operator()<Floor>();
-    case kernel::UnaryOp::kCeil:
-      return visit.template operator()<Ceil>();
-    case kernel::UnaryOp::kRound:
-      return visit.template operator()<Round>();
-    case kernel::UnaryOp::kTrunc:
-      return visit.template operator()<Trunc>();
-    case kernel::UnaryOp::kSigmoid:
-      return visit.template operator()<Sigmoid>();
-    case kernel::UnaryOp::kErf:
-      return visit.template operator()<Erf>();
-    case kernel::UnaryOp::kConj:
-      return visit.template operator()<Conj>();
-    case kernel::UnaryOp::kRelu:
-      return visit.template operator()<Relu>();
-    case kernel::UnaryOp::kSilu:
-      return visit.template operator()<Silu>();
-    case kernel::UnaryOp::kIsnan:
-      return visit.template operator()<Isnan>();
-    case kernel::UnaryOp::kIsinf:
-      return visit.template operator()<Isinf>();
-    case kernel::UnaryOp::kIsfinite:
-      return visit.template operator()<Isfinite>();
-    case kernel::UnaryOp::kLogicalNot:
-      return visit.template operator()<LogicalNot>();
-    case kernel::UnaryOp::kBitwiseInvert:
-      return visit.template operator()<BitwiseInvert>();
-    case kernel::UnaryOp::kLeakyRelu:
-      return visit.template operator()<LeakyRelu>();
-    case kernel::UnaryOp::kGelu:
-      return visit.template operator()<Gelu>();
-    case kernel::UnaryOp::kGeluTanh:
-      return visit.template operator()<GeluTanh>();
-    case kernel::UnaryOp::kErfc:
-      return visit.template operator()<Erfc>();
+    case kernel::UnaryOp::kExp: return visit.template operator()<Exp>();
+    case kernel::UnaryOp::kAbs: return visit.template operator()<Abs>();
+    case kernel::UnaryOp::kNegative: return visit.template operator()<Negative>();
+    case kernel::UnaryOp::kSign: return visit.template operator()<Sign>();
+    case kernel::UnaryOp::kReciprocal: return visit.template operator()<Reciprocal>();
+    case kernel::UnaryOp::kSquare: return visit.template operator()<Square>();
+    case kernel::UnaryOp::kSqrt: return visit.template operator()<Sqrt>();
+    case kernel::UnaryOp::kRsqrt: return visit.template operator()<Rsqrt>();
+    case kernel::UnaryOp::kExpm1: return visit.template operator()<Expm1>();
+    case kernel::UnaryOp::kLog: return visit.template operator()<Log>();
+    case kernel::UnaryOp::kLog1p: return visit.template operator()<Log1p>();
+    case kernel::UnaryOp::kLog2: return visit.template operator()<Log2>();
+    case kernel::UnaryOp::kLog10: return visit.template operator()<Log10>();
+    case kernel::UnaryOp::kSin: return visit.template operator()<Sin>();
+    case kernel::UnaryOp::kCos: return visit.template operator()<Cos>();
+    case kernel::UnaryOp::kTan: return visit.template operator()<Tan>();
+    case kernel::UnaryOp::kAsin: return visit.template operator()<Asin>();
+    case kernel::UnaryOp::kAcos: return visit.template operator()<Acos>();
+    case kernel::UnaryOp::kAtan: return visit.template operator()<Atan>();
+    case kernel::UnaryOp::kSinh: return visit.template operator()<Sinh>();
+    case kernel::UnaryOp::kCosh: return visit.template operator()<Cosh>();
+    case kernel::UnaryOp::kTanh: return visit.template operator()<Tanh>();
+    case kernel::UnaryOp::kFloor: return visit.template operator()<Floor>();
+    case kernel::UnaryOp::kCeil: return visit.template operator()<Ceil>();
+    case kernel::UnaryOp::kRound: return visit.template operator()<Round>();
+    case kernel::UnaryOp::kTrunc: return visit.template operator()<Trunc>();
+    case kernel::UnaryOp::kSigmoid: return visit.template operator()<Sigmoid>();
+    case kernel::UnaryOp::kErf: return visit.template operator()<Erf>();
+    case kernel::UnaryOp::kConj: return visit.template operator()<Conj>();
+    case kernel::UnaryOp::kRelu: return visit.template operator()<Relu>();
+    case kernel::UnaryOp::kSilu: return visit.template operator()<Silu>();
+    case kernel::UnaryOp::kIsnan: return visit.template operator()<Isnan>();
+    case kernel::UnaryOp::kIsinf: return visit.template operator()<Isinf>();
+    case kernel::UnaryOp::kIsfinite: return visit.template operator()<Isfinite>();
+    case kernel::UnaryOp::kLogicalNot: return visit.template operator()<LogicalNot>();
+    case kernel::UnaryOp::kBitwiseInvert: return visit.template operator()<BitwiseInvert>();
+    case kernel::UnaryOp::kLeakyRelu: return visit.template operator()<LeakyRelu>();
+    case kernel::UnaryOp::kGelu: return visit.template operator()<Gelu>();
+    case kernel::UnaryOp::kGeluTanh: return visit.template operator()<GeluTanh>();
+    case kernel::UnaryOp::kErfc: return visit.template operator()<Erfc>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }
