@@ -19,22 +19,22 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The tensors of tests/conformance, read once.
-inline const Tensor& stored(const std::string& key) {
+inline const Tensor& stored(const char* key) {
   static const TensorMap tensors = load_file(TSR_CONFORMANCE_VECTORS);
   return tensors.at(key);
 }
 
 // A tensor to call with, which nobody else sees.
-inline Tensor copy(const std::string& key) {
+inline Tensor copy(const char* key) {
   return stored(key).clone();
 }
 
-inline Tensor leaf(const std::string& key) {
+inline Tensor leaf(const char* key) {
   return copy(key).requires_grad_();
 }
 
 // A complex128 tensor from its pairs of float64.
-inline Tensor complex_copy(const std::string& key) {
+inline Tensor complex_copy(const char* key) {
   const std::vector<double> pairs = stored(key).to_vector<double>();
   std::vector<std::complex<double>> numbers(pairs.size() / 2);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = {pairs[2 * i], pairs[2 * i + 1]};
@@ -70,7 +70,7 @@ inline void expect_near_elements(const Tensor& found, const Tensor& wanted, Tole
 }
 
 // Dtype, shape and values: integers and bools to the bit, other numbers within the tolerance.
-inline void expect_same(const Tensor& tensor, const std::string& key,
+inline void expect_same(const Tensor& tensor, const char* key,
                         std::optional<Tolerance> given = std::nullopt) {
   SCOPED_TRACE(key);
   ASSERT_TRUE(tensor.defined());
@@ -84,6 +84,32 @@ inline void expect_same(const Tensor& tensor, const std::string& key,
   } else {
     EXPECT_EQ(found.to_vector<int64_t>(), wanted.to_vector<int64_t>());
   }
+}
+
+// A test of the suite Conformance.
+struct Case {
+  const char* name;
+  void (*call)();
+};
+
+class ConformanceTest : public testing::Test {
+ public:
+  explicit ConformanceTest(void (*call)()) : call_(call) {}
+  void TestBody() override { call_(); }
+
+ private:
+  void (*call_)();
+};
+
+// Before main, as TEST does it.
+template <size_t N>
+bool register_cases(const Case (&cases)[N]) {
+  for (const Case& one : cases) {
+    testing::RegisterTest(
+        "Conformance", one.name, nullptr, nullptr, __FILE__, __LINE__,
+        [call = one.call]() -> testing::Test* { return new ConformanceTest(call); });
+  }
+  return true;
 }
 
 }  // namespace tessera::test
