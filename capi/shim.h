@@ -6,20 +6,22 @@
 #pragma once
 
 #include <tuple>
+#include <type_traits>
 
 #include "capi/handle.h"
 
 namespace tsr::capi {
 
 template <class Body, class... Args>
-[[gnu::always_inline]] inline tsr_status one(const CallInfo& info, int32_t function,
-                                             tsr_tensor* out, const Body& body,
+[[gnu::always_inline]] inline tsr_status one(std::type_identity_t<CallSite<Args...>> site,
+                                             int32_t function, tsr_tensor* out, const Body& body,
                                              const Args&... args) noexcept {
   const auto give_result = [&] {
     out_arg(out, "out");
     give(body(), out);
   };
-  const tsr_status status = guard(info, function, give_result, args...);
+  const tsr_status status =
+      guard<decltype(give_result)&, Args...>(site, function, give_result, args...);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
   return status;
@@ -27,13 +29,14 @@ template <class Body, class... Args>
 
 // Several results: a NULL place means that the caller does not want that one.
 template <class Body, class... Places, class... Args>
-[[gnu::always_inline]] inline tsr_status several(const CallInfo& info, int32_t function,
-                                                 std::tuple<Places...> places, const Body& body,
-                                                 const Args&... args) noexcept {
+[[gnu::always_inline]] inline tsr_status several(std::type_identity_t<CallSite<Args...>> site,
+                                                 int32_t function, std::tuple<Places...> places,
+                                                 const Body& body, const Args&... args) noexcept {
   const auto give_results = [&] {
     std::apply([&](Places... each) { give_all(body(), each...); }, places);
   };
-  const tsr_status status = guard(info, function, give_results, args...);
+  const tsr_status status =
+      guard<decltype(give_results)&, Args...>(site, function, give_results, args...);
   if (status != TSR_OK) [[unlikely]]
     std::apply([](Places... each) { clear(each...); }, places);
   return status;
@@ -41,15 +44,17 @@ template <class Body, class... Places, class... Args>
 
 // A list of results.
 template <class Body, class... Args>
-[[gnu::always_inline]] inline tsr_status many(const CallInfo& info, int32_t function,
-                                              tsr_tensor* out, int32_t capacity, int32_t* count,
-                                              const Body& body, const Args&... args) noexcept {
+[[gnu::always_inline]] inline tsr_status many(std::type_identity_t<CallSite<Args...>> site,
+                                              int32_t function, tsr_tensor* out, int32_t capacity,
+                                              int32_t* count, const Body& body,
+                                              const Args&... args) noexcept {
   clear_count(count);
   const auto give_results = [&] {
     check_list_out(out, capacity, count, "out");
     give_list(body(), out, capacity, count);
   };
-  const tsr_status status = guard(info, function, give_results, args...);
+  const tsr_status status =
+      guard<decltype(give_results)&, Args...>(site, function, give_results, args...);
   if (status != TSR_OK) [[unlikely]]
     clear_list(out, capacity);
   return status;
