@@ -43,6 +43,7 @@ static_assert(static_cast<int32_t>(tsr::Code::kAbi) == TSR_ABI);
 static_assert(static_cast<int32_t>(tsr::Code::kIo) == TSR_IO);
 static_assert(static_cast<int32_t>(tsr::Code::kInternal) == TSR_INTERNAL);
 static_assert(static_cast<int32_t>(tsr::Code::kAsync) == TSR_ASYNC);
+static_assert(static_cast<int32_t>(tsr::Code::kLinalg) == TSR_LINALG);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kCpu) == TSR_DEVICE_CPU);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kCuda) == TSR_DEVICE_CUDA);
 static_assert(static_cast<int32_t>(tsr::DeviceType::kSimulated) == TSR_DEVICE_SIMULATED);

@@ -45,7 +45,8 @@ const StatusName kStatusNames[] = {
     {16, "IO"},
     {17, "INTERNAL"},
     {18, "ASYNC"},
+    {19, "LINALG"},
 };
-const size_t kStatusCount = 19;
+const size_t kStatusCount = 20;
 
 }  // namespace tsr::capi

@@ -54,7 +54,8 @@ enum {
   TSR_ABI = 15,
   TSR_IO = 16,
   TSR_INTERNAL = 17,
-  TSR_ASYNC = 18
+  TSR_ASYNC = 18,
+  TSR_LINALG = 19
 };
 
 typedef int32_t tsr_device_type;

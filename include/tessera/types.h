@@ -83,7 +83,8 @@ enum {
   TSR_ABI = 15, /* A struct or version that this library cannot serve. */
   TSR_IO = 16, /* A file could not be read or written; native_code is errno. */
   TSR_INTERNAL = 17, /* A bug of the library; please report it. */
-  TSR_ASYNC = 18 /* Earlier work on the device failed. */
+  TSR_ASYNC = 18, /* Earlier work on the device failed. */
+  TSR_LINALG = 19 /* A matrix without what was asked for: singular, not positive definite, not finite, no convergence; native_code is its index in the batch. */
 };
 
 /* Device types, numbered as DLPack's DLDeviceType. */

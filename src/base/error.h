@@ -33,6 +33,7 @@ enum class Code : int32_t {
   kIo = 16,
   kInternal = 17,
   kAsync = 18,
+  kLinalg = 19,
 };
 
 // A caller's mistake, a failed resource or a bug of ours, on its way to the ABI barrier. The

@@ -284,7 +284,7 @@ void refused(tsr_status status, tsr_status expected, Where where) {
 }
 
 void survives(tsr_status status, Where where) {
-  const bool typed = status >= TSR_OK && status <= TSR_ASYNC && status != TSR_INTERNAL;
+  const bool typed = status >= TSR_OK && status <= TSR_LINALG && status != TSR_INTERNAL;
   if (!typed) fail_at(where, std::string(tsr_status_name(status)) + ": " + last_error());
 }
 

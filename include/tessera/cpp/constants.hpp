@@ -121,9 +121,12 @@ enum class ErrorKind : int32_t {
   kInternal = TSR_INTERNAL,
   // Earlier work on the device failed.
   kAsync = TSR_ASYNC,
+  // A matrix without what was asked for: singular, not positive definite, not finite, no
+  // convergence; native_code is its index in the batch.
+  kLinalg = TSR_LINALG,
 };
 
-inline constexpr int32_t kLastErrorKind = 18;
+inline constexpr int32_t kLastErrorKind = 19;
 
 // The name of a kind of error, for example SHAPE.
 constexpr std::string_view name(ErrorKind kind) {
@@ -164,6 +167,8 @@ constexpr std::string_view name(ErrorKind kind) {
       return "INTERNAL";
     case ErrorKind::kAsync:
       return "ASYNC";
+    case ErrorKind::kLinalg:
+      return "LINALG";
   }
   return "UNKNOWN";
 }

@@ -70,6 +70,7 @@ using AbiError = ErrorOf<ErrorKind::kAbi>;
 using FileError = ErrorOf<ErrorKind::kIo>;
 using InternalError = ErrorOf<ErrorKind::kInternal>;
 using AsyncError = ErrorOf<ErrorKind::kAsync>;
+using LinAlgError = ErrorOf<ErrorKind::kLinalg>;
 
 namespace detail {
 

@@ -109,6 +109,7 @@ const TSR_ABI = Int32(15)
 const TSR_IO = Int32(16)
 const TSR_INTERNAL = Int32(17)
 const TSR_ASYNC = Int32(18)
+const TSR_LINALG = Int32(19)
 
 # Device types, numbered as DLPack's DLDeviceType.
 const tsr_device_type = Int32
@@ -517,4 +518,5 @@ const STATUS_NAMES = Dict{Int32,Symbol}(
     16 => :IO,
     17 => :INTERNAL,
     18 => :ASYNC,
+    19 => :LINALG,
 )

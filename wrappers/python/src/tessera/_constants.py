@@ -43,6 +43,7 @@ STATUS: Final = {
     16: ("IO", "OSError"),
     17: ("INTERNAL", "RuntimeError"),
     18: ("ASYNC", "RuntimeError"),
+    19: ("LINALG", "ValueError"),
 }
 
 DEVICE_CPU: Final = 1

@@ -124,6 +124,12 @@ class AsyncError(TesseraError):
     code = 18
 
 
+class LinAlgError(TesseraError, ValueError):
+    """A matrix without what was asked for; `native_code` is its index in the batch."""
+
+    code = 19
+
+
 class MissingNameError(OutOfRangeError, KeyError):
     """A name that is not in a file."""
 

@@ -177,6 +177,9 @@ pub const TSR_IO: tsr_status = 16;
 pub const TSR_INTERNAL: tsr_status = 17;
 /// Earlier work on the device failed.
 pub const TSR_ASYNC: tsr_status = 18;
+/// A matrix without what was asked for: singular, not positive definite, not finite, no
+/// convergence; native_code is its index in the batch.
+pub const TSR_LINALG: tsr_status = 19;
 
 /// Device types, numbered as DLPack's DLDeviceType.
 pub type tsr_device_type = i32;

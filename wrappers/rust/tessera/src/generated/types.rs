@@ -185,6 +185,9 @@ pub enum ErrorKind {
     Internal = tessera_sys::TSR_INTERNAL,
     /// Earlier work on the device failed.
     Async = tessera_sys::TSR_ASYNC,
+    /// A matrix without what was asked for: singular, not positive definite, not finite, no
+    /// convergence; native_code is its index in the batch.
+    Linalg = tessera_sys::TSR_LINALG,
 }
 
 impl ErrorKind {
@@ -209,6 +212,7 @@ impl ErrorKind {
             Self::Io => "IO",
             Self::Internal => "INTERNAL",
             Self::Async => "ASYNC",
+            Self::Linalg => "LINALG",
         }
     }
 
@@ -232,6 +236,7 @@ impl ErrorKind {
             tessera_sys::TSR_ABI => Self::Abi,
             tessera_sys::TSR_IO => Self::Io,
             tessera_sys::TSR_ASYNC => Self::Async,
+            tessera_sys::TSR_LINALG => Self::Linalg,
             _ => Self::Internal,
         }
     }
