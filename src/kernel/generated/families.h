@@ -5,6 +5,7 @@
 
 #include "kernel/gemm.h"
 #include "kernel/index.h"
+#include "kernel/linalg.h"
 #include "kernel/nn.h"
 #include "kernel/optim.h"
 #include "kernel/pointwise.h"
@@ -25,6 +26,7 @@ struct KernelTable {
   Status (*softmax)(const SoftmaxPlan& plan);  // softmax and its logarithm along an axis
   Status (*softmax_backward)(const SoftmaxPlan& plan);  // the gradients of both
   Status (*gemm)(const GemmPlan& plan);  // matrix multiplication
+  Status (*factor)(const FactorPlan& plan);  // factorizations of matrices, and what follows from them
   Status (*index)(const IndexPlan& plan);  // gathering, scattering and accumulating by index arrays
   Status (*nonzero)(const NonzeroPlan& plan);  // the positions of nonzero elements
   Status (*sort)(const SortPlan& plan);  // stable sorting with positions, whole or the first k
@@ -53,6 +55,7 @@ inline constexpr Family<&KernelTable::scan> kScan{"scan"};
 inline constexpr Family<&KernelTable::softmax> kSoftmax{"softmax"};
 inline constexpr Family<&KernelTable::softmax_backward> kSoftmaxBackward{"softmax_backward"};
 inline constexpr Family<&KernelTable::gemm> kGemm{"gemm"};
+inline constexpr Family<&KernelTable::factor> kFactor{"factor"};
 inline constexpr Family<&KernelTable::index> kIndex{"index"};
 inline constexpr Family<&KernelTable::nonzero> kNonzero{"nonzero"};
 inline constexpr Family<&KernelTable::sort> kSort{"sort"};

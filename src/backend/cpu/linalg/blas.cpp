@@ -180,6 +180,10 @@ BlasUse::BlasUse(BlasCalls calls) noexcept : threads_(calls == BlasCalls::kSideB
   blas_ = &library.blas;
 }
 
+void* BlasUse::find(const char* name) const noexcept {
+  return dlsym(loaded().handle, name);
+}
+
 BlasLibrary blas_library() noexcept {
   const BlasUse use(BlasCalls::kInTurn);
   Dl_info where{};

@@ -49,6 +49,8 @@ class BlasUse {
   explicit operator bool() const noexcept { return blas_ != nullptr; }
   const Blas* operator->() const noexcept { return blas_; }
   [[nodiscard]] kernel::Status status() const noexcept { return status_; }
+  // Another function of the same library; null when it has none of that name.
+  [[nodiscard]] void* find(const char* name) const noexcept;
 
  private:
   ForeignCall call_;
