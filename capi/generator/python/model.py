@@ -12,6 +12,7 @@ ALIASES = {
     "axis": ["axis", "dim", "axes", "dims"],
     "keepdims": ["keepdims", "keepdim"],
     "shape": ["shape", "size"],
+    "uplo": ["UPLO", "uplo"],
 }
 Callable = tuple[Op, str, str]  # op, form and name of a function or method
 

@@ -143,7 +143,8 @@ def result_types(ops: list[Op]) -> str:
     several = [op for op in ops if len(op.returns) > 1]
     classes = ""
     for op in several:
-        fields = "".join(f"    {r.name}: Tensor\n" for r in op.returns)
+        names = op.python.fields or tuple(r.name for r in op.returns)
+        fields = "".join(f"    {name}: Tensor\n" for name in names)
         classes += TEMPLATE("result", name=op.result_name, function=op.python.name, fields=fields)
     return TEMPLATE(
         "results",

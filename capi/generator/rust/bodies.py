@@ -131,7 +131,7 @@ def _judged(op: Op, form: str, code: Code, pad: str) -> str:
         return f"{text}\n{judged}\n"
     head = "done("
     if form == "functional" and op.returns:
-        maker = "many" if op.returns_list else {1: "one", 2: "two"}[len(op.returns)]
+        maker = "many" if op.returns_list else ("one", "two", "three", "four")[len(op.returns) - 1]
         head = f"{maker}(|{', '.join(_outs(op, form))}| "
     inner = code(pad + STEP)
     text = f"{pad}{head}unsafe {{ {inner.strip()} }})"

@@ -101,6 +101,7 @@ class Python:
     namespace: str = ""  # "" is the package itself; else e.g. nn.functional
     keyword: str | None = None  # name of the first keyword-only argument
     hidden: bool = False  # no generated public function; the hand-written layer calls the raw one
+    fields: tuple[str, ...] = ()  # the names of several results, where Python has others than the schema
 
 
 @dataclass(frozen=True)

@@ -294,7 +294,7 @@ def _python(row: Any, where: str) -> m.Python:
         return m.Python("", hidden=True)
     if isinstance(row, str):
         return m.Python(row, method=row)
-    row = take(row, f"{where}, python", "name", "method operator aliases namespace keyword hidden")
+    row = take(row, f"{where}, python", "name", "method operator aliases namespace keyword hidden fields")
     method = row.get("method", row["name"])
     operator = row.get("operator", ())
     return m.Python(
@@ -305,6 +305,7 @@ def _python(row: Any, where: str) -> m.Python:
         namespace=row.get("namespace", ""),
         keyword=row.get("keyword"),
         hidden=bool(row.get("hidden", False)),
+        fields=tuple(row.get("fields", ())),
     )
 
 

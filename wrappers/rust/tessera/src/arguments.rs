@@ -232,6 +232,35 @@ pub(crate) fn two(
     Ok(unsafe { (Tensor::adopt(first), Tensor::adopt(second)) })
 }
 
+/// A call with three results.
+pub(crate) fn three(
+    call: impl FnOnce(*mut sys::tsr_tensor, *mut sys::tsr_tensor, *mut sys::tsr_tensor) -> i32,
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let mut outs = [null_mut(); 3];
+    let [a, b, c] = &mut outs;
+    done(call(a, b, c))?;
+    // SAFETY: a success hands out a new reference each.
+    let [a, b, c] = outs.map(|handle| unsafe { Tensor::adopt(handle) });
+    Ok((a, b, c))
+}
+
+/// A call with four results.
+pub(crate) fn four(
+    call: impl FnOnce(
+        *mut sys::tsr_tensor,
+        *mut sys::tsr_tensor,
+        *mut sys::tsr_tensor,
+        *mut sys::tsr_tensor,
+    ) -> i32,
+) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    let mut outs = [null_mut(); 4];
+    let [a, b, c, d] = &mut outs;
+    done(call(a, b, c, d))?;
+    // SAFETY: a success hands out a new reference each.
+    let [a, b, c, d] = outs.map(|handle| unsafe { Tensor::adopt(handle) });
+    Ok((a, b, c, d))
+}
+
 /// A call with a list of results: once more with enough room when there are many.
 pub(crate) fn many(
     mut call: impl FnMut(*mut sys::tsr_tensor, i32, *mut i32) -> i32,
