@@ -27,6 +27,12 @@ constexpr Signature kCall_NTP{"NTP", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_NTT{"NTT", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor>(f)(Number(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_RRIdBcP{"RRIdBcP", [](AnyFunction f, tsr_value* v) { return as<double, double, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(v[0].real, v[1].real, integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
 constexpr Signature kCall_T{"T", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor>(f)(tensor(v[0])); }};
+constexpr Signature kCall_TBP{"TBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), place(v[2])); }};
+constexpr Signature kCall_TBPPP{"TBPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
+constexpr Signature kCall_TBSP{"TBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
+constexpr Signature kCall_TBST{"TBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), small(v[1]), text(v[2]), text_length(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TBT{"TBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), small(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_TBTTT{"TBTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), small(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TDBP{"TDBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TI{"TI", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t>(f)(tensor(v[0]), integer(v[1])); }};
 constexpr Signature kCall_TIBBP{"TIBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
@@ -83,6 +89,8 @@ constexpr Signature kCall_TNdcP{"TNdcP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TNiP{"TNiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNiT{"TNiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TP{"TP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), place(v[1])); }};
+constexpr Signature kCall_TPP{"TPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), place(v[1]), place(v[2])); }};
+constexpr Signature kCall_TPPP{"TPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), place(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TQ{"TQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), place(v[1]), v[1].n, &v[1].n); }};
 constexpr Signature kCall_TR{"TR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double>(f)(tensor(v[0]), v[1].real); }};
 constexpr Signature kCall_TRBg{"TRBg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3])); }};
@@ -93,9 +101,15 @@ constexpr Signature kCall_TRRg{"TRRg", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TRT{"TRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, tensor(v[2])); }};
 constexpr Signature kCall_TS{"TS", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t>(f)(tensor(v[0]), text(v[1]), text_length(v[1])); }};
 constexpr Signature kCall_TSP{"TSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), place(v[2])); }};
+constexpr Signature kCall_TSPP{"TSPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TST{"TST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_TSTT{"TSTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TT{"TT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1])); }};
 constexpr Signature kCall_TTB{"TTB", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t>(f)(tensor(v[0]), tensor(v[1]), small(v[2])); }};
+constexpr Signature kCall_TTBBBP{"TTBBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TTBBBT{"TTBBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TTBP{"TTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), place(v[3])); }};
+constexpr Signature kCall_TTBT{"TTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTIP{"TTIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTIT{"TTIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTN{"TTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2])); }};
@@ -104,6 +118,8 @@ constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TTP{"TTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), place(v[2])); }};
 constexpr Signature kCall_TTSP{"TTSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTT{"TTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_TTTBBP{"TTTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TTTBBT{"TTTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTTN{"TTTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3])); }};
 constexpr Signature kCall_TTTNP{"TTTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTTNT{"TTTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), tensor(v[4])); }};
@@ -114,6 +130,8 @@ constexpr Signature kCall_TTTRRT{"TTTRRT", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TTTT{"TTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTiP{"TTiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiT{"TTiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTrPPPP{"TTrPPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), place(v[3]), place(v[4]), place(v[5]), place(v[6])); }};
+constexpr Signature kCall_TTrTTTT{"TTrTTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TTtISP{"TTtISP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTtISRP{"TTtISRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), v[5].real, place(v[6])); }};
 constexpr Signature kCall_TTtP{"TTtP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
@@ -144,6 +162,8 @@ constexpr Signature kCall_TjT{"TjT", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_Tnn{"Tnn", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*>(f)(tensor(v[0]), Number(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TnnP{"TnnP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TnnT{"TnnT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TrBP{"TrBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, has(v[1]), small(v[2]), place(v[3])); }};
+constexpr Signature kCall_TrBT{"TrBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, has(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_Ttt{"Ttt", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TttP{"TttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TttT{"TttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
@@ -265,6 +285,12 @@ const Symbol kSymbols[] = {
     {"tsr_ceil", reinterpret_cast<AnyFunction>(&tsr_ceil), 1023, &kInfo_ceil, &kCall_TP},
     {"tsr_ceil_inplace", reinterpret_cast<AnyFunction>(&tsr_ceil_inplace), 132095, &kInfo_ceil, &kCall_T},
     {"tsr_ceil_out", reinterpret_cast<AnyFunction>(&tsr_ceil_out), 66559, &kInfo_ceil, &kCall_TT},
+    {"tsr_cholesky", reinterpret_cast<AnyFunction>(&tsr_cholesky), 1680, &kInfo_cholesky, &kCall_TBP},
+    {"tsr_cholesky_inverse", reinterpret_cast<AnyFunction>(&tsr_cholesky_inverse), 1691, &kInfo_cholesky_inverse, &kCall_TBP},
+    {"tsr_cholesky_inverse_out", reinterpret_cast<AnyFunction>(&tsr_cholesky_inverse_out), 67227, &kInfo_cholesky_inverse, &kCall_TBT},
+    {"tsr_cholesky_out", reinterpret_cast<AnyFunction>(&tsr_cholesky_out), 67216, &kInfo_cholesky, &kCall_TBT},
+    {"tsr_cholesky_solve", reinterpret_cast<AnyFunction>(&tsr_cholesky_solve), 1690, &kInfo_cholesky_solve, &kCall_TTBP},
+    {"tsr_cholesky_solve_out", reinterpret_cast<AnyFunction>(&tsr_cholesky_solve_out), 67226, &kInfo_cholesky_solve, &kCall_TTBT},
     {"tsr_chunk", reinterpret_cast<AnyFunction>(&tsr_chunk), 2525, &kInfo_chunk, &kCall_TIIQ},
     {"tsr_clip", reinterpret_cast<AnyFunction>(&tsr_clip), 2204, &kInfo_clip, &kCall_TttP},
     {"tsr_clip_grad_norm", reinterpret_cast<AnyFunction>(&tsr_clip_grad_norm), 3304, &kInfo_clip_grad_norm, &kCall_LRRBP},
@@ -279,6 +305,8 @@ const Symbol kSymbols[] = {
     {"tsr_clone_out", reinterpret_cast<AnyFunction>(&tsr_clone_out), 67936, &kInfo_clone, &kCall_TT},
     {"tsr_concat", reinterpret_cast<AnyFunction>(&tsr_concat), 2540, &kInfo_concat, &kCall_LiP},
     {"tsr_concat_out", reinterpret_cast<AnyFunction>(&tsr_concat_out), 68076, &kInfo_concat, &kCall_LiT},
+    {"tsr_cond", reinterpret_cast<AnyFunction>(&tsr_cond), 1704, &kInfo_cond, &kCall_TSP},
+    {"tsr_cond_out", reinterpret_cast<AnyFunction>(&tsr_cond_out), 67240, &kInfo_cond, &kCall_TST},
     {"tsr_conj", reinterpret_cast<AnyFunction>(&tsr_conj), 1028, &kInfo_conj, &kCall_TP},
     {"tsr_conj_inplace", reinterpret_cast<AnyFunction>(&tsr_conj_inplace), 132100, &kInfo_conj, &kCall_T},
     {"tsr_conj_out", reinterpret_cast<AnyFunction>(&tsr_conj_out), 66564, &kInfo_conj, &kCall_TT},
@@ -309,6 +337,8 @@ const Symbol kSymbols[] = {
     {"tsr_cumulative_sum_out", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum_out), 66986, &kInfo_cumulative_sum, &kCall_TidBT},
     {"tsr_debug_snapshot", reinterpret_cast<AnyFunction>(&tsr_debug_snapshot), 256, &kInfo_debug_snapshot, nullptr},
     {"tsr_defer_drops", reinterpret_cast<AnyFunction>(&tsr_defer_drops), 48, &kInfo_defer_drops, nullptr},
+    {"tsr_det", reinterpret_cast<AnyFunction>(&tsr_det), 1697, &kInfo_det, &kCall_TP},
+    {"tsr_det_out", reinterpret_cast<AnyFunction>(&tsr_det_out), 67233, &kInfo_det, &kCall_TT},
     {"tsr_detach", reinterpret_cast<AnyFunction>(&tsr_detach), 2404, &kInfo_detach, &kCall_TP},
     {"tsr_device_count", reinterpret_cast<AnyFunction>(&tsr_device_count), 320, &kInfo_device_count, nullptr},
     {"tsr_device_default", reinterpret_cast<AnyFunction>(&tsr_device_default), 346, &kInfo_device_default, nullptr},
@@ -329,6 +359,14 @@ const Symbol kSymbols[] = {
     {"tsr_dropout", reinterpret_cast<AnyFunction>(&tsr_dropout), 3050, &kInfo_dropout, &kCall_TRBgP},
     {"tsr_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout_inplace), 134122, &kInfo_dropout, &kCall_TRBg},
     {"tsr_dropout_out", reinterpret_cast<AnyFunction>(&tsr_dropout_out), 68586, &kInfo_dropout, &kCall_TRBgT},
+    {"tsr_eig", reinterpret_cast<AnyFunction>(&tsr_eig), 1686, &kInfo_eig, &kCall_TPP},
+    {"tsr_eig_out", reinterpret_cast<AnyFunction>(&tsr_eig_out), 67222, &kInfo_eig, &kCall_TTT},
+    {"tsr_eigh", reinterpret_cast<AnyFunction>(&tsr_eigh), 1684, &kInfo_eigh, &kCall_TSPP},
+    {"tsr_eigh_out", reinterpret_cast<AnyFunction>(&tsr_eigh_out), 67220, &kInfo_eigh, &kCall_TSTT},
+    {"tsr_eigvals", reinterpret_cast<AnyFunction>(&tsr_eigvals), 1687, &kInfo_eigvals, &kCall_TP},
+    {"tsr_eigvals_out", reinterpret_cast<AnyFunction>(&tsr_eigvals_out), 67223, &kInfo_eigvals, &kCall_TT},
+    {"tsr_eigvalsh", reinterpret_cast<AnyFunction>(&tsr_eigvalsh), 1685, &kInfo_eigvalsh, &kCall_TSP},
+    {"tsr_eigvalsh_out", reinterpret_cast<AnyFunction>(&tsr_eigvalsh_out), 67221, &kInfo_eigvalsh, &kCall_TST},
     {"tsr_embedding", reinterpret_cast<AnyFunction>(&tsr_embedding), 2622, &kInfo_embedding, &kCall_TTiP},
     {"tsr_embedding_out", reinterpret_cast<AnyFunction>(&tsr_embedding_out), 68158, &kInfo_embedding, &kCall_TTiT},
     {"tsr_empty", reinterpret_cast<AnyFunction>(&tsr_empty), 2000, &kInfo_empty, &kCall_JdcP},
@@ -435,6 +473,8 @@ const Symbol kSymbols[] = {
     {"tsr_index_select_out", reinterpret_cast<AnyFunction>(&tsr_index_select_out), 68156, &kInfo_index_select, &kCall_TITT},
     {"tsr_inference_mode", reinterpret_cast<AnyFunction>(&tsr_inference_mode), 151, &kInfo_inference_mode, nullptr},
     {"tsr_inference_mode_set", reinterpret_cast<AnyFunction>(&tsr_inference_mode_set), 152, &kInfo_inference_mode_set, nullptr},
+    {"tsr_inv", reinterpret_cast<AnyFunction>(&tsr_inv), 1695, &kInfo_inv, &kCall_TP},
+    {"tsr_inv_out", reinterpret_cast<AnyFunction>(&tsr_inv_out), 67231, &kInfo_inv, &kCall_TT},
     {"tsr_isfinite", reinterpret_cast<AnyFunction>(&tsr_isfinite), 1033, &kInfo_isfinite, &kCall_TP},
     {"tsr_isfinite_out", reinterpret_cast<AnyFunction>(&tsr_isfinite_out), 66569, &kInfo_isfinite, &kCall_TT},
     {"tsr_isinf", reinterpret_cast<AnyFunction>(&tsr_isinf), 1032, &kInfo_isinf, &kCall_TP},
@@ -480,6 +520,8 @@ const Symbol kSymbols[] = {
     {"tsr_log_set", reinterpret_cast<AnyFunction>(&tsr_log_set), 46, &kInfo_log_set, nullptr},
     {"tsr_log_softmax", reinterpret_cast<AnyFunction>(&tsr_log_softmax), 3031, &kInfo_log_softmax, &kCall_TIdP},
     {"tsr_log_softmax_out", reinterpret_cast<AnyFunction>(&tsr_log_softmax_out), 68567, &kInfo_log_softmax, &kCall_TIdT},
+    {"tsr_logdet", reinterpret_cast<AnyFunction>(&tsr_logdet), 1699, &kInfo_logdet, &kCall_TP},
+    {"tsr_logdet_out", reinterpret_cast<AnyFunction>(&tsr_logdet_out), 67235, &kInfo_logdet, &kCall_TT},
     {"tsr_logical_and", reinterpret_cast<AnyFunction>(&tsr_logical_and), 1217, &kInfo_logical_and, &kCall_TTP},
     {"tsr_logical_and_out", reinterpret_cast<AnyFunction>(&tsr_logical_and_out), 66753, &kInfo_logical_and, &kCall_TTT},
     {"tsr_logical_and_scalar", reinterpret_cast<AnyFunction>(&tsr_logical_and_scalar), 263361, &kInfo_logical_and, &kCall_TNP},
@@ -496,6 +538,14 @@ const Symbol kSymbols[] = {
     {"tsr_logical_xor_scalar_out", reinterpret_cast<AnyFunction>(&tsr_logical_xor_scalar_out), 328899, &kInfo_logical_xor, &kCall_TNT},
     {"tsr_logsumexp", reinterpret_cast<AnyFunction>(&tsr_logsumexp), 1414, &kInfo_logsumexp, &kCall_TjBP},
     {"tsr_logsumexp_out", reinterpret_cast<AnyFunction>(&tsr_logsumexp_out), 66950, &kInfo_logsumexp, &kCall_TjBT},
+    {"tsr_lstsq", reinterpret_cast<AnyFunction>(&tsr_lstsq), 1700, &kInfo_lstsq, &kCall_TTrPPPP},
+    {"tsr_lstsq_out", reinterpret_cast<AnyFunction>(&tsr_lstsq_out), 67236, &kInfo_lstsq, &kCall_TTrTTTT},
+    {"tsr_lu", reinterpret_cast<AnyFunction>(&tsr_lu), 1693, &kInfo_lu, &kCall_TPPP},
+    {"tsr_lu_factor", reinterpret_cast<AnyFunction>(&tsr_lu_factor), 1692, &kInfo_lu_factor, &kCall_TPP},
+    {"tsr_lu_factor_out", reinterpret_cast<AnyFunction>(&tsr_lu_factor_out), 67228, &kInfo_lu_factor, &kCall_TTT},
+    {"tsr_lu_out", reinterpret_cast<AnyFunction>(&tsr_lu_out), 67229, &kInfo_lu, &kCall_TTTT},
+    {"tsr_lu_solve", reinterpret_cast<AnyFunction>(&tsr_lu_solve), 1694, &kInfo_lu_solve, &kCall_TTTBBP},
+    {"tsr_lu_solve_out", reinterpret_cast<AnyFunction>(&tsr_lu_solve_out), 67230, &kInfo_lu_solve, &kCall_TTTBBT},
     {"tsr_masked_fill", reinterpret_cast<AnyFunction>(&tsr_masked_fill), 2640, &kInfo_masked_fill, &kCall_TTTP},
     {"tsr_masked_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_fill_inplace), 133712, &kInfo_masked_fill, &kCall_TTT},
     {"tsr_masked_fill_out", reinterpret_cast<AnyFunction>(&tsr_masked_fill_out), 68176, &kInfo_masked_fill, &kCall_TTTT},
@@ -507,6 +557,12 @@ const Symbol kSymbols[] = {
     {"tsr_matmul", reinterpret_cast<AnyFunction>(&tsr_matmul), 1600, &kInfo_matmul, &kCall_TTP},
     {"tsr_matmul_out", reinterpret_cast<AnyFunction>(&tsr_matmul_out), 67136, &kInfo_matmul, &kCall_TTT},
     {"tsr_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_matmul_precision), 350, &kInfo_matmul_precision, nullptr},
+    {"tsr_matrix_exp", reinterpret_cast<AnyFunction>(&tsr_matrix_exp), 1701, &kInfo_matrix_exp, &kCall_TP},
+    {"tsr_matrix_exp_out", reinterpret_cast<AnyFunction>(&tsr_matrix_exp_out), 67237, &kInfo_matrix_exp, &kCall_TT},
+    {"tsr_matrix_norm", reinterpret_cast<AnyFunction>(&tsr_matrix_norm), 1702, &kInfo_matrix_norm, &kCall_TBSP},
+    {"tsr_matrix_norm_out", reinterpret_cast<AnyFunction>(&tsr_matrix_norm_out), 67238, &kInfo_matrix_norm, &kCall_TBST},
+    {"tsr_matrix_rank", reinterpret_cast<AnyFunction>(&tsr_matrix_rank), 1703, &kInfo_matrix_rank, &kCall_TrBP},
+    {"tsr_matrix_rank_out", reinterpret_cast<AnyFunction>(&tsr_matrix_rank_out), 67239, &kInfo_matrix_rank, &kCall_TrBT},
     {"tsr_matrix_transpose", reinterpret_cast<AnyFunction>(&tsr_matrix_transpose), 2508, &kInfo_matrix_transpose, &kCall_TP},
     {"tsr_max", reinterpret_cast<AnyFunction>(&tsr_max), 1405, &kInfo_max, &kCall_TjBP},
     {"tsr_max_out", reinterpret_cast<AnyFunction>(&tsr_max_out), 66941, &kInfo_max, &kCall_TjBT},
@@ -606,6 +662,8 @@ const Symbol kSymbols[] = {
     {"tsr_pad", reinterpret_cast<AnyFunction>(&tsr_pad), 2548, &kInfo_pad, &kCall_TJSNP},
     {"tsr_pad_out", reinterpret_cast<AnyFunction>(&tsr_pad_out), 68084, &kInfo_pad, &kCall_TJSNT},
     {"tsr_permute_dims", reinterpret_cast<AnyFunction>(&tsr_permute_dims), 2506, &kInfo_permute_dims, &kCall_TJP},
+    {"tsr_pinv", reinterpret_cast<AnyFunction>(&tsr_pinv), 1696, &kInfo_pinv, &kCall_TrBP},
+    {"tsr_pinv_out", reinterpret_cast<AnyFunction>(&tsr_pinv_out), 67232, &kInfo_pinv, &kCall_TrBT},
     {"tsr_plugin_load", reinterpret_cast<AnyFunction>(&tsr_plugin_load), 322, &kInfo_plugin_load, nullptr},
     {"tsr_poll", reinterpret_cast<AnyFunction>(&tsr_poll), 47, &kInfo_poll, nullptr},
     {"tsr_pow", reinterpret_cast<AnyFunction>(&tsr_pow), 1206, &kInfo_pow, &kCall_TTP},
@@ -620,6 +678,8 @@ const Symbol kSymbols[] = {
     {"tsr_prod_out", reinterpret_cast<AnyFunction>(&tsr_prod_out), 66937, &kInfo_prod, &kCall_TjBdT},
     {"tsr_promote_number", reinterpret_cast<AnyFunction>(&tsr_promote_number), 6, &kInfo_promote_number, nullptr},
     {"tsr_promote_types", reinterpret_cast<AnyFunction>(&tsr_promote_types), 5, &kInfo_promote_types, nullptr},
+    {"tsr_qr", reinterpret_cast<AnyFunction>(&tsr_qr), 1681, &kInfo_qr, &kCall_TSPP},
+    {"tsr_qr_out", reinterpret_cast<AnyFunction>(&tsr_qr_out), 67217, &kInfo_qr, &kCall_TSTT},
     {"tsr_rand", reinterpret_cast<AnyFunction>(&tsr_rand), 2100, &kInfo_rand, &kCall_JdcgP},
     {"tsr_randint", reinterpret_cast<AnyFunction>(&tsr_randint), 2102, &kInfo_randint, &kCall_IIJdcgP},
     {"tsr_randn", reinterpret_cast<AnyFunction>(&tsr_randn), 2101, &kInfo_randn, &kCall_JdcgP},
@@ -683,8 +743,14 @@ const Symbol kSymbols[] = {
     {"tsr_sinh_inplace", reinterpret_cast<AnyFunction>(&tsr_sinh_inplace), 132091, &kInfo_sinh, &kCall_T},
     {"tsr_sinh_out", reinterpret_cast<AnyFunction>(&tsr_sinh_out), 66555, &kInfo_sinh, &kCall_TT},
     {"tsr_slice", reinterpret_cast<AnyFunction>(&tsr_slice), 2521, &kInfo_slice, &kCall_TIiiIP},
+    {"tsr_slogdet", reinterpret_cast<AnyFunction>(&tsr_slogdet), 1698, &kInfo_slogdet, &kCall_TPP},
+    {"tsr_slogdet_out", reinterpret_cast<AnyFunction>(&tsr_slogdet_out), 67234, &kInfo_slogdet, &kCall_TTT},
     {"tsr_softmax", reinterpret_cast<AnyFunction>(&tsr_softmax), 3030, &kInfo_softmax, &kCall_TIdP},
     {"tsr_softmax_out", reinterpret_cast<AnyFunction>(&tsr_softmax_out), 68566, &kInfo_softmax, &kCall_TIdT},
+    {"tsr_solve", reinterpret_cast<AnyFunction>(&tsr_solve), 1688, &kInfo_solve, &kCall_TTBP},
+    {"tsr_solve_out", reinterpret_cast<AnyFunction>(&tsr_solve_out), 67224, &kInfo_solve, &kCall_TTBT},
+    {"tsr_solve_triangular", reinterpret_cast<AnyFunction>(&tsr_solve_triangular), 1689, &kInfo_solve_triangular, &kCall_TTBBBP},
+    {"tsr_solve_triangular_out", reinterpret_cast<AnyFunction>(&tsr_solve_triangular_out), 67225, &kInfo_solve_triangular, &kCall_TTBBBT},
     {"tsr_sort", reinterpret_cast<AnyFunction>(&tsr_sort), 2300, &kInfo_sort, &kCall_TIBBP},
     {"tsr_sort_out", reinterpret_cast<AnyFunction>(&tsr_sort_out), 67836, &kInfo_sort, &kCall_TIBBT},
     {"tsr_sort_with_indices", reinterpret_cast<AnyFunction>(&tsr_sort_with_indices), 2302, &kInfo_sort_with_indices, &kCall_TIBBPP},
@@ -724,6 +790,10 @@ const Symbol kSymbols[] = {
     {"tsr_subtract_scalar_out", reinterpret_cast<AnyFunction>(&tsr_subtract_scalar_out), 328881, &kInfo_subtract, &kCall_TNT},
     {"tsr_sum", reinterpret_cast<AnyFunction>(&tsr_sum), 1400, &kInfo_sum, &kCall_TjBdP},
     {"tsr_sum_out", reinterpret_cast<AnyFunction>(&tsr_sum_out), 66936, &kInfo_sum, &kCall_TjBdT},
+    {"tsr_svd", reinterpret_cast<AnyFunction>(&tsr_svd), 1682, &kInfo_svd, &kCall_TBPPP},
+    {"tsr_svd_out", reinterpret_cast<AnyFunction>(&tsr_svd_out), 67218, &kInfo_svd, &kCall_TBTTT},
+    {"tsr_svdvals", reinterpret_cast<AnyFunction>(&tsr_svdvals), 1683, &kInfo_svdvals, &kCall_TP},
+    {"tsr_svdvals_out", reinterpret_cast<AnyFunction>(&tsr_svdvals_out), 67219, &kInfo_svdvals, &kCall_TT},
     {"tsr_take", reinterpret_cast<AnyFunction>(&tsr_take), 2621, &kInfo_take, &kCall_TTiP},
     {"tsr_take_along_axis", reinterpret_cast<AnyFunction>(&tsr_take_along_axis), 2631, &kInfo_take_along_axis, &kCall_TTIP},
     {"tsr_take_along_axis_out", reinterpret_cast<AnyFunction>(&tsr_take_along_axis_out), 68167, &kInfo_take_along_axis, &kCall_TTIT},
@@ -809,7 +879,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 654;
+const size_t kSymbolCount = 704;
 
 namespace {
 
@@ -871,6 +941,10 @@ constexpr int32_t kIds[] = {
     382,
     7,
     1023, 132095, 66559,
+    1680,
+    1691, 67227,
+    67216,
+    1690, 67226,
     2525,
     2204,
     3304,
@@ -880,6 +954,7 @@ constexpr int32_t kIds[] = {
     67740, 264348, 395420, 329884,
     2400, 67936,
     2540, 68076,
+    1704, 67240,
     1028, 132100, 66564,
     2401,
     3000, 68536,
@@ -896,6 +971,7 @@ constexpr int32_t kIds[] = {
     1450, 66986,
     256,
     48,
+    1697, 67233,
     2404,
     320,
     346,
@@ -906,6 +982,10 @@ constexpr int32_t kIds[] = {
     284,
     1604, 67140,
     3050, 134122, 68586,
+    1686, 67222,
+    1684, 67220,
+    1687, 67223,
+    1685, 67221,
     2622, 68158,
     2000,
     2004,
@@ -973,6 +1053,7 @@ constexpr int32_t kIds[] = {
     2620, 68156,
     151,
     152,
+    1695, 67231,
     1033, 66569,
     1032, 66568,
     1031, 66567,
@@ -993,15 +1074,24 @@ constexpr int32_t kIds[] = {
     132081, 66545,
     46,
     3031, 68567,
+    1699, 67235,
     1217, 66753, 263361, 328897,
     1034, 66570,
     1218, 66754, 263362, 328898,
     1219, 66755, 263363, 328899,
     1414, 66950,
+    1700, 67236,
+    1693,
+    1692, 67228,
+    67229,
+    1694, 67230,
     2640, 133712, 68176, 264784, 395856, 330320,
     2641, 68177,
     1600, 67136,
     350,
+    1701, 67237,
+    1702, 67238,
+    1703, 67239,
     2508,
     1405, 66941,
     3010, 68546,
@@ -1074,12 +1164,14 @@ constexpr int32_t kIds[] = {
     1605, 67141,
     2548, 68084,
     2506,
+    1696, 67232,
     322,
     47,
     1206, 132278, 66742, 263350, 394422, 525494, 591030, 328886,
     1401, 66937,
     6,
     5,
+    1681, 67217,
     2100,
     2102,
     2101,
@@ -1111,7 +1203,10 @@ constexpr int32_t kIds[] = {
     1013, 132085, 66549,
     1019, 132091, 66555,
     2521,
+    1698, 67234,
     3030, 68566,
+    1688, 67224,
+    1689, 67225,
     2300, 67836,
     2302, 67838,
     2523,
@@ -1135,6 +1230,8 @@ constexpr int32_t kIds[] = {
     328,
     1201, 132273, 66737, 263345, 394417, 525489, 591025, 328881,
     1400, 66936,
+    1682, 67218,
+    1683, 67219,
     2621,
     2631, 68167,
     68157,

@@ -699,6 +699,191 @@ TSR_API TSR_NODISCARD tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other,
 TSR_API TSR_NODISCARD tsr_status tsr_outer(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
+/* ---- Ops: factorizations of matrices ---- */
+
+/* The lower triangular L with input = L L^H, or its adjoint when upper.
+ * input: Hermitian and positive definite; the triangle of the result is read */
+TSR_API TSR_NODISCARD tsr_status tsr_cholesky(tsr_tensor input, int32_t upper, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cholesky_out(tsr_tensor input, int32_t upper, tsr_tensor dst);
+
+/* input = q r: orthonormal columns and an upper triangle.
+ * AUTOGRAD for a derivative of the complete form of tall matrices.
+ * mode: reduced, complete, or r, which leaves q empty */
+TSR_API TSR_NODISCARD tsr_status tsr_qr(
+    tsr_tensor input, const char* mode, int64_t mode_len, tsr_tensor* q, tsr_tensor* r);
+TSR_API TSR_NODISCARD tsr_status tsr_qr_out(
+    tsr_tensor input, const char* mode, int64_t mode_len, tsr_tensor q_dst, tsr_tensor r_dst);
+
+/* input = u diag(s) vh: singular values, descending, and their vectors.
+ * LINALG for NaN and infinities.
+ * full_matrices: u and vh square, else of min(m, n) columns and rows */
+TSR_API TSR_NODISCARD tsr_status tsr_svd(
+    tsr_tensor input, int32_t full_matrices, tsr_tensor* u, tsr_tensor* s, tsr_tensor* vh);
+TSR_API TSR_NODISCARD tsr_status tsr_svd_out(
+    tsr_tensor input, int32_t full_matrices, tsr_tensor u_dst, tsr_tensor s_dst, tsr_tensor vh_dst);
+
+/* The singular values, descending. */
+TSR_API TSR_NODISCARD tsr_status tsr_svdvals(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_svdvals_out(tsr_tensor input, tsr_tensor dst);
+
+/* Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns.
+ * LINALG for NaN and infinities.
+ * input: Hermitian; one triangle is read
+ * uplo: the triangle, L or U */
+TSR_API TSR_NODISCARD tsr_status tsr_eigh(
+    tsr_tensor input, const char* uplo, int64_t uplo_len, tsr_tensor* eigenvalues,
+    tsr_tensor* eigenvectors);
+TSR_API TSR_NODISCARD tsr_status tsr_eigh_out(
+    tsr_tensor input, const char* uplo, int64_t uplo_len, tsr_tensor eigenvalues_dst,
+    tsr_tensor eigenvectors_dst);
+
+/* The eigenvalues of Hermitian matrices, real and ascending.
+ * input: Hermitian; one triangle is read
+ * uplo: the triangle, L or U */
+TSR_API TSR_NODISCARD tsr_status tsr_eigvalsh(
+    tsr_tensor input, const char* uplo, int64_t uplo_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_eigvalsh_out(
+    tsr_tensor input, const char* uplo, int64_t uplo_len, tsr_tensor dst);
+
+/* Eigenvalues of square matrices and eigenvectors of length 1 as columns, complex. */
+TSR_API TSR_NODISCARD tsr_status tsr_eig(
+    tsr_tensor input, tsr_tensor* eigenvalues, tsr_tensor* eigenvectors);
+TSR_API TSR_NODISCARD tsr_status tsr_eig_out(
+    tsr_tensor input, tsr_tensor eigenvalues_dst, tsr_tensor eigenvectors_dst);
+
+/* The eigenvalues of square matrices, complex. */
+TSR_API TSR_NODISCARD tsr_status tsr_eigvals(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_eigvals_out(tsr_tensor input, tsr_tensor dst);
+
+/* The X with input X = other, for square matrices; batches broadcast.
+ * LINALG for a singular matrix.
+ * other: 1-D: one column, also for a batch of matrices
+ * left: input X = other, else X input = other */
+TSR_API TSR_NODISCARD tsr_status tsr_solve(
+    tsr_tensor input, tsr_tensor other, int32_t left, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_solve_out(
+    tsr_tensor input, tsr_tensor other, int32_t left, tsr_tensor dst);
+
+/* The X with input X = other, for triangular matrices; batches broadcast.
+ * Zeros on the diagonal give infinities.
+ * input: of which one triangle is read
+ * other: 1-D: one column
+ * left: input X = other, else X input = other
+ * unitriangular: the diagonal is not read and counts as ones */
+TSR_API TSR_NODISCARD tsr_status tsr_solve_triangular(
+    tsr_tensor input, tsr_tensor other, int32_t upper, int32_t left, int32_t unitriangular,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_solve_triangular_out(
+    tsr_tensor input, tsr_tensor other, int32_t upper, int32_t left, int32_t unitriangular,
+    tsr_tensor dst);
+
+/* The X with A X = input for the matrix A that has this Cholesky factor.
+ * input: the right-hand side
+ * factor: a Cholesky factor of the matrix
+ * upper: the factor is an upper triangle */
+TSR_API TSR_NODISCARD tsr_status tsr_cholesky_solve(
+    tsr_tensor input, tsr_tensor factor, int32_t upper, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cholesky_solve_out(
+    tsr_tensor input, tsr_tensor factor, int32_t upper, tsr_tensor dst);
+
+/* The inverse of the matrix that has this Cholesky factor.
+ * input: a Cholesky factor of the matrix
+ * upper: it is an upper triangle */
+TSR_API TSR_NODISCARD tsr_status tsr_cholesky_inverse(
+    tsr_tensor input, int32_t upper, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cholesky_inverse_out(
+    tsr_tensor input, int32_t upper, tsr_tensor dst);
+
+/* The factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1). */
+TSR_API TSR_NODISCARD tsr_status tsr_lu_factor(
+    tsr_tensor input, tsr_tensor* lu, tsr_tensor* pivots);
+TSR_API TSR_NODISCARD tsr_status tsr_lu_factor_out(
+    tsr_tensor input, tsr_tensor lu_dst, tsr_tensor pivots_dst);
+
+/* input = p l u: a permutation, a lower triangle with ones on the diagonal, an upper triangle. */
+TSR_API TSR_NODISCARD tsr_status tsr_lu(
+    tsr_tensor input, tsr_tensor* p, tsr_tensor* l, tsr_tensor* u);
+TSR_API TSR_NODISCARD tsr_status tsr_lu_out(
+    tsr_tensor input, tsr_tensor p_dst, tsr_tensor l_dst, tsr_tensor u_dst);
+
+/* The X with A X = other for the matrix A that has these factors.
+ * input: the factors of lu_factor
+ * pivots: its row exchanges
+ * left: A X = other, else X A = other
+ * adjoint: the adjoint of A stands in its place */
+TSR_API TSR_NODISCARD tsr_status tsr_lu_solve(
+    tsr_tensor input, tsr_tensor pivots, tsr_tensor other, int32_t left, int32_t adjoint,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lu_solve_out(
+    tsr_tensor input, tsr_tensor pivots, tsr_tensor other, int32_t left, int32_t adjoint,
+    tsr_tensor dst);
+
+/* The inverse of square matrices.
+ * LINALG for a singular matrix. */
+TSR_API TSR_NODISCARD tsr_status tsr_inv(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_inv_out(tsr_tensor input, tsr_tensor dst);
+
+/* The pseudo-inverse of Moore and Penrose.
+ * rtol: singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
+ * hermitian: by eigenvalues, reading the lower triangle */
+TSR_API TSR_NODISCARD tsr_status tsr_pinv(
+    tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pinv_out(
+    tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
+
+/* The determinant of square matrices. */
+TSR_API TSR_NODISCARD tsr_status tsr_det(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_det_out(tsr_tensor input, tsr_tensor dst);
+
+/* The sign of the determinant and the logarithm of its size: 0 and -infinity for a singular
+ * matrix. */
+TSR_API TSR_NODISCARD tsr_status tsr_slogdet(
+    tsr_tensor input, tsr_tensor* sign, tsr_tensor* logabsdet);
+TSR_API TSR_NODISCARD tsr_status tsr_slogdet_out(
+    tsr_tensor input, tsr_tensor sign_dst, tsr_tensor logabsdet_dst);
+
+/* The logarithm of the determinant; NaN where that is real and negative. */
+TSR_API TSR_NODISCARD tsr_status tsr_logdet(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logdet_out(tsr_tensor input, tsr_tensor dst);
+
+/* The X of least norm among those that minimise the norm of input X - other.
+ * The residuals are squared sums, one for each column, and empty unless all matrices are tall
+ * and have full rank. Only the solution has a derivative.
+ * other: 1-D: one column
+ * rcond: singular values up to this share of the largest count as 0; absent: max(m, n) epsilon */
+TSR_API TSR_NODISCARD tsr_status tsr_lstsq(
+    tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor* solution,
+    tsr_tensor* residuals, tsr_tensor* rank, tsr_tensor* singular_values);
+TSR_API TSR_NODISCARD tsr_status tsr_lstsq_out(
+    tsr_tensor input, tsr_tensor other, double rcond, int32_t has_rcond, tsr_tensor solution_dst,
+    tsr_tensor residuals_dst, tsr_tensor rank_dst, tsr_tensor singular_values_dst);
+
+/* The matrix exponential. */
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_exp(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_exp_out(tsr_tensor input, tsr_tensor dst);
+
+/* A norm of the matrices in the last two axes.
+ * ord: fro, nuc, 2, -2, 1, -1, inf or -inf */
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_norm(
+    tsr_tensor input, int32_t keepdims, const char* ord, int64_t ord_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_norm_out(
+    tsr_tensor input, int32_t keepdims, const char* ord, int64_t ord_len, tsr_tensor dst);
+
+/* How many singular values are not 0 (int64).
+ * rtol: singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
+ * hermitian: by eigenvalues, reading the lower triangle */
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank(
+    tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank_out(
+    tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
+
+/* The norm of the matrix times that of its inverse; infinite for a singular one.
+ * ord: as matrix_norm */
+TSR_API TSR_NODISCARD tsr_status tsr_cond(
+    tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cond_out(
+    tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor dst);
+
 /* ---- Ops: creation ---- */
 
 /* A tensor whose contents are whatever the memory held; bools are false.

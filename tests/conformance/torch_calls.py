@@ -58,6 +58,23 @@ def transposed_convolution(function: Callable[..., Any]) -> Callable[[Arguments]
     )
 
 
+def triangular(a: Arguments) -> Any:
+    """A 1-D right-hand side is one column, which PyTorch has no word for."""
+    other = a.other[:, None] if a.other.ndim == 1 else a.other
+    found = torch.linalg.solve_triangular(a.input, other, upper=a.upper, left=a.left, unitriangular=a.unitriangular)
+    return found[:, 0] if a.other.ndim == 1 else found
+
+
+def half(factor: Any, upper: bool) -> Any:
+    """The triangle that is read: PyTorch gives the other one a gradient too."""
+    return factor.triu() if upper else factor.tril()
+
+
+def order(text: str) -> str | float:
+    """The order of a matrix norm, which is a number there unless it is a name."""
+    return text if text in ("fro", "nuc") else float(text)
+
+
 def max_pool(a: Arguments) -> Any:
     return functional.max_pool2d(
         a.input, a.kernel_size, a.stride, a.padding or 0, a.dilation or 1, a.ceil_mode, return_indices=True
@@ -107,6 +124,29 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "cumulative_sum": lambda a: torch.cumsum(a.input, 0 if a.axis is None else a.axis),
     "linear": lambda a: functional.linear(a.input, a.weight, a.bias),
     "addmm": lambda a: torch.addmm(a.input, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha),
+    "cholesky": lambda a: torch.linalg.cholesky(a.input, upper=a.upper),
+    "qr": lambda a: torch.linalg.qr(a.input, a.mode),
+    "svd": lambda a: torch.linalg.svd(a.input, a.full_matrices),
+    "svdvals": lambda a: torch.linalg.svdvals(a.input),
+    "eigh": lambda a: torch.linalg.eigh(a.input, a.uplo),
+    "eigvalsh": lambda a: torch.linalg.eigvalsh(a.input, a.uplo),
+    "eig": lambda a: torch.linalg.eig(a.input),
+    "eigvals": lambda a: torch.linalg.eigvals(a.input),
+    "solve": lambda a: torch.linalg.solve(a.input, a.other, left=a.left),
+    "solve_triangular": triangular,
+    "cholesky_solve": lambda a: torch.cholesky_solve(a.input, half(a.factor, a.upper), a.upper),
+    "cholesky_inverse": lambda a: torch.cholesky_inverse(half(a.input, a.upper), a.upper),
+    "lu_factor": lambda a: torch.linalg.lu_factor(a.input),
+    "lu": lambda a: torch.linalg.lu(a.input),
+    "lu_solve": lambda a: torch.linalg.lu_solve(a.input, a.pivots, a.other, left=a.left, adjoint=a.adjoint),
+    "inv": lambda a: torch.linalg.inv(a.input),
+    "pinv": lambda a: torch.linalg.pinv(a.input, rtol=a.rtol, hermitian=a.hermitian),
+    "det": lambda a: torch.linalg.det(a.input),
+    "slogdet": lambda a: torch.linalg.slogdet(a.input),
+    "lstsq": lambda a: torch.linalg.lstsq(a.input, a.other, a.rcond),
+    "matrix_exp": lambda a: torch.linalg.matrix_exp(a.input),
+    "matrix_norm": lambda a: torch.linalg.matrix_norm(a.input, order(a.ord), keepdim=a.keepdims),
+    "cond": lambda a: torch.linalg.cond(a.input, order(a.ord)),
     "asarray": lambda a: a.input.clone(),
     "addcmul": lambda a: torch.addcmul(a.input, a.tensor1, a.tensor2, value=a.value),
     "addcdiv": lambda a: torch.addcdiv(a.input, a.tensor1, a.tensor2, value=a.value),

@@ -14,6 +14,14 @@ namespace tessera {
 
 class Tensor;
 class TensorList;
+struct QrResult;
+struct SvdResult;
+struct EighResult;
+struct EigResult;
+struct LuFactorResult;
+struct LuResult;
+struct SlogdetResult;
+struct LstsqResult;
 struct SortWithIndicesResult;
 struct TopkResult;
 struct MaxPool2dWithPositionsResult;
@@ -296,6 +304,55 @@ class TensorMethods {
   Tensor dot(const Tensor& other) const;
   // Every product of an element of one vector with one of the other.
   Tensor outer(const Tensor& other) const;
+  // The lower triangular L with input = L L^H, or its adjoint when upper.
+  Tensor cholesky(bool upper = false) const;
+  // input = q r: orthonormal columns and an upper triangle.
+  QrResult qr(std::string_view mode = "reduced") const;
+  // input = u diag(s) vh: singular values, descending, and their vectors.
+  SvdResult svd(bool full_matrices = true) const;
+  // The singular values, descending.
+  Tensor svdvals() const;
+  // Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns.
+  EighResult eigh(std::string_view uplo = "L") const;
+  // The eigenvalues of Hermitian matrices, real and ascending.
+  Tensor eigvalsh(std::string_view uplo = "L") const;
+  // Eigenvalues of square matrices and eigenvectors of length 1 as columns, complex.
+  EigResult eig() const;
+  // The eigenvalues of square matrices, complex.
+  Tensor eigvals() const;
+  // The X with input X = other, for square matrices; batches broadcast.
+  Tensor solve(const Tensor& other, bool left = true) const;
+  // The X with input X = other, for triangular matrices; batches broadcast.
+  Tensor solve_triangular(
+      const Tensor& other, bool upper, bool left = true, bool unitriangular = false) const;
+  // The X with A X = input for the matrix A that has this Cholesky factor.
+  Tensor cholesky_solve(const Tensor& factor, bool upper = false) const;
+  // The inverse of the matrix that has this Cholesky factor.
+  Tensor cholesky_inverse(bool upper = false) const;
+  // The factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1).
+  LuFactorResult lu_factor() const;
+  // input = p l u: a permutation, a lower triangle with ones on the diagonal, an upper triangle.
+  LuResult lu() const;
+  // The X with A X = other for the matrix A that has these factors.
+  Tensor lu_solve(
+      const Tensor& pivots, const Tensor& other, bool left = true, bool adjoint = false) const;
+  // The inverse of square matrices.
+  Tensor inv() const;
+  // The pseudo-inverse of Moore and Penrose.
+  Tensor pinv(std::optional<double> rtol = std::nullopt, bool hermitian = false) const;
+  // The determinant of square matrices.
+  Tensor det() const;
+  // The sign of the determinant and the logarithm of its size: 0 and -infinity for a singular
+  // matrix.
+  SlogdetResult slogdet() const;
+  // The logarithm of the determinant; NaN where that is real and negative.
+  Tensor logdet() const;
+  // The X of least norm among those that minimise the norm of input X - other.
+  LstsqResult lstsq(const Tensor& other, std::optional<double> rcond = std::nullopt) const;
+  // The matrix exponential.
+  Tensor matrix_exp() const;
+  // How many singular values are not 0 (int64).
+  Tensor matrix_rank(std::optional<double> rtol = std::nullopt, bool hermitian = false) const;
   // 1 with the probability that each element of the input names, else 0; floating dtypes.
   Tensor bernoulli(const Generator& generator = {}) const;
   // Overwrites the input with uniform random numbers in [low, high); floating dtypes.

@@ -8,6 +8,58 @@
 
 namespace tessera {
 
+// What qr gives.
+struct QrResult {
+  Tensor q;
+  Tensor r;
+};
+
+// What svd gives.
+struct SvdResult {
+  Tensor u;
+  Tensor s;
+  Tensor vh;
+};
+
+// What eigh gives.
+struct EighResult {
+  Tensor eigenvalues;
+  Tensor eigenvectors;
+};
+
+// What eig gives.
+struct EigResult {
+  Tensor eigenvalues;
+  Tensor eigenvectors;
+};
+
+// What lu_factor gives.
+struct LuFactorResult {
+  Tensor lu;
+  Tensor pivots;
+};
+
+// What lu gives.
+struct LuResult {
+  Tensor p;
+  Tensor l;
+  Tensor u;
+};
+
+// What slogdet gives.
+struct SlogdetResult {
+  Tensor sign;
+  Tensor logabsdet;
+};
+
+// What lstsq gives.
+struct LstsqResult {
+  Tensor solution;
+  Tensor residuals;
+  Tensor rank;
+  Tensor singular_values;
+};
+
 // What sort_with_indices gives.
 struct SortWithIndicesResult {
   Tensor values;
@@ -1041,6 +1093,288 @@ inline Tensor outer(const Tensor& input, const Tensor& other) {
 }
 inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   return detail::written<tsr_outer_out>(dst, input.handle(), other.handle());
+}
+
+// ---- Ops: factorizations of matrices ----
+
+// The lower triangular L with input = L L^H, or its adjoint when upper.
+inline Tensor cholesky(const Tensor& input, bool upper = false) {
+  return detail::one<tsr_cholesky>(input.handle(), upper);
+}
+inline Tensor& cholesky_out(Tensor& dst, const Tensor& input, bool upper = false) {
+  return detail::written<tsr_cholesky_out>(dst, input.handle(), upper);
+}
+
+// input = q r: orthonormal columns and an upper triangle. AUTOGRAD for a derivative of the complete
+// form of tall matrices.
+inline QrResult qr(const Tensor& input, std::string_view mode = "reduced") {
+  struct {
+    tsr_tensor q = nullptr;
+    tsr_tensor r = nullptr;
+  } out;
+  check(tsr_qr(input.handle(), mode.data(), detail::length(mode), &out.q, &out.r));
+  return {Tensor::take(out.q), Tensor::take(out.r)};
+}
+inline void qr_out(
+    Tensor& q_dst, Tensor& r_dst, const Tensor& input, std::string_view mode = "reduced") {
+  check(tsr_qr_out(
+      input.handle(), mode.data(), detail::length(mode), q_dst.handle(), r_dst.handle()));
+}
+
+// input = u diag(s) vh: singular values, descending, and their vectors. LINALG for NaN and
+// infinities.
+inline SvdResult svd(const Tensor& input, bool full_matrices = true) {
+  struct {
+    tsr_tensor u = nullptr;
+    tsr_tensor s = nullptr;
+    tsr_tensor vh = nullptr;
+  } out;
+  check(tsr_svd(input.handle(), full_matrices, &out.u, &out.s, &out.vh));
+  return {Tensor::take(out.u), Tensor::take(out.s), Tensor::take(out.vh)};
+}
+inline void svd_out(
+    Tensor& u_dst, Tensor& s_dst, Tensor& vh_dst, const Tensor& input, bool full_matrices = true) {
+  check(tsr_svd_out(
+      input.handle(), full_matrices, u_dst.handle(), s_dst.handle(), vh_dst.handle()));
+}
+
+// The singular values, descending.
+inline Tensor svdvals(const Tensor& input) { return detail::one<tsr_svdvals>(input.handle()); }
+inline Tensor& svdvals_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_svdvals_out>(dst, input.handle());
+}
+
+// Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns. LINALG for
+// NaN and infinities.
+inline EighResult eigh(const Tensor& input, std::string_view uplo = "L") {
+  struct {
+    tsr_tensor eigenvalues = nullptr;
+    tsr_tensor eigenvectors = nullptr;
+  } out;
+  check(tsr_eigh(
+      input.handle(), uplo.data(), detail::length(uplo), &out.eigenvalues, &out.eigenvectors));
+  return {Tensor::take(out.eigenvalues), Tensor::take(out.eigenvectors)};
+}
+inline void eigh_out(
+    Tensor& eigenvalues_dst, Tensor& eigenvectors_dst, const Tensor& input,
+    std::string_view uplo = "L") {
+  check(tsr_eigh_out(
+      input.handle(), uplo.data(), detail::length(uplo), eigenvalues_dst.handle(),
+      eigenvectors_dst.handle()));
+}
+
+// The eigenvalues of Hermitian matrices, real and ascending.
+inline Tensor eigvalsh(const Tensor& input, std::string_view uplo = "L") {
+  return detail::one<tsr_eigvalsh>(input.handle(), uplo.data(), detail::length(uplo));
+}
+inline Tensor& eigvalsh_out(Tensor& dst, const Tensor& input, std::string_view uplo = "L") {
+  return detail::written<tsr_eigvalsh_out>(dst, input.handle(), uplo.data(), detail::length(uplo));
+}
+
+// Eigenvalues of square matrices and eigenvectors of length 1 as columns, complex.
+inline EigResult eig(const Tensor& input) {
+  struct {
+    tsr_tensor eigenvalues = nullptr;
+    tsr_tensor eigenvectors = nullptr;
+  } out;
+  check(tsr_eig(input.handle(), &out.eigenvalues, &out.eigenvectors));
+  return {Tensor::take(out.eigenvalues), Tensor::take(out.eigenvectors)};
+}
+inline void eig_out(Tensor& eigenvalues_dst, Tensor& eigenvectors_dst, const Tensor& input) {
+  check(tsr_eig_out(input.handle(), eigenvalues_dst.handle(), eigenvectors_dst.handle()));
+}
+
+// The eigenvalues of square matrices, complex.
+inline Tensor eigvals(const Tensor& input) { return detail::one<tsr_eigvals>(input.handle()); }
+inline Tensor& eigvals_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_eigvals_out>(dst, input.handle());
+}
+
+// The X with input X = other, for square matrices; batches broadcast. LINALG for a singular matrix.
+inline Tensor solve(const Tensor& input, const Tensor& other, bool left = true) {
+  return detail::one<tsr_solve>(input.handle(), other.handle(), left);
+}
+inline Tensor& solve_out(Tensor& dst, const Tensor& input, const Tensor& other, bool left = true) {
+  return detail::written<tsr_solve_out>(dst, input.handle(), other.handle(), left);
+}
+
+// The X with input X = other, for triangular matrices; batches broadcast. Zeros on the diagonal
+// give infinities.
+inline Tensor solve_triangular(
+    const Tensor& input, const Tensor& other, bool upper, bool left = true,
+    bool unitriangular = false) {
+  return detail::one<tsr_solve_triangular>(
+      input.handle(), other.handle(), upper, left, unitriangular);
+}
+inline Tensor& solve_triangular_out(
+    Tensor& dst, const Tensor& input, const Tensor& other, bool upper, bool left = true,
+    bool unitriangular = false) {
+  return detail::written<tsr_solve_triangular_out>(
+      dst, input.handle(), other.handle(), upper, left, unitriangular);
+}
+
+// The X with A X = input for the matrix A that has this Cholesky factor.
+inline Tensor cholesky_solve(const Tensor& input, const Tensor& factor, bool upper = false) {
+  return detail::one<tsr_cholesky_solve>(input.handle(), factor.handle(), upper);
+}
+inline Tensor& cholesky_solve_out(
+    Tensor& dst, const Tensor& input, const Tensor& factor, bool upper = false) {
+  return detail::written<tsr_cholesky_solve_out>(dst, input.handle(), factor.handle(), upper);
+}
+
+// The inverse of the matrix that has this Cholesky factor.
+inline Tensor cholesky_inverse(const Tensor& input, bool upper = false) {
+  return detail::one<tsr_cholesky_inverse>(input.handle(), upper);
+}
+inline Tensor& cholesky_inverse_out(Tensor& dst, const Tensor& input, bool upper = false) {
+  return detail::written<tsr_cholesky_inverse_out>(dst, input.handle(), upper);
+}
+
+// The factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1).
+inline LuFactorResult lu_factor(const Tensor& input) {
+  struct {
+    tsr_tensor lu = nullptr;
+    tsr_tensor pivots = nullptr;
+  } out;
+  check(tsr_lu_factor(input.handle(), &out.lu, &out.pivots));
+  return {Tensor::take(out.lu), Tensor::take(out.pivots)};
+}
+inline void lu_factor_out(Tensor& lu_dst, Tensor& pivots_dst, const Tensor& input) {
+  check(tsr_lu_factor_out(input.handle(), lu_dst.handle(), pivots_dst.handle()));
+}
+
+// input = p l u: a permutation, a lower triangle with ones on the diagonal, an upper triangle.
+inline LuResult lu(const Tensor& input) {
+  struct {
+    tsr_tensor p = nullptr;
+    tsr_tensor l = nullptr;
+    tsr_tensor u = nullptr;
+  } out;
+  check(tsr_lu(input.handle(), &out.p, &out.l, &out.u));
+  return {Tensor::take(out.p), Tensor::take(out.l), Tensor::take(out.u)};
+}
+inline void lu_out(Tensor& p_dst, Tensor& l_dst, Tensor& u_dst, const Tensor& input) {
+  check(tsr_lu_out(input.handle(), p_dst.handle(), l_dst.handle(), u_dst.handle()));
+}
+
+// The X with A X = other for the matrix A that has these factors.
+inline Tensor lu_solve(
+    const Tensor& input, const Tensor& pivots, const Tensor& other, bool left = true,
+    bool adjoint = false) {
+  return detail::one<tsr_lu_solve>(input.handle(), pivots.handle(), other.handle(), left, adjoint);
+}
+inline Tensor& lu_solve_out(
+    Tensor& dst, const Tensor& input, const Tensor& pivots, const Tensor& other, bool left = true,
+    bool adjoint = false) {
+  return detail::written<tsr_lu_solve_out>(
+      dst, input.handle(), pivots.handle(), other.handle(), left, adjoint);
+}
+
+// The inverse of square matrices. LINALG for a singular matrix.
+inline Tensor inv(const Tensor& input) { return detail::one<tsr_inv>(input.handle()); }
+inline Tensor& inv_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_inv_out>(dst, input.handle());
+}
+
+// The pseudo-inverse of Moore and Penrose.
+inline Tensor pinv(
+    const Tensor& input, std::optional<double> rtol = std::nullopt, bool hermitian = false) {
+  return detail::one<tsr_pinv>(input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+}
+inline Tensor& pinv_out(
+    Tensor& dst, const Tensor& input, std::optional<double> rtol = std::nullopt,
+    bool hermitian = false) {
+  return detail::written<tsr_pinv_out>(
+      dst, input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+}
+
+// The determinant of square matrices.
+inline Tensor det(const Tensor& input) { return detail::one<tsr_det>(input.handle()); }
+inline Tensor& det_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_det_out>(dst, input.handle());
+}
+
+// The sign of the determinant and the logarithm of its size: 0 and -infinity for a singular matrix.
+inline SlogdetResult slogdet(const Tensor& input) {
+  struct {
+    tsr_tensor sign = nullptr;
+    tsr_tensor logabsdet = nullptr;
+  } out;
+  check(tsr_slogdet(input.handle(), &out.sign, &out.logabsdet));
+  return {Tensor::take(out.sign), Tensor::take(out.logabsdet)};
+}
+inline void slogdet_out(Tensor& sign_dst, Tensor& logabsdet_dst, const Tensor& input) {
+  check(tsr_slogdet_out(input.handle(), sign_dst.handle(), logabsdet_dst.handle()));
+}
+
+// The logarithm of the determinant; NaN where that is real and negative.
+inline Tensor logdet(const Tensor& input) { return detail::one<tsr_logdet>(input.handle()); }
+inline Tensor& logdet_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_logdet_out>(dst, input.handle());
+}
+
+// The X of least norm among those that minimise the norm of input X - other. The residuals are
+// squared sums, one for each column, and empty unless all matrices are tall and have full rank.
+// Only the solution has a derivative.
+inline LstsqResult lstsq(
+    const Tensor& input, const Tensor& other, std::optional<double> rcond = std::nullopt) {
+  struct {
+    tsr_tensor solution = nullptr;
+    tsr_tensor residuals = nullptr;
+    tsr_tensor rank = nullptr;
+    tsr_tensor singular_values = nullptr;
+  } out;
+  check(tsr_lstsq(
+      input.handle(), other.handle(), rcond.value_or(0), rcond.has_value(), &out.solution,
+      &out.residuals, &out.rank, &out.singular_values));
+  return {Tensor::take(out.solution), Tensor::take(out.residuals), Tensor::take(out.rank), Tensor::take(out.singular_values)};
+}
+inline void lstsq_out(
+    Tensor& solution_dst, Tensor& residuals_dst, Tensor& rank_dst, Tensor& singular_values_dst,
+    const Tensor& input, const Tensor& other, std::optional<double> rcond = std::nullopt) {
+  check(tsr_lstsq_out(
+      input.handle(), other.handle(), rcond.value_or(0), rcond.has_value(), solution_dst.handle(),
+      residuals_dst.handle(), rank_dst.handle(), singular_values_dst.handle()));
+}
+
+// The matrix exponential.
+inline Tensor matrix_exp(const Tensor& input) {
+  return detail::one<tsr_matrix_exp>(input.handle());
+}
+inline Tensor& matrix_exp_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_matrix_exp_out>(dst, input.handle());
+}
+
+// A norm of the matrices in the last two axes.
+inline Tensor matrix_norm(
+    const Tensor& input, bool keepdims = false, std::string_view ord = "fro") {
+  return detail::one<tsr_matrix_norm>(input.handle(), keepdims, ord.data(), detail::length(ord));
+}
+inline Tensor& matrix_norm_out(
+    Tensor& dst, const Tensor& input, bool keepdims = false, std::string_view ord = "fro") {
+  return detail::written<tsr_matrix_norm_out>(
+      dst, input.handle(), keepdims, ord.data(), detail::length(ord));
+}
+
+// How many singular values are not 0 (int64).
+inline Tensor matrix_rank(
+    const Tensor& input, std::optional<double> rtol = std::nullopt, bool hermitian = false) {
+  return detail::one<tsr_matrix_rank>(
+      input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+}
+inline Tensor& matrix_rank_out(
+    Tensor& dst, const Tensor& input, std::optional<double> rtol = std::nullopt,
+    bool hermitian = false) {
+  return detail::written<tsr_matrix_rank_out>(
+      dst, input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+}
+
+// The norm of the matrix times that of its inverse; infinite for a singular one.
+inline Tensor cond(const Tensor& input, std::string_view ord = "2") {
+  return detail::one<tsr_cond>(input.handle(), ord.data(), detail::length(ord));
+}
+inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view ord = "2") {
+  return detail::written<tsr_cond_out>(dst, input.handle(), ord.data(), detail::length(ord));
 }
 
 // ---- Ops: creation ----
@@ -2643,6 +2977,53 @@ inline Tensor TensorMethods::bmm(const Tensor& other) const { return tessera::bm
 inline Tensor TensorMethods::dot(const Tensor& other) const { return tessera::dot(self(), other); }
 inline Tensor TensorMethods::outer(const Tensor& other) const {
   return tessera::outer(self(), other);
+}
+inline Tensor TensorMethods::cholesky(bool upper) const { return tessera::cholesky(self(), upper); }
+inline QrResult TensorMethods::qr(std::string_view mode) const { return tessera::qr(self(), mode); }
+inline SvdResult TensorMethods::svd(bool full_matrices) const {
+  return tessera::svd(self(), full_matrices);
+}
+inline Tensor TensorMethods::svdvals() const { return tessera::svdvals(self()); }
+inline EighResult TensorMethods::eigh(std::string_view uplo) const {
+  return tessera::eigh(self(), uplo);
+}
+inline Tensor TensorMethods::eigvalsh(std::string_view uplo) const {
+  return tessera::eigvalsh(self(), uplo);
+}
+inline EigResult TensorMethods::eig() const { return tessera::eig(self()); }
+inline Tensor TensorMethods::eigvals() const { return tessera::eigvals(self()); }
+inline Tensor TensorMethods::solve(const Tensor& other, bool left) const {
+  return tessera::solve(self(), other, left);
+}
+inline Tensor TensorMethods::solve_triangular(
+    const Tensor& other, bool upper, bool left, bool unitriangular) const {
+  return tessera::solve_triangular(self(), other, upper, left, unitriangular);
+}
+inline Tensor TensorMethods::cholesky_solve(const Tensor& factor, bool upper) const {
+  return tessera::cholesky_solve(self(), factor, upper);
+}
+inline Tensor TensorMethods::cholesky_inverse(bool upper) const {
+  return tessera::cholesky_inverse(self(), upper);
+}
+inline LuFactorResult TensorMethods::lu_factor() const { return tessera::lu_factor(self()); }
+inline LuResult TensorMethods::lu() const { return tessera::lu(self()); }
+inline Tensor TensorMethods::lu_solve(
+    const Tensor& pivots, const Tensor& other, bool left, bool adjoint) const {
+  return tessera::lu_solve(self(), pivots, other, left, adjoint);
+}
+inline Tensor TensorMethods::inv() const { return tessera::inv(self()); }
+inline Tensor TensorMethods::pinv(std::optional<double> rtol, bool hermitian) const {
+  return tessera::pinv(self(), rtol, hermitian);
+}
+inline Tensor TensorMethods::det() const { return tessera::det(self()); }
+inline SlogdetResult TensorMethods::slogdet() const { return tessera::slogdet(self()); }
+inline Tensor TensorMethods::logdet() const { return tessera::logdet(self()); }
+inline LstsqResult TensorMethods::lstsq(const Tensor& other, std::optional<double> rcond) const {
+  return tessera::lstsq(self(), other, rcond);
+}
+inline Tensor TensorMethods::matrix_exp() const { return tessera::matrix_exp(self()); }
+inline Tensor TensorMethods::matrix_rank(std::optional<double> rtol, bool hermitian) const {
+  return tessera::matrix_rank(self(), rtol, hermitian);
 }
 inline Tensor TensorMethods::bernoulli(const Generator& generator) const {
   return tessera::bernoulli(self(), generator);

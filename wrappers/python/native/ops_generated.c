@@ -52,6 +52,8 @@ static tsr_status call_tdt(tpy_function f, const tpy_value* v) { return ((tsr_st
 static tsr_status call_tdwg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator); }
 static tsr_status call_tdwgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator, v[4].place); }
 static tsr_status call_tdwgt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator, v[4].tensor); }
+static tsr_status call_tewo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[1].more, v[2].word, v[3].place); }
+static tsr_status call_tewt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[1].more, v[2].word, v[3].tensor); }
 static tsr_status call_tgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].generator, v[2].place); }
 static tsr_status call_ti(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t))f)(v[0].tensor, v[1].whole); }
 static tsr_status call_tiO(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*))f)(v[0].tensor, v[1].whole, v[2].place, v[2].more, v[2 + 1].found); }
@@ -87,10 +89,16 @@ static tsr_status call_tnto(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_tntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].tensor, v[3].tensor); }
 static tsr_status call_tnwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].word, v[3].word, v[3].more, v[4].place); }
 static tsr_status call_to(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].place); }
+static tsr_status call_too(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place); }
+static tsr_status call_tooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place, v[3].place); }
 static tsr_status call_ts(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t))f)(v[0].tensor, v[1].text, v[1].length); }
 static tsr_status call_tso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].text, v[1].length, v[2].place); }
+static tsr_status call_tsoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].text, v[1].length, v[2].place, v[3].place); }
 static tsr_status call_tst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor))f)(v[0].tensor, v[1].text, v[1].length, v[2].tensor); }
+static tsr_status call_tstt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].text, v[1].length, v[2].tensor, v[3].tensor); }
 static tsr_status call_tt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor); }
+static tsr_status call_tteoooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].place, v[4].place, v[5].place, v[6].place); }
+static tsr_status call_ttetttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor); }
 static tsr_status call_ttio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].whole, v[3].place); }
 static tsr_status call_ttit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int64_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].whole, v[3].tensor); }
 static tsr_status call_ttn(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const tsr_number*))f)(v[0].tensor, v[1].tensor, &v[2].number); }
@@ -116,8 +124,20 @@ static tsr_status call_tttt(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_ttttso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].text, v[4].length, v[5].place); }
 static tsr_status call_tttttwddo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, double, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].word, v[6].real, v[7].real, v[8].place); }
 static tsr_status call_tttttwddt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, double, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].word, v[6].real, v[7].real, v[8].tensor); }
+static tsr_status call_tttwwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].word, v[4].word, v[5].place); }
+static tsr_status call_tttwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].word, v[4].word, v[5].tensor); }
 static tsr_status call_ttw(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t))f)(v[0].tensor, v[1].tensor, v[2].word); }
+static tsr_status call_ttwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].place); }
+static tsr_status call_ttwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].tensor); }
+static tsr_status call_ttwwwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].word, v[4].word, v[5].place); }
+static tsr_status call_ttwwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].word, v[4].word, v[5].tensor); }
 static tsr_status call_twDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].word, v[2].more, v[3].place); }
+static tsr_status call_two(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].place); }
+static tsr_status call_twooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].place, v[3].place, v[4].place); }
+static tsr_status call_twso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].text, v[2].length, v[3].place); }
+static tsr_status call_twst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, const char*, int64_t, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].text, v[2].length, v[3].tensor); }
+static tsr_status call_twt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].tensor); }
+static tsr_status call_twttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].tensor, v[3].tensor, v[4].tensor); }
 static tsr_status call_twwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].word, v[3].place); }
 
 static const tpy_parameter takes_input_out[] = {{"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
@@ -158,6 +178,30 @@ static const tpy_parameter takes_input_mat1_mat2_beta_alpha_out[] = {{"input", T
 static PyObject* keys_input_mat1_mat2_beta_alpha_out[sizeof takes_input_mat1_mat2_beta_alpha_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_mat1_mat2_beta_alpha[] = {{"input", TPY_TENSOR}, {"mat1", TPY_TENSOR}, {"mat2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}};
 static PyObject* keys_input_mat1_mat2_beta_alpha[sizeof takes_input_mat1_mat2_beta_alpha / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_upper_out[] = {{"input", TPY_TENSOR}, {"upper", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_upper_out[sizeof takes_input_upper_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_mode_out[] = {{"input", TPY_TENSOR}, {"mode", TPY_TEXT, NULL, {.text = "reduced", .length = 7}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_mode_out[sizeof takes_input_mode_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_full_matrices_out[] = {{"input", TPY_TENSOR}, {"full_matrices", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_full_matrices_out[sizeof takes_input_full_matrices_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_uplo_out[] = {{"input", TPY_TENSOR}, {"UPLO|uplo", TPY_TEXT, NULL, {.text = "L", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_uplo_out[sizeof takes_input_uplo_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_left_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"left", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_other_left_out[sizeof takes_input_other_left_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_upper_left_unitriangular_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"upper", TPY_BOOL}, {"left", TPY_BOOL, NULL, {.word = 1}}, {"unitriangular", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_other_upper_left_unitriangular_out[sizeof takes_input_other_upper_left_unitriangular_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_factor_upper_out[] = {{"input", TPY_TENSOR}, {"factor", TPY_TENSOR}, {"upper", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_factor_upper_out[sizeof takes_input_factor_upper_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_pivots_other_left_adjoint_out[] = {{"input", TPY_TENSOR}, {"pivots", TPY_TENSOR}, {"other", TPY_TENSOR}, {"left", TPY_BOOL, NULL, {.word = 1}}, {"adjoint", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_pivots_other_left_adjoint_out[sizeof takes_input_pivots_other_left_adjoint_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_rtol_hermitian_out[] = {{"input", TPY_TENSOR}, {"rtol", TPY_OPTIONAL_F64}, {"hermitian", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_rtol_hermitian_out[sizeof takes_input_rtol_hermitian_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_rcond_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"rcond", TPY_OPTIONAL_F64}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_other_rcond_out[sizeof takes_input_other_rcond_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_keepdims_ord_out[] = {{"input", TPY_TENSOR}, {"keepdims|keepdim", TPY_BOOL}, {"ord", TPY_TEXT, NULL, {.text = "fro", .length = 3}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_keepdims_ord_out[sizeof takes_input_keepdims_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_ord_out[] = {{"input", TPY_TENSOR}, {"ord", TPY_TEXT, NULL, {.text = "2", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_ord_out[sizeof takes_input_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_shape_dtype_device_requires_grad[sizeof takes_shape_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_value_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};

@@ -513,6 +513,81 @@ TPY_OP(dot, 1, "dot", "($input, other, *, out=None)\n--\n\nThe sum of the produc
 TPY_OP(outer, 1, "outer", "($input, other, *, out=None)\n--\n\nEvery product of an element of one vector with one of the other.",
     {"outer", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_outer, (tpy_function)tsr_outer_out}, {0}})
+TPY_OP(cholesky, 1, "cholesky", "($input, *, upper=False, out=None)\n--\n\nThe lower triangular L with input = L L^H, or its adjoint when upper.",
+    {"cholesky", 3, 1, 1, -1, 1u, takes_input_upper_out, keys_input_upper_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_two, call_twt, (tpy_function)tsr_cholesky, (tpy_function)tsr_cholesky_out}, {0}})
+TPY_OP(qr, 1, "qr", "($input, *, mode='reduced', out=None)\n--\n\ninput = q r: orthonormal columns and an upper triangle.",
+    {"qr", 3, 1, 1, -1, 1u, takes_input_mode_out, keys_input_mode_out}, TPY_FUNCTIONAL, 2, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tsoo, call_tstt, (tpy_function)tsr_qr, (tpy_function)tsr_qr_out}, {0}})
+TPY_OP(svd, 1, "svd", "($input, *, full_matrices=True, out=None)\n--\n\ninput = u diag(s) vh: singular values, descending, and their vectors.",
+    {"svd", 3, 1, 1, -1, 1u, takes_input_full_matrices_out, keys_input_full_matrices_out}, TPY_FUNCTIONAL, 2, 3, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_twooo, call_twttt, (tpy_function)tsr_svd, (tpy_function)tsr_svd_out}, {0}})
+TPY_OP(svdvals, 1, "svdvals", "($input, *, out=None)\n--\n\nThe singular values, descending.",
+    {"svdvals", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_svdvals, (tpy_function)tsr_svdvals_out}, {0}})
+TPY_OP(eigh, 1, "eigh", "($input, UPLO='L', *, out=None)\n--\n\nEigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns.",
+    {"eigh", 3, 2, 1, -1, 1u, takes_input_uplo_out, keys_input_uplo_out}, TPY_FUNCTIONAL, 2, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tsoo, call_tstt, (tpy_function)tsr_eigh, (tpy_function)tsr_eigh_out}, {0}})
+TPY_OP(eigvalsh, 1, "eigvalsh", "($input, UPLO='L', *, out=None)\n--\n\nThe eigenvalues of Hermitian matrices, real and ascending.",
+    {"eigvalsh", 3, 2, 1, -1, 1u, takes_input_uplo_out, keys_input_uplo_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_eigvalsh, (tpy_function)tsr_eigvalsh_out}, {0}})
+TPY_OP(eig, 1, "eig", "($input, *, out=None)\n--\n\nEigenvalues of square matrices and eigenvectors of length 1 as columns, complex.",
+    {"eig", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_too, call_ttt, (tpy_function)tsr_eig, (tpy_function)tsr_eig_out}, {0}})
+TPY_OP(eigvals, 1, "eigvals", "($input, *, out=None)\n--\n\nThe eigenvalues of square matrices, complex.",
+    {"eigvals", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_eigvals, (tpy_function)tsr_eigvals_out}, {0}})
+TPY_OP(solve, 1, "solve", "($input, other, *, left=True, out=None)\n--\n\nThe X with input X = other, for square matrices; batches broadcast.",
+    {"solve", 4, 2, 2, -1, 3u, takes_input_other_left_out, keys_input_other_left_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwo, call_ttwt, (tpy_function)tsr_solve, (tpy_function)tsr_solve_out}, {0}})
+TPY_OP(solve_triangular, 1, "solve_triangular", "($input, other, *, upper, left=True, unitriangular=False, out=None)\n--\n\nThe X with input X = other, for triangular matrices; batches broadcast.",
+    {"solve_triangular", 6, 2, 3, -1, 3u, takes_input_other_upper_left_unitriangular_out, keys_input_other_upper_left_unitriangular_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwwwo, call_ttwwwt, (tpy_function)tsr_solve_triangular, (tpy_function)tsr_solve_triangular_out}, {0}})
+TPY_OP(cholesky_solve, 1, "cholesky_solve", "($input, factor, upper=False, *, out=None)\n--\n\nThe X with A X = input for the matrix A that has this Cholesky factor.",
+    {"cholesky_solve", 4, 3, 2, -1, 3u, takes_input_factor_upper_out, keys_input_factor_upper_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwo, call_ttwt, (tpy_function)tsr_cholesky_solve, (tpy_function)tsr_cholesky_solve_out}, {0}})
+TPY_OP(cholesky_inverse, 1, "cholesky_inverse", "($input, upper=False, *, out=None)\n--\n\nThe inverse of the matrix that has this Cholesky factor.",
+    {"cholesky_inverse", 3, 2, 1, -1, 1u, takes_input_upper_out, keys_input_upper_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_two, call_twt, (tpy_function)tsr_cholesky_inverse, (tpy_function)tsr_cholesky_inverse_out}, {0}})
+TPY_OP(lu_factor, 1, "lu_factor", "($input, *, out=None)\n--\n\nThe factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1).",
+    {"lu_factor", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_too, call_ttt, (tpy_function)tsr_lu_factor, (tpy_function)tsr_lu_factor_out}, {0}})
+TPY_OP(lu, 1, "lu", "($input, *, out=None)\n--\n\ninput = p l u: a permutation, a lower triangle with ones on the diagonal, an upper triangle.",
+    {"lu", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 3, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tooo, call_tttt, (tpy_function)tsr_lu, (tpy_function)tsr_lu_out}, {0}})
+TPY_OP(lu_solve, 1, "lu_solve", "($input, pivots, other, *, left=True, adjoint=False, out=None)\n--\n\nThe X with A X = other for the matrix A that has these factors.",
+    {"lu_solve", 6, 3, 3, -1, 7u, takes_input_pivots_other_left_adjoint_out, keys_input_pivots_other_left_adjoint_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttwwo, call_tttwwt, (tpy_function)tsr_lu_solve, (tpy_function)tsr_lu_solve_out}, {0}})
+TPY_OP(inv, 1, "inv", "($input, *, out=None)\n--\n\nThe inverse of square matrices.",
+    {"inv", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_inv, (tpy_function)tsr_inv_out}, {0}})
+TPY_OP(pinv, 1, "pinv", "($input, *, rtol=None, hermitian=False, out=None)\n--\n\nThe pseudo-inverse of Moore and Penrose.",
+    {"pinv", 4, 1, 1, -1, 1u, takes_input_rtol_hermitian_out, keys_input_rtol_hermitian_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tewo, call_tewt, (tpy_function)tsr_pinv, (tpy_function)tsr_pinv_out}, {0}})
+TPY_OP(det, 1, "det", "($input, *, out=None)\n--\n\nThe determinant of square matrices.",
+    {"det", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_det, (tpy_function)tsr_det_out}, {0}})
+TPY_OP(slogdet, 1, "slogdet", "($input, *, out=None)\n--\n\nThe sign of the determinant and the logarithm of its size: 0 and -infinity for a singular matrix.",
+    {"slogdet", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_too, call_ttt, (tpy_function)tsr_slogdet, (tpy_function)tsr_slogdet_out}, {0}})
+TPY_OP(logdet, 1, "logdet", "($input, *, out=None)\n--\n\nThe logarithm of the determinant; NaN where that is real and negative.",
+    {"logdet", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_logdet, (tpy_function)tsr_logdet_out}, {0}})
+TPY_OP(lstsq, 1, "lstsq", "($input, other, rcond=None, *, out=None)\n--\n\nThe X of least norm among those that minimise the norm of input X - other.",
+    {"lstsq", 4, 3, 2, -1, 3u, takes_input_other_rcond_out, keys_input_other_rcond_out}, TPY_FUNCTIONAL, 3, 4, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tteoooo, call_ttetttt, (tpy_function)tsr_lstsq, (tpy_function)tsr_lstsq_out}, {0}})
+TPY_OP(matrix_exp, 1, "matrix_exp", "($input, *, out=None)\n--\n\nThe matrix exponential.",
+    {"matrix_exp", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_matrix_exp, (tpy_function)tsr_matrix_exp_out}, {0}})
+TPY_OP(matrix_norm, 1, NULL, "($input, *, keepdims=False, ord='fro', out=None)\n--\n\nA norm of the matrices in the last two axes.",
+    {"matrix_norm", 4, 1, 1, -1, 1u, takes_input_keepdims_ord_out, keys_input_keepdims_ord_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_twso, call_twst, (tpy_function)tsr_matrix_norm, (tpy_function)tsr_matrix_norm_out}, {0}})
+TPY_OP(matrix_rank, 1, "matrix_rank", "($input, *, rtol=None, hermitian=False, out=None)\n--\n\nHow many singular values are not 0 (int64).",
+    {"matrix_rank", 4, 1, 1, -1, 1u, takes_input_rtol_hermitian_out, keys_input_rtol_hermitian_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tewo, call_tewt, (tpy_function)tsr_matrix_rank, (tpy_function)tsr_matrix_rank_out}, {0}})
+TPY_OP(cond, 1, NULL, "($input, ord='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
+    {"cond", 3, 2, 1, -1, 1u, takes_input_ord_out, keys_input_ord_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
 TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose contents are whatever the memory held; bools are false.",
     {"empty", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDo, NULL, (tpy_function)tsr_empty, NULL}, {0}})

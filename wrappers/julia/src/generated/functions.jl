@@ -1358,6 +1358,138 @@
 @c tsr_outer(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_outer_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
+# The lower triangular L with input = L L^H, or its adjoint when upper.
+@c tsr_cholesky(input::tsr_tensor, upper::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cholesky_out(input::tsr_tensor, upper::Int32, dst::tsr_tensor)::tsr_status
+
+# input = q r: orthonormal columns and an upper triangle.
+@c tsr_qr(input::tsr_tensor, mode::Ptr{UInt8}, mode_len::Int64, q::Ptr{tsr_tensor},
+    r::Ptr{tsr_tensor})::tsr_status
+@c tsr_qr_out(input::tsr_tensor, mode::Ptr{UInt8}, mode_len::Int64, q_dst::tsr_tensor,
+    r_dst::tsr_tensor)::tsr_status
+
+# input = u diag(s) vh: singular values, descending, and their vectors.
+@c tsr_svd(input::tsr_tensor, full_matrices::Int32, u::Ptr{tsr_tensor}, s::Ptr{tsr_tensor},
+    vh::Ptr{tsr_tensor})::tsr_status
+@c tsr_svd_out(input::tsr_tensor, full_matrices::Int32, u_dst::tsr_tensor, s_dst::tsr_tensor,
+    vh_dst::tsr_tensor)::tsr_status
+
+# The singular values, descending.
+@c tsr_svdvals(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_svdvals_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns.
+@c tsr_eigh(input::tsr_tensor, uplo::Ptr{UInt8}, uplo_len::Int64, eigenvalues::Ptr{tsr_tensor},
+    eigenvectors::Ptr{tsr_tensor})::tsr_status
+@c tsr_eigh_out(input::tsr_tensor, uplo::Ptr{UInt8}, uplo_len::Int64,
+    eigenvalues_dst::tsr_tensor, eigenvectors_dst::tsr_tensor)::tsr_status
+
+# The eigenvalues of Hermitian matrices, real and ascending.
+@c tsr_eigvalsh(input::tsr_tensor, uplo::Ptr{UInt8}, uplo_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_eigvalsh_out(input::tsr_tensor, uplo::Ptr{UInt8}, uplo_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# Eigenvalues of square matrices and eigenvectors of length 1 as columns, complex.
+@c tsr_eig(input::tsr_tensor, eigenvalues::Ptr{tsr_tensor},
+    eigenvectors::Ptr{tsr_tensor})::tsr_status
+@c tsr_eig_out(input::tsr_tensor, eigenvalues_dst::tsr_tensor,
+    eigenvectors_dst::tsr_tensor)::tsr_status
+
+# The eigenvalues of square matrices, complex.
+@c tsr_eigvals(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_eigvals_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The X with input X = other, for square matrices; batches broadcast.
+@c tsr_solve(input::tsr_tensor, other::tsr_tensor, left::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_solve_out(input::tsr_tensor, other::tsr_tensor, left::Int32, dst::tsr_tensor)::tsr_status
+
+# The X with input X = other, for triangular matrices; batches broadcast.
+@c tsr_solve_triangular(input::tsr_tensor, other::tsr_tensor, upper::Int32, left::Int32,
+    unitriangular::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_solve_triangular_out(input::tsr_tensor, other::tsr_tensor, upper::Int32, left::Int32,
+    unitriangular::Int32, dst::tsr_tensor)::tsr_status
+
+# The X with A X = input for the matrix A that has this Cholesky factor.
+@c tsr_cholesky_solve(input::tsr_tensor, factor::tsr_tensor, upper::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cholesky_solve_out(input::tsr_tensor, factor::tsr_tensor, upper::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The inverse of the matrix that has this Cholesky factor.
+@c tsr_cholesky_inverse(input::tsr_tensor, upper::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cholesky_inverse_out(input::tsr_tensor, upper::Int32, dst::tsr_tensor)::tsr_status
+
+# The factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1).
+@c tsr_lu_factor(input::tsr_tensor, lu::Ptr{tsr_tensor}, pivots::Ptr{tsr_tensor})::tsr_status
+@c tsr_lu_factor_out(input::tsr_tensor, lu_dst::tsr_tensor, pivots_dst::tsr_tensor)::tsr_status
+
+# input = p l u: a permutation, a lower triangle with ones on the diagonal, an upper triangle.
+@c tsr_lu(input::tsr_tensor, p::Ptr{tsr_tensor}, l::Ptr{tsr_tensor},
+    u::Ptr{tsr_tensor})::tsr_status
+@c tsr_lu_out(input::tsr_tensor, p_dst::tsr_tensor, l_dst::tsr_tensor,
+    u_dst::tsr_tensor)::tsr_status
+
+# The X with A X = other for the matrix A that has these factors.
+@c tsr_lu_solve(input::tsr_tensor, pivots::tsr_tensor, other::tsr_tensor, left::Int32,
+    adjoint::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lu_solve_out(input::tsr_tensor, pivots::tsr_tensor, other::tsr_tensor, left::Int32,
+    adjoint::Int32, dst::tsr_tensor)::tsr_status
+
+# The inverse of square matrices.
+@c tsr_inv(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_inv_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The pseudo-inverse of Moore and Penrose.
+@c tsr_pinv(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_pinv_out(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The determinant of square matrices.
+@c tsr_det(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_det_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The sign of the determinant and the logarithm of its size: 0 and -infinity for a singular
+# matrix.
+@c tsr_slogdet(input::tsr_tensor, sign::Ptr{tsr_tensor}, logabsdet::Ptr{tsr_tensor})::tsr_status
+@c tsr_slogdet_out(input::tsr_tensor, sign_dst::tsr_tensor,
+    logabsdet_dst::tsr_tensor)::tsr_status
+
+# The logarithm of the determinant; NaN where that is real and negative.
+@c tsr_logdet(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logdet_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The X of least norm among those that minimise the norm of input X - other.
+@c tsr_lstsq(input::tsr_tensor, other::tsr_tensor, rcond::Float64, has_rcond::Int32,
+    solution::Ptr{tsr_tensor}, residuals::Ptr{tsr_tensor}, rank::Ptr{tsr_tensor},
+    singular_values::Ptr{tsr_tensor})::tsr_status
+@c tsr_lstsq_out(input::tsr_tensor, other::tsr_tensor, rcond::Float64, has_rcond::Int32,
+    solution_dst::tsr_tensor, residuals_dst::tsr_tensor, rank_dst::tsr_tensor,
+    singular_values_dst::tsr_tensor)::tsr_status
+
+# The matrix exponential.
+@c tsr_matrix_exp(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_matrix_exp_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# A norm of the matrices in the last two axes.
+@c tsr_matrix_norm(input::tsr_tensor, keepdims::Int32, ord::Ptr{UInt8}, ord_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_matrix_norm_out(input::tsr_tensor, keepdims::Int32, ord::Ptr{UInt8}, ord_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# How many singular values are not 0 (int64).
+@c tsr_matrix_rank(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_matrix_rank_out(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The norm of the matrix times that of its inverse; infinite for a singular one.
+@c tsr_cond(input::tsr_tensor, ord::Ptr{UInt8}, ord_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cond_out(input::tsr_tensor, ord::Ptr{UInt8}, ord_len::Int64, dst::tsr_tensor)::tsr_status
+
 # A tensor whose contents are whatever the memory held; bools are false.
 @c tsr_empty(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status

@@ -7,33 +7,36 @@ export abs!, acos!, adam_step!, adamw_step!, adaptive_avg_pool2d, adaptive_avg_p
     argmin!, argsort, argsort!, argwhere, asin!, astype, atan!, atan2!, avg_pool2d, avg_pool2d!
 export batch_norm, batch_norm!, bernoulli, binary_cross_entropy_with_logits, bitwise_and!,
     bitwise_invert!, bitwise_or!, bitwise_xor!, bmm, bmm!, broadcast_to
-export ceil!, choose, choose!, chunk, clip, clip!, clip_grad_norm!, clip_grad_value!,
-    clip_norm!, clone, clone!, concat, concat!, contiguous, conv1d, conv1d!, conv2d, conv2d!,
-    conv3d, conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d, conv_transpose2d!,
+export ceil!, cholesky!, cholesky_inverse, cholesky_inverse!, cholesky_solve, cholesky_solve!,
+    choose, choose!, chunk, clip, clip!, clip_grad_norm!, clip_grad_value!, clip_norm!, clone,
+    clone!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d,
+    conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d, conv_transpose2d!,
     conv_transpose3d, conv_transpose3d!, cos!, cosh!, count_nonzero, count_nonzero!,
     cross_entropy
-export diagonal, divide!, dot!, dropout, dropout!
-export embedding, embedding!, empty_like, equal!, erf, erf!, erfc, erfc!, exp!, expand,
-    expand_dims, expm1!, eye
+export det!, diagonal, divide!, dot!, dropout, dropout!
+export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, embedding, embedding!,
+    empty_like, equal!, erf, erf!, erfc, erfc!, exp!, expand, expand_dims, expm1!, eye
 export flatten, floor!, floor_divide!, full, full_like
 export gather, gather!, gelu, gelu!, greater!, greater_equal!
 export hypot!
-export index_put, index_put!, index_select, index_select!, isfinite!, isinf!, isnan!
+export index_put, index_put!, index_select, index_select!, inv!, isfinite!, isinf!, isnan!
 export layer_norm, layer_norm!, leaky_relu, leaky_relu!, lerp, lerp!, less!, less_equal!,
-    linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!,
+    linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!, logdet!,
     logical_and, logical_and!, logical_not!, logical_or, logical_or!, logical_xor, logical_xor!,
-    logsumexp, logsumexp!
-export masked_fill, masked_fill!, masked_select, masked_select!, matmul, matmul!,
-    matrix_transpose, max!, max_pool2d, max_pool2d!, max_pool2d_with_positions, min!, moveaxis,
-    mse_loss, multiply!
+    logsumexp, logsumexp!, lstsq, lstsq!, lu!, lu_factor, lu_factor!, lu_solve, lu_solve!
+export masked_fill, masked_fill!, masked_select, masked_select!, matmul, matmul!, matrix_exp,
+    matrix_exp!, matrix_norm, matrix_norm!, matrix_rank, matrix_rank!, matrix_transpose, max!,
+    max_pool2d, max_pool2d!, max_pool2d_with_positions, min!, moveaxis, mse_loss, multiply!
 export nansum, nansum!, narrow, negative!, nll_loss, nonzero, normal!, not_equal!
 export ones_like, outer, outer!
-export pad, pad!, permute_dims, pow!
+export pad, pad!, permute_dims, pinv!, pow!
+export qr!
 export randint, reciprocal!, relu, relu!, remainder!, repeat_interleave, repeat_interleave!,
     reshape_row_major, roll, roll!, round!, rsqrt, rsqrt!
 export scatter_add, scatter_add!, select, sgd_step!, sigmoid, sigmoid!, sign!, silu, silu!,
-    sin!, sinh!, softmax, softmax!, sort_with_indices, sort_with_indices!, split_with_sizes,
-    sqrt!, square, square!, stack, stack!, std!, subtract!, swapaxes
+    sin!, sinh!, slogdet, slogdet!, softmax, softmax!, solve, solve!, solve_triangular,
+    solve_triangular!, sort_with_indices, sort_with_indices!, split_with_sizes, sqrt!, square,
+    square!, stack, stack!, std!, subtract!, svd!, svdvals, svdvals!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tile, tile!, topk, topk!, trunc!
 export uniform!, unsqueeze, unstack
 export var!, vector_norm, vector_norm!, view_as_complex, view_as_real
@@ -43,6 +46,7 @@ include("ops_pointwise_unary.jl")
 include("ops_pointwise_binary.jl")
 include("ops_reduce.jl")
 include("ops_linalg.jl")
+include("ops_linalg_lapack.jl")
 include("ops_create.jl")
 include("ops_random.jl")
 include("ops_pointwise_ternary.jl")

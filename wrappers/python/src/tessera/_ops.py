@@ -108,6 +108,31 @@ addmm = _core.addmm
 bmm = _core.bmm
 dot = _core.dot
 outer = _core.outer
+cholesky = _core.cholesky
+qr = _core.qr
+svd = _core.svd
+svdvals = _core.svdvals
+eigh = _core.eigh
+eigvalsh = _core.eigvalsh
+eig = _core.eig
+eigvals = _core.eigvals
+solve = _core.solve
+solve_triangular = _core.solve_triangular
+cholesky_solve = _core.cholesky_solve
+cholesky_inverse = _core.cholesky_inverse
+lu_factor = _core.lu_factor
+lu = _core.lu
+lu_solve = _core.lu_solve
+inv = _core.inv
+pinv = _core.pinv
+det = _core.det
+slogdet = _core.slogdet
+logdet = _core.logdet
+lstsq = _core.lstsq
+matrix_exp = _core.matrix_exp
+matrix_norm = _core.matrix_norm
+matrix_rank = _core.matrix_rank
+cond = _core.cond
 empty = _core.empty
 zeros = _core.zeros
 ones = _core.ones
@@ -383,6 +408,31 @@ __all__ = [
 
 LINALG = [
     "vector_norm",
+    "cholesky",
+    "qr",
+    "svd",
+    "svdvals",
+    "eigh",
+    "eigvalsh",
+    "eig",
+    "eigvals",
+    "solve",
+    "solve_triangular",
+    "cholesky_solve",
+    "cholesky_inverse",
+    "lu_factor",
+    "lu",
+    "lu_solve",
+    "inv",
+    "pinv",
+    "det",
+    "slogdet",
+    "logdet",
+    "lstsq",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_rank",
+    "cond",
 ]
 
 NN_FUNCTIONAL = [

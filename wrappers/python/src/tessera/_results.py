@@ -10,6 +10,66 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 
+class QrResult(NamedTuple):
+    """What qr() gives."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class SvdResult(NamedTuple):
+    """What svd() gives."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class EighResult(NamedTuple):
+    """What eigh() gives."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class EigResult(NamedTuple):
+    """What eig() gives."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class LuFactorResult(NamedTuple):
+    """What lu_factor() gives."""
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class LuResult(NamedTuple):
+    """What lu() gives."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class SlogdetResult(NamedTuple):
+    """What slogdet() gives."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class LstsqResult(NamedTuple):
+    """What lstsq() gives."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
 class SortWithIndicesResult(NamedTuple):
     """What sort_with_indices() gives."""
 
@@ -32,6 +92,14 @@ class MaxPool2dWithPositionsResult(NamedTuple):
 
 
 RESULTS: dict[str, type[tuple[Any, ...]]] = {
+    "qr": QrResult,
+    "svd": SvdResult,
+    "eigh": EighResult,
+    "eig": EigResult,
+    "lu_factor": LuFactorResult,
+    "lu": LuResult,
+    "slogdet": SlogdetResult,
+    "lstsq": LstsqResult,
     "sort_with_indices": SortWithIndicesResult,
     "topk": TopkResult,
     "max_pool2d_with_positions": MaxPool2dWithPositionsResult,

@@ -1926,6 +1926,253 @@ extern "C" {
     /// Another form of [`tsr_outer`].
     pub fn tsr_outer_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
+    /// The lower triangular L with input = L L^H, or its adjoint when upper.
+    /// input: Hermitian and positive definite; the triangle of the result is read
+    pub fn tsr_cholesky(input: tsr_tensor, upper: i32, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_cholesky`].
+    pub fn tsr_cholesky_out(input: tsr_tensor, upper: i32, dst: tsr_tensor) -> tsr_status;
+
+    /// input = q r: orthonormal columns and an upper triangle.
+    /// AUTOGRAD for a derivative of the complete form of tall matrices.
+    /// mode: reduced, complete, or r, which leaves q empty
+    pub fn tsr_qr(
+        input: tsr_tensor, mode: *const c_char, mode_len: i64, q: *mut tsr_tensor,
+        r: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_qr`].
+    pub fn tsr_qr_out(
+        input: tsr_tensor, mode: *const c_char, mode_len: i64, q_dst: tsr_tensor,
+        r_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// input = u diag(s) vh: singular values, descending, and their vectors.
+    /// LINALG for NaN and infinities.
+    /// full_matrices: u and vh square, else of min(m, n) columns and rows
+    pub fn tsr_svd(
+        input: tsr_tensor, full_matrices: i32, u: *mut tsr_tensor, s: *mut tsr_tensor,
+        vh: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_svd`].
+    pub fn tsr_svd_out(
+        input: tsr_tensor, full_matrices: i32, u_dst: tsr_tensor, s_dst: tsr_tensor,
+        vh_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The singular values, descending.
+    pub fn tsr_svdvals(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_svdvals`].
+    pub fn tsr_svdvals_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// Eigenvalues of Hermitian matrices, real and ascending, and eigenvectors as columns.
+    /// LINALG for NaN and infinities.
+    /// input: Hermitian; one triangle is read
+    /// uplo: the triangle, L or U
+    pub fn tsr_eigh(
+        input: tsr_tensor, uplo: *const c_char, uplo_len: i64, eigenvalues: *mut tsr_tensor,
+        eigenvectors: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_eigh`].
+    pub fn tsr_eigh_out(
+        input: tsr_tensor, uplo: *const c_char, uplo_len: i64, eigenvalues_dst: tsr_tensor,
+        eigenvectors_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The eigenvalues of Hermitian matrices, real and ascending.
+    /// input: Hermitian; one triangle is read
+    /// uplo: the triangle, L or U
+    pub fn tsr_eigvalsh(
+        input: tsr_tensor, uplo: *const c_char, uplo_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_eigvalsh`].
+    pub fn tsr_eigvalsh_out(
+        input: tsr_tensor, uplo: *const c_char, uplo_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Eigenvalues of square matrices and eigenvectors of length 1 as columns, complex.
+    pub fn tsr_eig(
+        input: tsr_tensor, eigenvalues: *mut tsr_tensor, eigenvectors: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_eig`].
+    pub fn tsr_eig_out(
+        input: tsr_tensor, eigenvalues_dst: tsr_tensor, eigenvectors_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The eigenvalues of square matrices, complex.
+    pub fn tsr_eigvals(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_eigvals`].
+    pub fn tsr_eigvals_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The X with input X = other, for square matrices; batches broadcast.
+    /// LINALG for a singular matrix.
+    /// other: 1-D: one column, also for a batch of matrices
+    /// left: input X = other, else X input = other
+    pub fn tsr_solve(
+        input: tsr_tensor, other: tsr_tensor, left: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_solve`].
+    pub fn tsr_solve_out(
+        input: tsr_tensor, other: tsr_tensor, left: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The X with input X = other, for triangular matrices; batches broadcast.
+    /// Zeros on the diagonal give infinities.
+    /// input: of which one triangle is read
+    /// other: 1-D: one column
+    /// left: input X = other, else X input = other
+    /// unitriangular: the diagonal is not read and counts as ones
+    pub fn tsr_solve_triangular(
+        input: tsr_tensor, other: tsr_tensor, upper: i32, left: i32, unitriangular: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_solve_triangular`].
+    pub fn tsr_solve_triangular_out(
+        input: tsr_tensor, other: tsr_tensor, upper: i32, left: i32, unitriangular: i32,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The X with A X = input for the matrix A that has this Cholesky factor.
+    /// input: the right-hand side
+    /// factor: a Cholesky factor of the matrix
+    /// upper: the factor is an upper triangle
+    pub fn tsr_cholesky_solve(
+        input: tsr_tensor, factor: tsr_tensor, upper: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cholesky_solve`].
+    pub fn tsr_cholesky_solve_out(
+        input: tsr_tensor, factor: tsr_tensor, upper: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The inverse of the matrix that has this Cholesky factor.
+    /// input: a Cholesky factor of the matrix
+    /// upper: it is an upper triangle
+    pub fn tsr_cholesky_inverse(input: tsr_tensor, upper: i32, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_cholesky_inverse`].
+    pub fn tsr_cholesky_inverse_out(input: tsr_tensor, upper: i32, dst: tsr_tensor) -> tsr_status;
+
+    /// The factors of input = P L U in one matrix, and the row exchanges (int32, counted from 1).
+    pub fn tsr_lu_factor(
+        input: tsr_tensor, lu: *mut tsr_tensor, pivots: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lu_factor`].
+    pub fn tsr_lu_factor_out(
+        input: tsr_tensor, lu_dst: tsr_tensor, pivots_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// input = p l u: a permutation, a lower triangle with ones on the diagonal, an upper
+    /// triangle.
+    pub fn tsr_lu(
+        input: tsr_tensor, p: *mut tsr_tensor, l: *mut tsr_tensor, u: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lu`].
+    pub fn tsr_lu_out(
+        input: tsr_tensor, p_dst: tsr_tensor, l_dst: tsr_tensor, u_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The X with A X = other for the matrix A that has these factors.
+    /// input: the factors of lu_factor
+    /// pivots: its row exchanges
+    /// left: A X = other, else X A = other
+    /// adjoint: the adjoint of A stands in its place
+    pub fn tsr_lu_solve(
+        input: tsr_tensor, pivots: tsr_tensor, other: tsr_tensor, left: i32, adjoint: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lu_solve`].
+    pub fn tsr_lu_solve_out(
+        input: tsr_tensor, pivots: tsr_tensor, other: tsr_tensor, left: i32, adjoint: i32,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The inverse of square matrices.
+    /// LINALG for a singular matrix.
+    pub fn tsr_inv(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_inv`].
+    pub fn tsr_inv_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The pseudo-inverse of Moore and Penrose.
+    /// rtol: singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
+    /// hermitian: by eigenvalues, reading the lower triangle
+    pub fn tsr_pinv(
+        input: tsr_tensor, rtol: f64, has_rtol: i32, hermitian: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_pinv`].
+    pub fn tsr_pinv_out(
+        input: tsr_tensor, rtol: f64, has_rtol: i32, hermitian: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The determinant of square matrices.
+    pub fn tsr_det(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_det`].
+    pub fn tsr_det_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The sign of the determinant and the logarithm of its size: 0 and -infinity for a singular
+    /// matrix.
+    pub fn tsr_slogdet(
+        input: tsr_tensor, sign: *mut tsr_tensor, logabsdet: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_slogdet`].
+    pub fn tsr_slogdet_out(
+        input: tsr_tensor, sign_dst: tsr_tensor, logabsdet_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The logarithm of the determinant; NaN where that is real and negative.
+    pub fn tsr_logdet(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logdet`].
+    pub fn tsr_logdet_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The X of least norm among those that minimise the norm of input X - other.
+    /// The residuals are squared sums, one for each column, and empty unless all matrices are tall
+    /// and have full rank. Only the solution has a derivative.
+    /// other: 1-D: one column
+    /// rcond: singular values up to this share of the largest count as 0; absent: max(m, n)
+    /// epsilon
+    pub fn tsr_lstsq(
+        input: tsr_tensor, other: tsr_tensor, rcond: f64, has_rcond: i32,
+        solution: *mut tsr_tensor, residuals: *mut tsr_tensor, rank: *mut tsr_tensor,
+        singular_values: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lstsq`].
+    pub fn tsr_lstsq_out(
+        input: tsr_tensor, other: tsr_tensor, rcond: f64, has_rcond: i32, solution_dst: tsr_tensor,
+        residuals_dst: tsr_tensor, rank_dst: tsr_tensor, singular_values_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The matrix exponential.
+    pub fn tsr_matrix_exp(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_matrix_exp`].
+    pub fn tsr_matrix_exp_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// A norm of the matrices in the last two axes.
+    /// ord: fro, nuc, 2, -2, 1, -1, inf or -inf
+    pub fn tsr_matrix_norm(
+        input: tsr_tensor, keepdims: i32, ord: *const c_char, ord_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_matrix_norm`].
+    pub fn tsr_matrix_norm_out(
+        input: tsr_tensor, keepdims: i32, ord: *const c_char, ord_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// How many singular values are not 0 (int64).
+    /// rtol: singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
+    /// hermitian: by eigenvalues, reading the lower triangle
+    pub fn tsr_matrix_rank(
+        input: tsr_tensor, rtol: f64, has_rtol: i32, hermitian: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_matrix_rank`].
+    pub fn tsr_matrix_rank_out(
+        input: tsr_tensor, rtol: f64, has_rtol: i32, hermitian: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The norm of the matrix times that of its inverse; infinite for a singular one.
+    /// ord: as matrix_norm
+    pub fn tsr_cond(
+        input: tsr_tensor, ord: *const c_char, ord_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cond`].
+    pub fn tsr_cond_out(
+        input: tsr_tensor, ord: *const c_char, ord_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// A tensor whose contents are whatever the memory held; bools are false.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/linalg/qr.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "base/error.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/linalg/factor.h"
+#include "ops/linalg/gemm.h"
+#include "ops/linalg/matmul.h"
+#include "ops/linalg/triangular.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/sum_to.h"
+#include "ops/shape/arrange.h"
+#include "ops/shape/join.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+
+namespace tsr::ops {
+namespace {
+
+enum class Mode { kReduced, kComplete, kR };
+
+Mode mode_of(std::string_view mode) {
+  if (mode == "reduced") return Mode::kReduced;
+  if (mode == "complete") return Mode::kComplete;
+  TSR_CHECK(mode == "r", Code::kValue, "mode", "expected reduced, complete or r, got ", mode);
+  return Mode::kR;
+}
+
+struct Factors {
+  Tensor q, r;
+};
+
+// Without a graph; q has `columns` columns, none is an empty one.
+Factors factor(const Tensor& input, int64_t columns) {
+  const int64_t m = input.size(input.ndim() - 2);
+  const int64_t n = input.size(input.ndim() - 1);
+  const Tensor packed = copy_by_columns(input);
+  Factors found;
+  Factoring factoring(kernel::FactorOp::kQr, input, columns);
+  factoring.plan.a = packed.data();
+  if (columns != 0) {
+    found.q = empty_columns(with_batch(input, {m, columns}), input.dtype(), input.device());
+    factoring.plan.q = found.q.data();
+    // Of a matrix without columns every orthonormal basis is a Q.
+    if (n == 0) copy_memory(found.q, eye(m, columns, 0, input.dtype(), input.device()));
+  } else {
+    found.q = empty(with_batch(input, {m, 0}), input.dtype(), input.device());
+  }
+  factoring.run();
+  const int64_t rows = columns > std::min(m, n) ? m : std::min(m, n);
+  const NoGrad no_grad;
+  found.r = triu(narrow(packed, -2, 0, rows));
+  return found;
+}
+
+// gA = (gQ + Q M) R⁻ᴴ with M = T + Tᴴ, T the lower triangle of (gR Rᴴ - Qᴴ gQ)ᴴ with half its
+// diagonal (S. Walter, L. Lehmann, Algorithmic differentiation of linear algebra functions, 2010,
+// section 3; H. Liao et al., Differentiable programming tensor networks, 2019, appendix). R is
+// square.
+Tensor square_gradient(const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r) {
+  const Tensor y = subtract(matmul(gr, adjoint(r)), matmul(adjoint(q), gq));
+  const Tensor t = tril_half(adjoint(y));
+  const Tensor w = add(gq, matmul(q, add(t, adjoint(t))));
+  return solve_triangular(adjoint(r), w, false, false);
+}
+
+// A wide A = [X Y] has X = Q U and Y = Q V with R = [U V], so gY = Q gV, and Y adds Q V gVᴴ to gQ.
+Tensor qr_gradient(const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r) {
+  const int64_t k = r.size(r.ndim() - 2);
+  const int64_t rest = r.size(r.ndim() - 1) - k;
+  if (rest == 0) return square_gradient(gq, gr, q, r);
+  const Tensor gv = narrow(gr, -1, k, rest);
+  const Tensor more = matmul(q, matmul(narrow(r, -1, k, rest), adjoint(gv)));
+  const Tensor gx = square_gradient(add(gq, more), narrow(gr, -1, 0, k), q, narrow(r, -1, 0, k));
+  const Tensor parts[] = {gx, matmul(q, gv)};
+  return ops::concat(parts, -1);
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode, Out q, Out r) {
+  check_matrices(input, "input");
+  const Mode wanted = mode_of(mode);
+  check_apart(q, "q", r, "r");
+  const bool grad = needs_grad(input);
+  const int64_t m = input.size(input.ndim() - 2);
+  const int64_t k = std::min(m, input.size(input.ndim() - 1));
+  // The derivative of R needs Q.
+  const int64_t columns = wanted == Mode::kComplete ? m : wanted == Mode::kR && !grad ? 0 : k;
+  const Factors found = factor(input, columns);
+  const Tensor first = deliver(found.q, q, grad);
+  const Tensor second = deliver(found.r, r, grad);
+  if (grad) {
+    record_outputs({first, second}, "QrBackward", {input},
+                   {save_output(first), save_output(second)},
+                   [defined = columns == k](Backward& ctx) {
+                     TSR_CHECK(defined, Code::kAutograd, nullptr,
+                               "expected the mode reduced or r for a derivative of tall matrices, "
+                               "got complete, whose last columns are not determined");
+                     ctx.set(0, qr_gradient(ctx.grad_or_zeros(0), ctx.grad_or_zeros(1),
+                                            ctx.saved(0), ctx.saved(1)));
+                   });
+  }
+  if (wanted != Mode::kR) return {first, second};
+  return {empty(Dims{0}, input.dtype(), input.device()), second};
+}
+
+}  // namespace tsr::ops

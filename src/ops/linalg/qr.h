@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The QR factorization.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+
+#include "ops/result.h"
+
+namespace tsr::ops {
+
+// (q, r): input = q r, the columns of q orthonormal, r upper triangular. For (m, n) matrices and
+// k = min(m, n) the mode "reduced" gives (m, k) and (k, n), "complete" (m, m) and (m, n), "r" an
+// empty q and the reduced r. float32, float64 and complex. Throws kShape, kDType, kValue;
+// kAutograd for a derivative of the complete form of tall matrices, whose last columns are not
+// determined.
+std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode = "reduced", Out q = {},
+                              Out r = {});
+
+}  // namespace tsr::ops
